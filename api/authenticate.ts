@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  isRole,
+  type AccountCaller,
+  type Administrator,
+  type BotCaller,
+  type Caller,
+  type ChatUser,
+  type Visitor,
+} from '#shared/caller.ts'
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import type { Operation } from '#shared/operation.ts'
+import type { PathParameters } from '#shared/router.ts'
+import { hashToken, sharedEncryptionKey } from '#shared/secrets.ts'
+import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
+import { findInstallationByWebhook } from '#shared/store/bots.ts'
+import type { TokenRow } from '#shared/store/tables.ts'
+import { findKnownUser } from '#shared/store/users.ts'
+import { verifyUserKey } from '#shared/user-keys.ts'
+
+/** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
+export function identify(context: Context, headers: IncomingHttpHeaders) {
+  return async (operation: Operation, parameters: PathParameters): Promise<Caller> => {
+    const { access } = operation
+    if (access === 'visitor') return visitor(context, parameters)
+    if (access === 'user') return chatUser(context, headers, await visitor(context, parameters))
+    const token = await bearer(context, headers)
+    if (access === 'bot') return bot(context, headers, token)
+    const account = holder(token)
+    return isRole(access) ? administrator(context, headers, account) : account
+  }
+}
+
+async function visitor({ db }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
+  const installation = await findInstallationByWebhook(db, webhookId)
+  if (!installation) throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+  return { kind: 'visitor', installation }
+}
+
+async function chatUser(
+  { db, config }: Context,
+  headers: IncomingHttpHeaders,
+  { installation }: Visitor,
+): Promise<ChatUser> {
+  const key = single(headers['x-user-key'])
+  if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
+  const knownId = await verifyUserKey(sharedEncryptionKey(config.secret, installation.id), key)
+  const user = await findKnownUser(db, installation.id, knownId)
+  return { kind: 'user', installation, knownId, ...(user && { userId: user.id }) }
+}
+
+async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<TokenRow> {
+  const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  const token = secret && (await findToken(db, hashToken(secret)))
+  if (token) return token
+  throw new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
+}
+
+function holder({ account_id: accountId }: TokenRow): AccountCaller {
+  if (accountId) return { kind: 'account', accountId }
+  throw new ApiError('Forbidden', 'This needs a personal token, not a bot’s')
+}
+
+async function administrator(
+  { db }: Context,
+  headers: IncomingHttpHeaders,
+  { accountId }: AccountCaller,
+): Promise<Administrator> {
+  const workspaceId = single(headers['x-workspace-id'])
+  if (!workspaceId)
+    throw new ApiError('Unauthorized', 'The header x-workspace-id is missing: GET /v1/admin/workspaces lists them')
+  const role = await findRole(db, workspaceId, accountId)
+  if (role) return { kind: 'administrator', accountId, workspaceId, role }
+  if (await workspaceExists(db, workspaceId)) {
+    throw new ApiError('Forbidden', `You are no member of the workspace '${workspaceId}'`)
+  }
+  throw new ApiError(
+    'Unauthorized',
+    `The x-workspace-id '${workspaceId}' is not valid: GET /v1/admin/workspaces lists them`,
+  )
+}
+
+/** A bot's own token acts as that bot; a person's token may act as any bot of a workspace where the role suffices. */
+async function bot({ db }: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
+  const botId = single(headers['x-bot-id'])
+  if (!botId) throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')
+  const role = token.account_id ? await findRoleForBot(db, botId, token.account_id) : undefined
+  if (token.bot_id === botId || (role && role !== 'viewer')) return { kind: 'bot', botId }
+  throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newToken } from '#shared/ids.ts'
+
+/** What a person or a test needs to talk to the platform that `npm start` runs. */
+export interface SavedCredentials {
+  baseUrl: string
+  chatUrl: string
+  workspaceId: string
+  /** The administrator's token. */
+  token: string
+  /** The example bot, and the webhook id of its chat. */
+  botId: string
+  webhookId: string
+}
+
+export interface Credentials {
+  token: string
+  /** The example bot of an earlier start. */
+  botId?: string
+  /** What `ISOBOT_SECRET` is in production. */
+  secret: string
+  /** Writes `credentials.json`, for its owner's eyes only. */
+  save(saved: Omit<SavedCredentials, 'token'>): Promise<SavedCredentials>
+}
+
+/** Reads what an earlier start left in the data folder, or makes it. */
+export async function openCredentials(directory: string): Promise<Credentials> {
+  const file = join(directory, 'credentials.json')
+  const earlier = JSON.parse((await readIfThere(file)) ?? '{}') as Partial<SavedCredentials>
+  const token = process.env.ISOBOT_ADMIN_TOKEN ?? earlier.token ?? newToken()
+  return {
+    token,
+    ...(earlier.botId && { botId: earlier.botId }),
+    secret: await openSecret(join(directory, 'secret')),
+    async save(rest) {
+      const saved = { ...rest, token }
+      await writePrivately(file, `${JSON.stringify(saved, undefined, 2)}\n`)
+      return saved
+    },
+  }
+}
+
+async function openSecret(file: string): Promise<string> {
+  const earlier = await readIfThere(file)
+  if (earlier) return earlier
+  const secret = randomBytes(32).toString('hex')
+  await writePrivately(file, secret)
+  return secret
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Replaces a file as a whole, so that a crash leaves the old or the new one. */
+async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}`
+  await writeFile(draft, text, { mode: 0o600 })
+  await rename(draft, file)
+}

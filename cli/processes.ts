@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface RunningProcess {
+  readonly pid: number
+  readonly parent: number
+  readonly commandLine: string
+}
+
+/** The process of this id as the machine's list of processes shows it; undefined when there is none any more. */
+export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
+  try {
+    return process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid)
+  } catch {
+    return undefined
+  }
+}
+
+/** Slim images have no `ps`. */
+async function fromProc(pid: number): Promise<RunningProcess | undefined> {
+  const [statistics, commandLine] = await Promise.all([
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+    readFile(`/proc/${pid}/cmdline`, 'utf8'),
+  ])
+  // The second field is the program's name in parentheses, and may contain anything.
+  const [state, parent] = statistics.slice(statistics.lastIndexOf(')') + 2).split(' ')
+  // A zombie has ended; only its parent has not asked how.
+  if (state === 'Z') return undefined
+  return { pid, parent: Number(parent), commandLine: commandLine.replaceAll('\0', ' ').trim() }
+}
+
+async function fromPs(pid: number): Promise<RunningProcess | undefined> {
+  const { stdout } = await run('ps', ['-o', 'ppid=', '-o', 'command=', '-p', String(pid)])
+  const [, parent, commandLine] = /^\s*(\d+)\s+(.*)$/m.exec(stdout) ?? []
+  return commandLine === undefined ? undefined : { pid, parent: Number(parent), commandLine }
+}

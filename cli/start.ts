@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { migrate } from '../migrations/migrate.ts'
+import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { openDatabase } from '#shared/store/database.ts'
+import { startChild, type Child } from './children.ts'
+import { openCredentials, type Credentials } from './credentials.ts'
+import { startDatabase } from './start-database.ts'
+import { deployExample } from './example-bot.ts'
+import { assertPortIsFree } from './port.ts'
+import { welcome } from './welcome.ts'
+
+/**
+ * `npm start`: everything in one go, with nothing installed. A database in the data folder unless `DATABASE_URL` names
+ * one, the api and a worker as processes of their own, and an example bot at the first start. Ends all of it at the
+ * end, in the order in which they need each other.
+ */
+async function start(): Promise<void> {
+  const stopped = untilStopped()
+  const port = Number(process.env.PORT ?? 3000)
+  const host = process.env.HOST ?? '127.0.0.1'
+  const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
+  const directory = resolve(process.env.ISOBOT_DATA_DIR ?? '.isobot')
+  await assertPortIsFree(port, host)
+  await mkdir(directory, { recursive: true })
+
+  await using parts = new AsyncDisposableStack()
+  const databaseUrl = await startDatabase(directory, parts)
+  await migrate(databaseUrl)
+
+  const credentials = await openCredentials(directory)
+  const workspaceId = await administrator(databaseUrl, credentials)
+  const environment = {
+    LOG_LEVEL: 'warn',
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    ISOBOT_SECRET: process.env.ISOBOT_SECRET ?? credentials.secret,
+    PORT: String(port),
+    HOST: host,
+    ISOBOT_BASE_URL: baseUrl,
+  }
+  const children = await Promise.all([
+    startOwn('api', join('api', 'main.ts'), environment, parts),
+    startOwn('worker', join('worker', 'main.ts'), environment, parts),
+  ])
+  const ended = Promise.race(children.map(untilEnded))
+
+  const ready = (async () => {
+    await untilReady(`http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}/readyz`)
+    const example = await deployExample(baseUrl, { ...credentials, workspaceId })
+    const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
+    console.log(welcome(saved, directory))
+  })()
+  // Whichever comes first: it runs, something of it failed, or nobody wants it any more.
+  await Promise.race([ready, ended, stopped])
+  await Promise.race([ended, stopped])
+  console.log('Stopping')
+}
+
+async function administrator(databaseUrl: string, { token }: Credentials): Promise<string> {
+  const db = openDatabase({ url: databaseUrl, poolSize: 1, allowSelfSigned: false })
+  try {
+    return await ensureAdministrator(db, token)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function startOwn(
+  name: string,
+  script: string,
+  environment: NodeJS.ProcessEnv,
+  parts: AsyncDisposableStack,
+): Promise<Child> {
+  const directory = resolve(import.meta.dirname, '..')
+  const child = await startChild(name, [process.execPath, script], { directory, environment })
+  parts.defer(async () => {
+    await child.stop()
+  })
+  return child
+}
+
+async function untilEnded({ name, exited }: Child): Promise<never> {
+  const { code, signal } = await exited
+  throw new Error(`The ${name} process ended (${signal ?? `exit code ${code}`}); its own words stand above`)
+}
+
+/** Resolves at the first signal; a second one ends this process, and the children with it. */
+async function untilStopped(): Promise<void> {
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    const response = await fetch(url).catch(() => undefined)
+    if (response?.ok) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`The api does not answer at ${url}`)
+}
+
+try {
+  await start()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import type { SavedCredentials } from './credentials.ts'
+
+/** What `npm start` prints when everything runs: where to find it, and a conversation to paste into a terminal. */
+export function welcome(saved: SavedCredentials, directory: string): string {
+  const chat = `${saved.chatUrl}/${saved.webhookId}`
+  return `
+Isobot is running at ${saved.baseUrl}
+
+  Admin API      ${saved.baseUrl}/v1/admin
+  Runtime API    ${saved.baseUrl}/v1/chat
+  Chat API       ${chat}   (the example bot ${saved.botId})
+
+  Workspace      ${saved.workspaceId}
+  Admin token    ${saved.token}
+  All of this is in ${join(directory, 'credentials.json')}
+
+Talk to the example bot: paste this into another terminal.
+
+  chat=${chat}
+  key=$(curl -s $chat/users -d '{}' | sed 's/.*"key":"\\([^"]*\\)".*/\\1/')
+  conversation=$(curl -s $chat/conversations -H "x-user-key: $key" -d '{}' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+  curl -s $chat/messages -H "x-user-key: $key" -d '{"conversationId":"'$conversation'","payload":{"type":"text","text":"Hi there"}}'; echo
+  sleep 1; curl -s $chat/conversations/$conversation/messages -H "x-user-key: $key"; echo
+
+Ctrl-C stops everything; the data stays in ${directory}
+`
+}

@@ -1,0 +1,32 @@
+// The bot that `npm start` deploys. It answers what it is told, counts in the conversation's state, and calls an action.
+
+export const hooks = {
+  async afterIncomingMessage({ event, client, state, logger }) {
+    state.conversation.messages = (state.conversation.messages ?? 0) + 1
+    logger.info('Message', state.conversation.messages, 'of this conversation:', event.preview)
+
+    const { output } = await client.callAction({ type: 'greet', input: { name: event.tags.user?.fid ?? 'stranger' } })
+    const greeting = state.conversation.messages === 1 ? `${output.text} ` : ''
+
+    await client.createMessage({
+      conversationId: event.conversationId,
+      type: 'text',
+      payload: { text: `${greeting}You said: ${event.preview}` },
+    })
+  },
+
+  async afterIncomingEvent({ event, client }) {
+    if (!event.conversationId) return
+    await client.createMessage({
+      conversationId: event.conversationId,
+      type: 'text',
+      payload: { text: `Event ${event.type} with ${JSON.stringify(event.payload)}` },
+    })
+  },
+}
+
+export const actions = {
+  async greet({ input }) {
+    return { text: `Hello ${input.name}!` }
+  },
+}

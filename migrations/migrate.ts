@@ -1,0 +1,72 @@
+import { runMigrations } from 'bullmq'
+import knex, { type Knex } from 'knex'
+import { Client } from 'pg'
+import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { ConfigError, readConfig } from '#shared/config.ts'
+import { connectionSettings } from '#shared/store/database.ts'
+import * as tables from './001_tables.ts'
+
+/** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
+const migrations: Record<string, Knex.Migration> = {
+  '001_tables': tables,
+}
+
+const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: async () => Object.keys(migrations),
+  getMigrationName: (name) => name,
+  async getMigration(name) {
+    const migration = migrations[name]
+    if (!migration) throw new Error(`There is no migration ${name}`)
+    return migration
+  },
+}
+
+/** Names the lock that lets one process migrate at a time. */
+const lockKey = 1_769_172_834
+
+/**
+ * Brings a database up to date: our tables, and those of the queue's PostgreSQL back end. Safe to repeat and to run
+ * from several places at once. A database that is newer than this code is refused.
+ */
+export async function migrate(url: string, { allowSelfSigned = false } = {}): Promise<void> {
+  const connection = connectionSettings({ url, allowSelfSigned })
+  const client = new Client(connection)
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } })
+    try {
+      // Ours is the only process here, so a lock that knex finds is that of one which was killed.
+      await db.migrate.forceFreeMigrationsLock({ migrationSource })
+      await db.migrate.latest({ migrationSource })
+    } finally {
+      await db.destroy()
+    }
+    await runMigrations(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The release step: migrates, and makes the first administrator when `ISOBOT_ADMIN_TOKEN` names one. */
+async function release(): Promise<void> {
+  const config = readConfig()
+  await migrate(config.database.url, config.database)
+  console.log('The database is up to date')
+  if (!config.adminToken) return
+  const db = knex({ client: 'pg', connection: connectionSettings(config.database) })
+  try {
+    console.log(`The administrator's workspace is ${await ensureAdministrator(db, config.adminToken)}`)
+  } finally {
+    await db.destroy()
+  }
+}
+
+if (import.meta.main) {
+  try {
+    await release()
+  } catch (error) {
+    console.error(error instanceof ConfigError ? error.message : error)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,53 @@
+import { authorise, type Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import { ApiError } from './errors.ts'
+import type { Operation } from './operation.ts'
+import { findOperation, type PathParameters } from './router.ts'
+
+/** A request as every door hands it over. */
+export interface Request {
+  method: string
+  /** As it came, percent-encoded, without the query. */
+  path: string
+  query?: Record<string, unknown>
+  /** Reads the JSON body. It is called only for a caller who may call, so that a stranger's body is never read. */
+  body(): Promise<unknown>
+  /**
+   * Tells who asks. Called once, without delay after the operation is found.
+   * @throws ApiError `Unauthorized` when the credentials do not suffice
+   */
+  identify(operation: Operation, parameters: PathParameters): Caller | Promise<Caller>
+}
+
+export interface Reply {
+  status: number
+  body: unknown
+  /** The body is not for the caller: it tells the HTTP door which stream to open. */
+  opensStream?: boolean
+}
+
+/** Answers one request, whichever door it came through. Never throws: an error is a reply too. */
+export async function answer(context: Context, request: Request): Promise<Reply> {
+  try {
+    const { operation, parameters } = findOperation(request.method, request.path)
+    const caller = await request.identify(operation, parameters)
+    authorise(caller, operation.access)
+    const given = operation.takesBody ? asObject(await request.body()) : request.query
+    const body = await operation.call({ ...context, caller }, { ...given, ...parameters })
+    return { status: operation.status, body, opensStream: operation.opensStream }
+  } catch (cause) {
+    const error = ApiError.from(cause)
+    if (error.status >= 500) {
+      context.log.error(
+        { err: error.cause ?? error, errorId: error.id, method: request.method, path: request.path },
+        error.message,
+      )
+    }
+    return { status: error.status, body: error.toJSON() }
+  }
+}
+
+function asObject(body: unknown): object {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  throw new ApiError('InvalidPayload', 'The body must be a JSON object')
+}

@@ -1,0 +1,83 @@
+import { ApiError } from './errors.ts'
+import { roles, type InstallationRow, type Role } from './store/tables.ts'
+
+/**
+ * Who asks. An operation says which kind of caller it takes, `answer` checks it, and the handler gets a caller of that
+ * kind: neither door can forget.
+ */
+export type Caller = Visitor | ChatUser | BotCaller | AccountCaller | Administrator
+
+/** Somebody at a chat installation's address, without a key. */
+export interface Visitor {
+  kind: 'visitor'
+  installation: InstallationRow
+}
+
+/** A user of a chat installation, known by a valid key. */
+export interface ChatUser {
+  kind: 'user'
+  installation: InstallationRow
+  /** The id in the key: what the client knows the user by. */
+  knownId: string
+  /** The user's own id; absent when the key is valid and its user is not (or no longer) there. */
+  userId?: string
+}
+
+/** A bot: its code in the sandbox, or a program with a token over HTTP. */
+export interface BotCaller {
+  kind: 'bot'
+  botId: string
+  /** Present when the bot's code calls while it handles an event. */
+  execution?: Execution
+}
+
+/** The run on whose behalf a call is made. */
+export interface Execution {
+  eventId: string
+  attempt: number
+  /** Which call it is: the operation, with the actions that led to it, and how manieth call of it in the run. */
+  call: { operation: string; ordinal: number }
+  /** Runs one of the bot's own actions within the same run. */
+  callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
+}
+
+/** The holder of a personal token, outside any workspace. */
+export interface AccountCaller {
+  kind: 'account'
+  accountId: string
+}
+
+/** A member of a workspace. */
+export interface Administrator {
+  kind: 'administrator'
+  accountId: string
+  workspaceId: string
+  role: Role
+}
+
+/** Who may call an operation: a kind of caller, or an administrator of at least a role. */
+export type Access = 'visitor' | 'user' | 'bot' | 'account' | Role
+
+/** The caller that a handler of an operation with this access gets. */
+export type CallerWith<A extends Access> = A extends Role ? Administrator : Extract<Caller, { kind: A }>
+
+/**
+ * Checks that a caller may call.
+ * @throws ApiError `Forbidden`
+ */
+export function authorise(caller: Caller, access: Access): void {
+  if (!isRole(access)) {
+    if (caller.kind === access) return
+    throw new ApiError('Forbidden', `This is for a caller of kind '${access}', not for '${caller.kind}'`)
+  }
+  if (caller.kind !== 'administrator') {
+    throw new ApiError('Forbidden', 'This is for members of a workspace: use a personal token')
+  }
+  if (roles.indexOf(caller.role) < roles.indexOf(access)) {
+    throw new ApiError('Forbidden', `This needs the role '${access}' in the workspace; yours is '${caller.role}'`)
+  }
+}
+
+export function isRole(access: Access): access is Role {
+  return (roles as readonly string[]).includes(access)
+}

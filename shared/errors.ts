@@ -1,0 +1,101 @@
+/** Every error a caller may see: its public type and its HTTP status. */
+export const errorStatuses = {
+  Unknown: 500,
+  Internal: 500,
+  Unauthorized: 401,
+  PaymentRequired: 402,
+  Forbidden: 403,
+  QuotaExceeded: 403,
+  ResourceNotFound: 404,
+  MethodNotFound: 405,
+  InvalidPayload: 400,
+  InvalidJsonSchema: 400,
+  InvalidDataFormat: 400,
+  InvalidIdentifier: 400,
+  ReferenceNotFound: 400,
+  InvalidQuery: 400,
+  Runtime: 400,
+  BreakingChanges: 400,
+  AlreadyExists: 409,
+  RelationConflict: 409,
+  ReferenceConstraint: 409,
+  ResourceLockedConflict: 409,
+  ResourceGone: 410,
+  PayloadTooLarge: 413,
+  LimitExceeded: 413,
+  UnsupportedMediaType: 415,
+  RateLimited: 429,
+  OperationTimeout: 504,
+} as const
+
+export type ErrorType = keyof typeof errorStatuses
+
+/** The body of every failed answer. All four fields are always there: published clients lose the type without them. */
+export interface ErrorBody {
+  id: string
+  code: number
+  type: ErrorType
+  message: string
+  metadata?: Record<string, unknown>
+}
+
+interface ApiErrorOptions extends ErrorOptions {
+  /** Machine-readable detail that the caller may see. */
+  metadata?: Record<string, unknown>
+}
+
+/** An error that is an answer: what was wrong and what to do next, in words for the caller. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly id = errorId()
+  readonly type: ErrorType
+  readonly metadata: Record<string, unknown> | undefined
+
+  constructor(type: ErrorType, message: string, options: ApiErrorOptions = {}) {
+    super(message, options)
+    this.type = type
+    this.metadata = options.metadata
+  }
+
+  get status(): number {
+    return errorStatuses[this.type]
+  }
+
+  toJSON(): ErrorBody {
+    const body: ErrorBody = { id: this.id, code: this.status, type: this.type, message: this.message }
+    return this.metadata ? { ...body, metadata: this.metadata } : body
+  }
+
+  /** Turns anything thrown into an answer. An unforeseen error keeps its words for the log and away from the caller. */
+  static from(cause: unknown): ApiError {
+    if (cause instanceof ApiError) return cause
+    if (unstorable.has(postgresCode(cause) ?? '')) {
+      return new ApiError(
+        'InvalidPayload',
+        'The input holds a character that cannot be stored (U+0000 or half of a surrogate pair): remove it',
+        { cause },
+      )
+    }
+    return new ApiError('Internal', 'Something went wrong on our side; the log tells more under the id of this error', {
+      cause,
+    })
+  }
+}
+
+/** PostgreSQL's codes for text that is valid JSON and yet no valid text: 22021, 22P02 and 22P05. */
+const unstorable = new Set(['22021', '22P02', '22P05'])
+
+/** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */
+export function postgresCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+export const uniqueViolation = '23505'
+
+/** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */
+function errorId(): string {
+  const time = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
+  const random = Math.floor(Math.random() * 0x1_0000_0000)
+  return `err_${time}x${random.toString(16).toUpperCase().padStart(8, '0')}`
+}

@@ -1,0 +1,34 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { monotonicFactory } from 'ulid'
+
+const ulid = monotonicFactory()
+
+/** What an id begins with tells what it names. The prefixes are those of the published API. */
+type IdPrefix =
+  | 'wkspace'
+  | 'account'
+  | 'pat'
+  | 'bot'
+  | 'botver'
+  | 'int'
+  | 'user'
+  | 'conv'
+  | 'msg'
+  | 'evt'
+  | 'state'
+  | 'check'
+
+/** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${ulid()}`
+}
+
+/** A new webhook id. It is an address that outsiders are not to guess, so it is random and not time-ordered. */
+export function newWebhookId(): string {
+  return randomUUID()
+}
+
+/** A new secret that a person or program presents to prove who it is. */
+export function newToken(): string {
+  return `pat_${randomBytes(27).toString('base64url')}`
+}

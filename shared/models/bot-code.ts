@@ -1,0 +1,56 @@
+import type { RetryPolicy } from '../store/tables.ts'
+
+/** The stages of handling something, at which a bot's hooks run; in the order they run. */
+export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
+export const incomingEventStages = ['beforeIncomingEvent', 'afterIncomingEvent'] as const
+export const turnEndStage = 'afterTurnEnd'
+
+/** Every hook that a bot may declare; those around outgoing messages and actions run where the bot calls. */
+export const hookNames = [
+  ...incomingMessageStages,
+  ...incomingEventStages,
+  'beforeOutgoingMessage',
+  'afterOutgoingMessage',
+  'beforeCallAction',
+  'afterCallAction',
+  turnEndStage,
+] as const
+
+/** The longest code of one bot. */
+export const codeLimit = 4 * 1024 * 1024
+
+/** What `export const retry` may say: how often an event whose hook throws is tried, and how long after. */
+export const retryPolicy = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['attempts'],
+  properties: {
+    attempts: { type: 'integer', minimum: 1, maximum: 10 },
+    backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 },
+  },
+} as const satisfies object
+
+/** What bot code turned out to declare when a worker evaluated it. */
+export interface BotDeclaration {
+  hooks: string[]
+  actions: string[]
+  retry?: RetryPolicy
+}
+
+/** What a worker says of code that it inspected; positions are those of the compiled script. */
+export type InspectionOutcome =
+  | ({ status: 'accepted' } & Omit<BotDeclaration, 'retry'> & { retry?: unknown })
+  | { status: 'refused'; error: { name: string; message: string; stack?: string }; hook?: string }
+
+export const permissions = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    net: {
+      type: 'array',
+      maxItems: 100,
+      items: { type: 'string', pattern: '^(\\*\\.)?[a-zA-Z0-9.-]{1,253}$' },
+      description: 'Hosts that the bot’s code may reach: `api.example.com`, or `*.example.com` for all below it.',
+    },
+  },
+} as const

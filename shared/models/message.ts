@@ -1,0 +1,72 @@
+import type { MessageRow } from '../store/tables.ts'
+import type { Infer } from '../schema.ts'
+import { toChatPayload } from './payload.ts'
+
+/** A message as the chat API shows it. */
+export const message = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'payload', 'userId', 'conversationId'],
+  properties: {
+    id: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+    payload: { type: 'object' },
+    userId: { type: 'string' },
+    conversationId: { type: 'string' },
+    metadata: { type: 'object' },
+  },
+} as const
+
+export type Message = Infer<typeof message>
+
+/** The ids by which a client knows what a message refers to, where they differ from ours. */
+export interface KnownIds {
+  conversationId: string
+  userId: string
+}
+
+export function toMessage(row: MessageRow, known: KnownIds): Message {
+  return {
+    id: row.id,
+    createdAt: row.created_at.toISOString(),
+    payload: toChatPayload(row),
+    userId: known.userId,
+    conversationId: known.conversationId,
+    ...(row.metadata && { metadata: row.metadata }),
+  }
+}
+
+/** A message as the runtime API shows it to bots. */
+export const runtimeMessage = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'updatedAt', 'type', 'payload', 'direction', 'userId', 'conversationId', 'tags'],
+  properties: {
+    id: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+    type: { type: 'string' },
+    payload: { type: 'object' },
+    direction: { enum: ['incoming', 'outgoing'] },
+    userId: { type: 'string' },
+    conversationId: { type: 'string' },
+    tags: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+} as const
+
+export type RuntimeMessage = Infer<typeof runtimeMessage>
+
+/** A message's `metadata` travels to bots inside the payload, as published bots expect it. */
+export function toRuntimeMessage(row: MessageRow): RuntimeMessage {
+  return {
+    id: row.id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    type: row.type,
+    payload: row.metadata ? { ...row.payload, metadata: row.metadata } : row.payload,
+    direction: row.direction,
+    userId: row.user_id,
+    conversationId: row.conversation_id,
+    tags: row.tags,
+  }
+}

@@ -1,0 +1,179 @@
+import type { Infer } from '../schema.ts'
+
+/**
+ * The content of a chat message: one of twelve variants, told apart by `type`. Unknown fields inside are kept.
+ */
+
+const someText = { type: 'string', minLength: 1 } as const
+
+const labelled = {
+  type: 'object',
+  required: ['label', 'value'],
+  properties: { label: someText, value: someText },
+} as const
+
+const text = {
+  type: 'object',
+  required: ['type', 'text'],
+  properties: { type: { const: 'text' }, text: someText },
+} as const
+
+const markdown = {
+  type: 'object',
+  required: ['type', 'markdown'],
+  properties: { type: { const: 'markdown' }, markdown: someText },
+} as const
+
+const image = {
+  type: 'object',
+  required: ['type', 'imageUrl'],
+  properties: { type: { const: 'image' }, imageUrl: someText },
+} as const
+
+const audio = {
+  type: 'object',
+  required: ['type', 'audioUrl'],
+  properties: { type: { const: 'audio' }, audioUrl: someText },
+} as const
+
+const video = {
+  type: 'object',
+  required: ['type', 'videoUrl'],
+  properties: { type: { const: 'video' }, videoUrl: someText },
+} as const
+
+const file = {
+  type: 'object',
+  required: ['type', 'fileUrl'],
+  properties: { type: { const: 'file' }, fileUrl: someText, title: someText },
+} as const
+
+const location = {
+  type: 'object',
+  required: ['type', 'latitude', 'longitude'],
+  properties: {
+    type: { const: 'location' },
+    latitude: { type: 'number' },
+    longitude: { type: 'number' },
+    address: { type: 'string' },
+    title: { type: 'string' },
+  },
+} as const
+
+const card = {
+  type: 'object',
+  required: ['type', 'title', 'actions'],
+  properties: {
+    type: { const: 'card' },
+    title: someText,
+    subtitle: someText,
+    imageUrl: someText,
+    actions: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['action', 'label', 'value'],
+        properties: { action: { enum: ['postback', 'url', 'say'] }, label: someText, value: someText },
+      },
+    },
+  },
+} as const
+
+const carousel = {
+  type: 'object',
+  required: ['type', 'items'],
+  properties: { type: { const: 'carousel' }, items: { type: 'array', items: card } },
+} as const
+
+const choice = {
+  type: 'object',
+  required: ['type', 'text', 'options'],
+  properties: { type: { const: 'choice' }, text: someText, options: { type: 'array', items: labelled } },
+} as const
+
+const dropdown = {
+  type: 'object',
+  required: ['type', 'text', 'options'],
+  properties: { type: { const: 'dropdown' }, text: someText, options: { type: 'array', items: labelled } },
+} as const
+
+const bloc = {
+  type: 'object',
+  required: ['type', 'items'],
+  properties: {
+    type: { const: 'bloc' },
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        discriminator: { propertyName: 'type' },
+        required: ['type'],
+        oneOf: [text, markdown, image, audio, video, file, location],
+      },
+    },
+  },
+} as const
+
+/** A chat message's payload as clients send and receive it. */
+export const chatPayload = {
+  type: 'object',
+  discriminator: { propertyName: 'type' },
+  required: ['type'],
+  oneOf: [text, markdown, image, audio, video, file, location, card, carousel, choice, dropdown, bloc],
+} as const
+
+export type ChatPayload = Infer<typeof chatPayload>
+
+/** What a message says, as it is stored and as bots see it: the type apart, and a bloc's items as messages of their own. */
+export interface MessageContent {
+  type: string
+  payload: Record<string, unknown>
+}
+
+/** From the chat API's form to the bot's. */
+export function toContent(payload: ChatPayload): MessageContent {
+  const { type, ...rest } = payload
+  if (payload.type !== 'bloc') return { type, payload: rest }
+  return { type, payload: { ...rest, items: payload.items.map((item) => toContent(item)) } }
+}
+
+/** From the bot's form to the chat API's. Carousel items are cards, which bots need not say and clients insist on. */
+export function toChatPayload({ type, payload }: MessageContent): Record<string, unknown> {
+  const items = payload['items']
+  if (type === 'bloc' && Array.isArray(items)) return { type, ...payload, items: items.map(flattenItem) }
+  if (type === 'carousel' && Array.isArray(items)) return { type, ...payload, items: items.map(asCard) }
+  return { type, ...payload }
+}
+
+function flattenItem(item: unknown): unknown {
+  if (!isRecord(item) || !isRecord(item['payload']) || typeof item['type'] !== 'string') return item
+  return toChatPayload({ type: item['type'], payload: item['payload'] })
+}
+
+function asCard(item: unknown): unknown {
+  return isRecord(item) ? { ...item, type: 'card' } : item
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The plain text of a message: the text itself, and a short form of everything else. */
+export function previewOf({ type, payload }: MessageContent): string {
+  for (const field of ['text', 'markdown', 'title']) {
+    const value = payload[field]
+    if (typeof value === 'string') return value
+  }
+  const url = payload[`${type}Url`]
+  if (typeof url === 'string') return `${type}: ${url}`
+  if (type === 'location') return `location: ${String(payload['latitude'])}, ${String(payload['longitude'])}`
+  const items = payload['items']
+  if (Array.isArray(items)) return items.map(previewOfItem).join('\n')
+  return type
+}
+
+function previewOfItem(item: unknown): string {
+  if (!isRecord(item)) return ''
+  const type = typeof item['type'] === 'string' ? item['type'] : 'card'
+  return previewOf({ type, payload: isRecord(item['payload']) ? item['payload'] : item })
+}

@@ -1,0 +1,43 @@
+import type { StateRow } from '../store/tables.ts'
+import type { Infer } from '../schema.ts'
+
+export const stateTypes = ['bot', 'user', 'conversation'] as const
+
+/** How much one state may hold, as JSON text. */
+export const stateLimit = 128 * 1024
+
+/** A named JSON object that belongs to a bot, one of its users, or one of its conversations. */
+export const state = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'updatedAt', 'botId', 'name', 'type', 'payload'],
+  properties: {
+    id: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+    botId: { type: 'string' },
+    name: { type: 'string' },
+    type: { enum: stateTypes },
+    payload: { type: 'object' },
+    conversationId: { type: 'string' },
+    userId: { type: 'string' },
+    expiry: { type: 'integer' },
+    expiresAt: { type: 'string', format: 'date-time' },
+  },
+} as const
+
+export function toState(row: StateRow): Infer<typeof state> {
+  return {
+    id: row.id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    botId: row.bot_id,
+    name: row.name,
+    type: row.type,
+    payload: row.payload,
+    ...(row.type === 'conversation' && { conversationId: row.owner_id }),
+    ...(row.type === 'user' && { userId: row.owner_id }),
+    ...(row.expiry !== null && { expiry: Number(row.expiry) }),
+    ...(row.expires_at && { expiresAt: row.expires_at.toISOString() }),
+  }
+}

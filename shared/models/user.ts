@@ -1,0 +1,53 @@
+import type { UserRow } from '../store/tables.ts'
+import type { Infer } from '../schema.ts'
+
+/** Somebody who talks to a bot. Optional fields are absent, never null, when unset. */
+export const user = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'updatedAt'],
+  properties: {
+    id: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+    name: { type: 'string' },
+    pictureUrl: { type: 'string' },
+    profile: { type: 'string' },
+  },
+} as const
+
+export type User = Infer<typeof user>
+
+/** The fields that a client may set. */
+export const userFields = {
+  name: { type: 'string', maxLength: 200 },
+  pictureUrl: { type: 'string', maxLength: 40_000 },
+  profile: { type: 'string', maxLength: 1000, description: 'Free text about the user, which the bot can read.' },
+} as const
+
+/** @param id the id to show: what the client knows the user by */
+export function toUser(row: UserRow, id = row.foreign_id ?? row.id): User {
+  return {
+    id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...(row.name !== null && { name: row.name }),
+    ...(row.picture_url !== null && { pictureUrl: row.picture_url }),
+    ...(row.profile !== null && { profile: row.profile }),
+  }
+}
+
+/** The user as the runtime API shows it to bots: by its internal id, with tags. */
+export const runtimeUser = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'updatedAt', 'tags'],
+  properties: {
+    ...user.properties,
+    tags: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+} as const
+
+export function toRuntimeUser(row: UserRow): Infer<typeof runtimeUser> {
+  return { ...toUser(row, row.id), tags: row.tags }
+}

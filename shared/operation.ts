@@ -1,0 +1,64 @@
+import type { Access, Caller, CallerWith } from './caller.ts'
+import type { Context } from './context.ts'
+import { ApiError } from './errors.ts'
+import { compile, describeErrors, type Infer } from './schema.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+interface Specification<A extends Access, I, O> {
+  /** Unique within its API; the name of the method in the published clients. */
+  name: string
+  /** What it does, in a sentence for the API's documentation. */
+  description: string
+  method: Method
+  /** With `{parameter}` for one segment and `{parameter*}` for all that remain before the next fixed segment. */
+  path: string
+  access: A
+  /** The status of success. */
+  status?: 200 | 201
+  /** The output is not the answer but tells the HTTP door which stream to open. */
+  opensStream?: true
+  /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
+  input: I
+  output: O
+  handle(context: Context & { caller: CallerWith<A> }, input: Infer<I>): Promise<Infer<O>>
+}
+
+/** Something that can be asked of the platform, through whichever door. */
+export interface Operation {
+  name: string
+  description: string
+  method: Method
+  path: string
+  access: Access
+  status: number
+  opensStream: boolean
+  input: object
+  output: object
+  /** Whether a JSON body is part of the request. */
+  takesBody: boolean
+  /**
+   * Validates the input and does it. The caller must have been authorised.
+   * @throws ApiError when the input is invalid or the operation refuses
+   */
+  call(context: Context & { caller: Caller }, input: unknown): Promise<unknown>
+}
+
+/** Declares an operation. Its schema is compiled here, once. */
+export function operation<A extends Access, const I extends object, const O extends object>(
+  specification: Specification<A, I, O>,
+): Operation {
+  const { handle, status = 200, opensStream = false, ...declaration } = specification
+  const takesBody = declaration.method === 'POST' || declaration.method === 'PUT'
+  const isValid = compile(declaration.input, takesBody ? 'body' : 'query')
+  return {
+    ...declaration,
+    status,
+    opensStream,
+    takesBody,
+    call(context, input) {
+      if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
+      return handle(context as Context & { caller: CallerWith<A> }, input)
+    },
+  }
+}

@@ -1,0 +1,24 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { botSummary, toBotSummary } from '../../models/bot.ts'
+import { operation } from '../../operation.ts'
+import { pageOfBots } from '../../store/bots.ts'
+
+export const listBots = operation({
+  name: 'listBots',
+  description: 'Lists the workspace’s bots, newest first.',
+  method: 'GET',
+  path: '/v1/admin/bots',
+  access: 'viewer',
+  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['bots', 'meta'],
+    properties: { bots: { type: 'array', items: botSummary }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const page = await pageOfBots(db, caller.workspaceId, pageRequest(input))
+    return { bots: page.rows.map(toBotSummary), meta: toMeta(page) }
+  },
+})

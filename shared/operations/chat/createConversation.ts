@@ -1,0 +1,35 @@
+import { ApiError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { conversation, toConversation } from '../../models/conversation.ts'
+import { operation } from '../../operation.ts'
+import { insertConversation } from '../../store/conversations.ts'
+import { foreignId, presentUser } from './known.ts'
+
+/** The one channel of the chat integration. */
+export const chatChannel = 'channel'
+
+export const createConversation = operation({
+  name: 'createConversation',
+  description: 'Creates a conversation that the caller owns and takes part in.',
+  method: 'POST',
+  path: '/chat/{webhookId}/conversations',
+  access: 'user',
+  status: 201,
+  input: { type: 'object', additionalProperties: false, properties: { id: foreignId } },
+  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+
+  async handle({ db, caller }, { id }) {
+    const ownerId = presentUser(caller)
+    const row = await insertConversation(db, {
+      id: newId('conv'),
+      botId: caller.installation.bot_id,
+      installationId: caller.installation.id,
+      ownerId,
+      channel: chatChannel,
+      tags: { owner: ownerId, ...(id && { fid: id }) },
+      ...(id && { foreignId: id }),
+    })
+    if (!row) throw new ApiError('AlreadyExists', `There is a conversation '${id}' already: choose another id`)
+    return { conversation: toConversation(row) }
+  },
+})

@@ -1,0 +1,41 @@
+import { tellListeners, wakeWorker } from '../../after-commit.ts'
+import { newId } from '../../ids.ts'
+import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
+import { operation } from '../../operation.ts'
+import { insertConversationEvent } from '../../store/events.ts'
+import { joinedConversation, notParticipating, presentUser } from './known.ts'
+
+export const createEvent = operation({
+  name: 'createEvent',
+  description: 'Creates a custom event in a conversation that the caller takes part in.',
+  method: 'POST',
+  path: '/chat/{webhookId}/events',
+  access: 'user',
+  status: 201,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'payload'],
+    properties: { conversationId: { type: 'string' }, payload: { type: 'object' } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
+
+  async handle(context, { conversationId, payload }) {
+    const { db, caller } = context
+    const conversation = await joinedConversation(context, conversationId)
+    const row = await insertConversationEvent(db, {
+      id: newId('evt'),
+      botId: conversation.bot_id,
+      conversationId: conversation.id,
+      userId: presentUser(caller),
+      integration: caller.installation.integration,
+      type: chatCustom,
+      payload,
+    })
+    if (!row) throw notParticipating()
+    const created = toChatEvent(row, { conversationId, userId: caller.knownId })
+    await tellListeners(context, conversation.id, { type: 'event_created', data: { ...created, isBot: false } })
+    await wakeWorker(context, 'event', conversation.id)
+    return { event: created }
+  },
+})

@@ -1,0 +1,26 @@
+import { ApiError } from '../../errors.ts'
+import { conversation, toConversation } from '../../models/conversation.ts'
+import { operation } from '../../operation.ts'
+import { meetConversation, notParticipating } from './known.ts'
+
+export const getConversation = operation({
+  name: 'getConversation',
+  description: 'Gives a conversation that the caller takes part in.',
+  method: 'GET',
+  path: '/chat/{webhookId}/conversations/{id}',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+
+  async handle(context, { id }) {
+    const row = await meetConversation(context, id)
+    if (!row) throw new ApiError('ResourceNotFound', `There is no conversation '${id}'`)
+    if (!row.participates) throw notParticipating()
+    return { conversation: toConversation(row, id) }
+  },
+})

@@ -1,0 +1,35 @@
+import { ApiError } from '../../errors.ts'
+import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
+import { operation } from '../../operation.ts'
+import { findParticipation } from '../../store/conversations.ts'
+import { findEvent } from '../../store/events.ts'
+import { knownUserIds } from '../../store/users.ts'
+import { notParticipating } from './known.ts'
+
+export const getEvent = operation({
+  name: 'getEvent',
+  description: 'Gives a custom event of a conversation that the caller takes part in.',
+  method: 'GET',
+  path: '/chat/{webhookId}/events/{id}',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
+
+  async handle({ db, caller }, { id }) {
+    const botId = caller.installation.bot_id
+    const row = await findEvent(db, botId, id)
+    if (row?.type !== chatCustom || !row.conversation_id || !row.user_id) {
+      throw new ApiError('ResourceNotFound', `There is no event '${id}'`)
+    }
+    const { conversation_id: conversationId, user_id: authorId } = row
+    const participation = await findParticipation(db, { botId, conversationId, userId: caller.userId ?? '' })
+    if (!participation) throw notParticipating()
+    const known = await knownUserIds(db, [authorId])
+    return {
+      event: toChatEvent(row, {
+        conversationId: participation.foreign_id ?? conversationId,
+        userId: known.get(authorId) ?? authorId,
+      }),
+    }
+  },
+})

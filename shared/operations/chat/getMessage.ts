@@ -1,0 +1,33 @@
+import { ApiError } from '../../errors.ts'
+import { message, toMessage } from '../../models/message.ts'
+import { operation } from '../../operation.ts'
+import { findParticipation } from '../../store/conversations.ts'
+import { findMessage } from '../../store/messages.ts'
+import { knownUserIds } from '../../store/users.ts'
+import { notParticipating } from './known.ts'
+
+export const getMessage = operation({
+  name: 'getMessage',
+  description: 'Gives a message of a conversation that the caller takes part in.',
+  method: 'GET',
+  path: '/chat/{webhookId}/messages/{id}',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, required: ['message'], properties: { message } },
+
+  async handle({ db, caller }, { id }) {
+    const botId = caller.installation.bot_id
+    const row = await findMessage(db, botId, id)
+    if (!row) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
+    const { conversation_id: conversationId, user_id: authorId } = row
+    const participation = await findParticipation(db, { botId, conversationId, userId: caller.userId ?? '' })
+    if (!participation) throw notParticipating()
+    const known = await knownUserIds(db, [authorId])
+    return {
+      message: toMessage(row, {
+        conversationId: participation.foreign_id ?? conversationId,
+        userId: known.get(authorId) ?? authorId,
+      }),
+    }
+  },
+})

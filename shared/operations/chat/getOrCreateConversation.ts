@@ -1,0 +1,52 @@
+import { ApiError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { conversation, toConversation } from '../../models/conversation.ts'
+import { operation } from '../../operation.ts'
+import { compile, describeErrors } from '../../schema.ts'
+import { findForeignConversation, insertConversation } from '../../store/conversations.ts'
+import { chatChannel } from './createConversation.ts'
+import { foreignId, presentUser } from './known.ts'
+
+const isForeignId = compile(foreignId, 'body')
+
+export const getOrCreateConversation = operation({
+  name: 'getOrCreateConversation',
+  description: 'Gives the caller’s conversation with an id of the caller’s choice; creates it when there is none yet.',
+  method: 'POST',
+  path: '/chat/{webhookId}/conversations/get-or-create',
+  access: 'user',
+  status: 201,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string', description: foreignId.description } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+
+  async handle({ db, caller }, { id }) {
+    const ownerId = presentUser(caller)
+    const { installation } = caller
+    const existing = await findForeignConversation(db, installation.id, id)
+    if (!existing) {
+      const wanted: unknown = id
+      if (!isForeignId(wanted)) throw new ApiError('InvalidPayload', `id ${describeErrors(isForeignId)}`)
+    }
+    const row =
+      existing ??
+      (await insertConversation(db, {
+        id: newId('conv'),
+        botId: installation.bot_id,
+        installationId: installation.id,
+        foreignId: id,
+        ownerId,
+        channel: chatChannel,
+        tags: { owner: ownerId },
+      })) ??
+      (await findForeignConversation(db, installation.id, id))
+    if (row?.owner_id !== ownerId) {
+      throw new ApiError('Forbidden', `The conversation '${id}' belongs to another user: choose another id`)
+    }
+    return { conversation: toConversation(row, id) }
+  },
+})

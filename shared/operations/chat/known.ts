@@ -1,0 +1,45 @@
+import type { ChatUser } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
+
+/** The rule for ids that a client chooses, of users and of conversations alike. */
+export const foreignId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 70,
+  pattern: '^[a-zA-Z0-9_\\-/\\\\]*$',
+  description: 'An id of your own choice: up to 70 letters, digits, _, -, / and \\.',
+} as const
+
+type ChatContext = Context & { caller: ChatUser }
+
+/**
+ * The own id of the user whose key it is.
+ * @throws ApiError `ResourceNotFound` when the key is valid and the user is gone
+ */
+export function presentUser({ userId, knownId }: ChatUser): string {
+  if (userId) return userId
+  throw new ApiError('ResourceNotFound', `The key is valid, but there is no user '${knownId}' (any more)`)
+}
+
+/** A conversation by the id the client knows it by; undefined when the installation has none. */
+export async function meetConversation(context: ChatContext, knownId: string): Promise<MetConversation | undefined> {
+  const { db, caller } = context
+  return findKnownConversation(db, { installationId: caller.installation.id, knownId, userId: caller.userId ?? '' })
+}
+
+/**
+ * A conversation that the caller takes part in.
+ * @throws ApiError `Forbidden` when the caller does not, and likewise when there is no such conversation
+ */
+export async function joinedConversation(context: ChatContext, knownId: string): Promise<MetConversation> {
+  const conversation = await meetConversation(context, knownId)
+  if (conversation?.participates) return conversation
+  throw notParticipating()
+}
+
+/** One answer for both cases, so that it does not tell which conversations exist. */
+export function notParticipating(): ApiError {
+  return new ApiError('Forbidden', 'You take no part in this conversation')
+}

@@ -1,0 +1,44 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { message, toMessage } from '../../models/message.ts'
+import { operation } from '../../operation.ts'
+import { pageOfMessages } from '../../store/messages.ts'
+import { knownUserIds } from '../../store/users.ts'
+import { joinedConversation } from './known.ts'
+
+export const listMessages = operation({
+  name: 'listMessages',
+  description: 'Lists what was said in a conversation, newest first.',
+  method: 'GET',
+  path: '/chat/{webhookId}/conversations/{conversationId}/messages',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId'],
+    properties: { conversationId: { type: 'string' }, ...pageInput },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['messages', 'meta'],
+    properties: { messages: { type: 'array', items: message }, meta: pageMeta },
+  },
+
+  async handle(context, input) {
+    const { db } = context
+    const { conversationId } = input
+    const conversation = await joinedConversation(context, conversationId)
+    const where = { botId: conversation.bot_id, conversationId: conversation.id }
+    const page = await pageOfMessages(db, where, pageRequest(input))
+    const known = await knownUserIds(
+      db,
+      page.rows.map((row) => row.user_id),
+    )
+    return {
+      messages: page.rows.map((row) =>
+        toMessage(row, { conversationId, userId: known.get(row.user_id) ?? row.user_id }),
+      ),
+      meta: toMeta(page),
+    }
+  },
+})

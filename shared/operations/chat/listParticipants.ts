@@ -1,0 +1,35 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { toUser, user } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { pageOfParticipants } from '../../store/conversations.ts'
+import { joinedConversation } from './known.ts'
+
+export const listParticipants = operation({
+  name: 'listParticipants',
+  description: 'Lists the users that take part in a conversation.',
+  method: 'GET',
+  path: '/chat/{webhookId}/conversations/{conversationId}/participants',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId'],
+    properties: { conversationId: { type: 'string' }, ...pageInput },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['participants', 'meta'],
+    properties: { participants: { type: 'array', items: user }, meta: pageMeta },
+  },
+
+  async handle(context, input) {
+    const conversation = await joinedConversation(context, input.conversationId)
+    const page = await pageOfParticipants(
+      context.db,
+      { botId: conversation.bot_id, conversationId: conversation.id },
+      pageRequest(input),
+    )
+    return { participants: page.rows.map((row) => toUser(row)), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,39 @@
+import { onceThrough } from '../../journal.ts'
+import { callActionRemotely } from '../../call-action.ts'
+import { operation } from '../../operation.ts'
+
+export const callAction = operation({
+  name: 'callAction',
+  description: 'Calls one of the bot’s own actions and gives its output.',
+  method: 'POST',
+  path: '/v1/chat/actions',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'input'],
+    properties: { type: { type: 'string', minLength: 1, maxLength: 200 }, input: { type: 'object' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['output', 'meta'],
+    properties: {
+      output: { type: 'object' },
+      meta: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['cached'],
+        properties: { cached: { type: 'boolean' } },
+      },
+    },
+  },
+
+  async handle(context, { type, input }) {
+    const { botId, execution } = context.caller
+    const output = execution
+      ? await onceThrough(context, { type, input }, () => execution.callAction(type, input))
+      : await callActionRemotely(context, botId, type, input)
+    return { output, meta: { cached: false } }
+  },
+})

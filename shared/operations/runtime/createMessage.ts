@@ -1,0 +1,86 @@
+import { tellListeners } from '../../after-commit.ts'
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { once } from '../../journal.ts'
+import { runtimeMessage, toMessage, toRuntimeMessage } from '../../models/message.ts'
+import { chatPayload, toChatPayload, type MessageContent } from '../../models/payload.ts'
+import { operation } from '../../operation.ts'
+import { compile, describeErrors } from '../../schema.ts'
+import { insertOutgoingMessage } from '../../store/messages.ts'
+import { findUser } from '../../store/users.ts'
+
+const isChatPayload = compile(chatPayload, 'body')
+
+export const createMessage = operation({
+  name: 'createMessage',
+  description: 'Says something in a conversation, as the bot.',
+  method: 'POST',
+  path: '/v1/chat/messages',
+  access: 'bot',
+  status: 201,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'type', 'payload'],
+    properties: {
+      conversationId: { type: 'string' },
+      type: { type: 'string', minLength: 1, maxLength: 200 },
+      payload: { type: 'object' },
+      userId: { type: 'string', description: 'Who says it: the bot itself unless given.' },
+      tags: { type: 'object', additionalProperties: { type: 'string', maxLength: 500 } },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['message'],
+    properties: { message: runtimeMessage },
+  },
+
+  async handle(context, input) {
+    const { botId } = context.caller
+    const { metadata, ...payload } = input.payload
+    const content = { type: input.type, payload }
+    assertReadable(content)
+    const userId = await author(context, input.userId)
+    const stored = await once(context, input, async (db) => {
+      const row = await insertOutgoingMessage(db, {
+        id: newId('msg'),
+        botId,
+        conversationId: input.conversationId,
+        userId,
+        ...content,
+        ...(isObject(metadata) && { metadata }),
+        ...(input.tags && { tags: input.tags }),
+      })
+      if (!row) throw new ApiError('ReferenceNotFound', `The bot has no conversation '${input.conversationId}'`)
+      const known = { conversationId: row.conversation_id, userId: row.user_id }
+      return { message: toRuntimeMessage(row), chatMessage: toMessage(row, known) }
+    })
+    const data = { ...stored.chatMessage, isBot: true }
+    await tellListeners(context, stored.message.conversationId, { type: 'message_created', data })
+    return { message: stored.message }
+  },
+})
+
+/** A message that chat clients could not show would be lost to the user without a word, so it is refused here. */
+function assertReadable(content: MessageContent): void {
+  const payload: unknown = toChatPayload(content)
+  if (!isChatPayload(payload)) {
+    throw new ApiError(
+      'InvalidPayload',
+      `This is no message that chat clients can show: ${describeErrors(isChatPayload)}`,
+    )
+  }
+}
+
+async function author({ db, caller }: Context & { caller: BotCaller }, userId = caller.botId): Promise<string> {
+  if (userId === caller.botId || (await findUser(db, caller.botId, userId))) return userId
+  throw new ApiError('ReferenceNotFound', `The bot has no user '${userId}'`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,25 @@
+import { ApiError } from '../../errors.ts'
+import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { operation } from '../../operation.ts'
+import { findMessage } from '../../store/messages.ts'
+
+export const getMessage = operation({
+  name: 'getMessage',
+  description: 'Gives one of the bot’s messages, incoming or outgoing.',
+  method: 'GET',
+  path: '/v1/chat/messages/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['message'],
+    properties: { message: runtimeMessage },
+  },
+
+  async handle({ db, caller }, { id }) {
+    const row = await findMessage(db, caller.botId, id)
+    if (!row) throw new ApiError('ResourceNotFound', `The bot has no message '${id}'`)
+    return { message: toRuntimeMessage(row) }
+  },
+})

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { ConfigError, readConfig, type Config } from './config.ts'
+import { createLogger, type Logger } from './logger.ts'
+import { untilParentGone } from './parent.ts'
+
+/** Platforms kill 30 s after SIGTERM; what has not ended by then is cut off a little before, with a word in the log. */
+const graceMilliseconds = 25_000
+
+/**
+ * The life of a process: read the configuration, open, wait for a signal, close, end. A second signal ends it at once.
+ *
+ * @param open starts the work; what it gives is disposed of at the end
+ */
+export async function runProcess(name: string, open: (config: Config, log: Logger) => Promise<AsyncDisposable>) {
+  let config
+  try {
+    config = readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+    return
+  }
+  const log = createLogger(name, config.logLevel)
+  const work = await open(config, log).catch((error: unknown) => {
+    log.fatal({ err: error }, 'Could not start')
+    process.exit(1)
+  })
+
+  const reason = await untilAsked(config.hasParent)
+  log.info({ reason }, 'Stopping')
+  const overdue = setTimeout(() => {
+    log.error('Not everything ended in time')
+    process.exit(1)
+  }, graceMilliseconds)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+  await work[Symbol.asyncDispose]()
+  clearTimeout(overdue)
+  log.info('Stopped')
+}
+
+async function untilAsked(hasParent: boolean): Promise<string> {
+  const done = new AbortController()
+  const signalled = (['SIGTERM', 'SIGINT'] as const).map(async (signal) => {
+    await once(process, signal, done)
+    return signal
+  })
+  const orphaned = hasParent ? [untilParentGone().then(() => 'the parent is gone')] : []
+  const reason = await Promise.race([...signalled, ...orphaned])
+  done.abort()
+  await Promise.allSettled(signalled)
+  return reason
+}

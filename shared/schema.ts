@@ -1,0 +1,52 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
+
+/** The TypeScript type that a JSON Schema literal describes. The only place that names the inference library. */
+export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never
+
+// Unknown top-level fields are dropped, not refused: clients of other versions send whole objects. `discriminator`
+// makes the message name the variant's own fault rather than list how every variant failed.
+const options = { verbose: true, useDefaults: true, removeAdditional: true, discriminator: true } as const
+
+/** Where data comes from decides how it is read. */
+const validators = {
+  /** A JSON body is taken at its word. */
+  body: withFormats(new Ajv(options)),
+  /** A path or a query can only carry strings, so they are coerced. */
+  query: withFormats(new Ajv({ ...options, coerceTypes: 'array' })),
+  /** Likewise; and it is short and nobody's attack, so every problem is reported and not just the first. */
+  environment: withFormats(new Ajv({ ...options, coerceTypes: true, allErrors: true })),
+}
+
+function withFormats(ajv: Ajv): Ajv {
+  addFormats.default(ajv, ['date-time'])
+  return ajv
+}
+
+/**
+ * Compiles a schema into a type guard.
+ *
+ * @param schema a JSON Schema literal
+ */
+export function compile<S extends object>(schema: S, from: keyof typeof validators): ValidateFunction<Infer<S>> {
+  return validators[from].compile<Infer<S>>(schema)
+}
+
+/** Says in words what the last failed validation found, for instance `payload.text must be string`. */
+export function describeErrors(validate: ValidateFunction): string {
+  const problems = (validate.errors ?? []).map((error) => `${dotted(error.instancePath)} ${problemOf(error)}`.trim())
+  return [...new Set(problems)].join('; ')
+}
+
+/** `/payload/items/0` as an author would write it: `payload.items.0`. */
+function dotted(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.')
+}
+
+function problemOf({ keyword, message, params, parentSchema }: ErrorObject): string {
+  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`
+  if (keyword !== 'discriminator') return message ?? 'is not valid'
+  const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]
+  return `has a ${params['tag']} that is none of ${variants.map(({ properties }) => properties.type.const).join(', ')}`
+}

@@ -1,0 +1,109 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { query, type Database } from './database.ts'
+import type { ConversationRow, UserRow } from './tables.ts'
+
+export interface NewConversation {
+  id: string
+  botId: string
+  installationId: string
+  foreignId?: string
+  ownerId: string
+  channel: string
+  tags: Record<string, string>
+}
+
+/** Stores a conversation with its owner as first participant. Undefined when the foreign id is taken. */
+export async function insertConversation(
+  db: Database,
+  conversation: NewConversation,
+): Promise<ConversationRow | undefined> {
+  const [row] = await query<ConversationRow>(
+    db,
+    `with conversation as (
+       insert into conversations (id, bot_id, installation_id, foreign_id, owner_id, channel, tags)
+       values (:id, :botId, :installationId, :foreignId, :ownerId, :channel, :tags)
+       on conflict (installation_id, foreign_id) do nothing
+       returning *
+     ), participant as (
+       insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from conversation
+     )
+     select * from conversation`,
+    { ...conversation, foreignId: conversation.foreignId ?? null, tags: JSON.stringify(conversation.tags) },
+  )
+  return row
+}
+
+/** A conversation as a client meets it: the row, and whether the asking user takes part. */
+export interface MetConversation extends ConversationRow {
+  participates: boolean
+}
+
+/** Finds a conversation by the id that a client of the installation knows: the foreign id if there is one, else ours. */
+export async function findKnownConversation(
+  db: Database,
+  where: { installationId: string; knownId: string; userId: string },
+): Promise<MetConversation | undefined> {
+  const [row] = await query<MetConversation>(
+    db,
+    `select conversations.*,
+       exists (select from participants where conversation_id = conversations.id and user_id = :userId) as participates
+     from conversations
+     where installation_id = :installationId and (foreign_id = :knownId or id = :knownId)
+     order by foreign_id = :knownId desc nulls last limit 1`,
+    where,
+  )
+  return row
+}
+
+/** Finds a conversation by its foreign id alone. */
+export async function findForeignConversation(
+  db: Database,
+  installationId: string,
+  foreignId: string,
+): Promise<ConversationRow | undefined> {
+  return db('conversations').where({ installation_id: installationId, foreign_id: foreignId }).first()
+}
+
+/** Whether a user takes part in a conversation, and the foreign id of that conversation. */
+export async function findParticipation(
+  db: Database,
+  where: { botId: string; conversationId: string; userId: string },
+): Promise<{ foreign_id: string | null } | undefined> {
+  const [row] = await query<{ foreign_id: string | null }>(
+    db,
+    `select foreign_id from conversations join participants on conversation_id = conversations.id
+     where conversations.bot_id = :botId and conversations.id = :conversationId and user_id = :userId`,
+    where,
+  )
+  return row
+}
+
+/** A bot's conversation, with the integration that it takes place on. */
+export async function findConversation(
+  db: Database,
+  botId: string,
+  id: string,
+): Promise<(ConversationRow & { integration: string }) | undefined> {
+  const [row] = await query<ConversationRow & { integration: string }>(
+    db,
+    `select conversations.*, integration from conversations join installations on installations.id = installation_id
+     where conversations.bot_id = :botId and conversations.id = :id`,
+    { botId, id },
+  )
+  return row
+}
+
+/** One page of a conversation's participants, the newest first. */
+export async function pageOfParticipants(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  request: PageRequest,
+): Promise<Page<UserRow>> {
+  const rows: (UserRow & { joined_at: Date })[] = await db('participants')
+    .join('users', 'users.id', 'participants.user_id')
+    .where('participants.bot_id', where.botId)
+    .where('participants.conversation_id', where.conversationId)
+    .select('users.*', 'participants.created_at as joined_at')
+    .modify((query) => page(query, request, 'participants.created_at', 'users.id'))
+  return toPage(rows, request, (row) => ({ createdAt: row.joined_at, id: row.id }))
+}

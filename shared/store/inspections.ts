@@ -1,0 +1,30 @@
+import type { Database } from './database.ts'
+import type { InspectionRow } from './tables.ts'
+
+export async function insertInspection(
+  db: Database,
+  inspection: { id: string; workspaceId: string; script: string },
+): Promise<void> {
+  await db('inspections').insert({
+    id: inspection.id,
+    workspace_id: inspection.workspaceId,
+    script: inspection.script,
+  })
+}
+
+export async function findInspection(db: Database, id: string): Promise<InspectionRow | undefined> {
+  return db('inspections').where({ id }).first()
+}
+
+export async function setInspectionOutcome(db: Database, id: string, outcome: object): Promise<void> {
+  await db('inspections').where({ id }).update({ outcome })
+}
+
+export async function deleteInspection(db: Database, id: string): Promise<void> {
+  await db('inspections').where({ id }).delete()
+}
+
+/** Deletes inspections whose asking process died. */
+export async function deleteAbandonedInspections(db: Database): Promise<void> {
+  await db('inspections').where('created_at', '<', db.raw(`now() - interval '10 minutes'`)).delete()
+}

@@ -1,0 +1,109 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { MessageContent } from '../models/payload.ts'
+import { query, type Database } from './database.ts'
+import type { MessageRow } from './tables.ts'
+
+export interface NewMessage extends MessageContent {
+  id: string
+  botId: string
+  userId: string
+  metadata?: Record<string, unknown>
+  tags?: Record<string, string>
+}
+
+/** A chat user's message: stored only when the user takes part in the conversation. */
+export interface NewIncomingMessage extends NewMessage {
+  /** The conversation by the id the client knows it by, within its installation. */
+  installationId: string
+  knownConversationId: string
+  /** The event that the bot has to handle because of the message. */
+  event: { id: string; type: string; integration: string }
+}
+
+/** Stores what somebody said together with the event it makes. Undefined when they take no part in the conversation. */
+export async function insertIncomingMessage(
+  db: Database,
+  message: NewIncomingMessage,
+): Promise<MessageRow | undefined> {
+  const [row] = await query<MessageRow>(
+    db,
+    `with target as (
+       select id from conversations
+       where installation_id = :installationId and (foreign_id = :known or id = :known)
+       order by foreign_id = :known desc nulls last
+       limit 1
+     ), conversation as (
+       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       where id = (select id from target) and bot_id = :botId
+         and exists (select from participants where conversation_id = conversations.id and user_id = :userId)
+       returning id, bot_id, clock
+     ), message as (
+       insert into messages
+         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
+       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'incoming', clock, clock from conversation
+       returning *
+     ), event as (
+       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
+       select :eventId, bot_id, id, id, :userId, :id, :integration, :eventType, '{}', clock from conversation
+     )
+     select * from message`,
+    {
+      ...bindings(message),
+      installationId: message.installationId,
+      known: message.knownConversationId,
+      eventId: message.event.id,
+      eventType: message.event.type,
+      integration: message.event.integration,
+    },
+  )
+  return row
+}
+
+/** Stores what the bot says. Undefined when the bot has no such conversation. */
+export async function insertOutgoingMessage(
+  db: Database,
+  message: NewMessage & { conversationId: string },
+): Promise<MessageRow | undefined> {
+  const [row] = await query<MessageRow>(
+    db,
+    `with conversation as (
+       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       where id = :conversationId and bot_id = :botId
+       returning id, bot_id, clock
+     )
+     insert into messages
+       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
+     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
+     returning *`,
+    { ...bindings(message), conversationId: message.conversationId },
+  )
+  return row
+}
+
+function bindings(message: NewMessage) {
+  return {
+    id: message.id,
+    botId: message.botId,
+    userId: message.userId,
+    type: message.type,
+    payload: JSON.stringify(message.payload),
+    metadata: message.metadata ? JSON.stringify(message.metadata) : null,
+    tags: JSON.stringify(message.tags ?? {}),
+  }
+}
+
+export async function findMessage(db: Database, botId: string, id: string): Promise<MessageRow | undefined> {
+  return db('messages').where({ bot_id: botId, id }).first()
+}
+
+/** One page of a bot's messages, newest first; of one conversation when it is given. */
+export async function pageOfMessages(
+  db: Database,
+  where: { botId: string; conversationId?: string },
+  request: PageRequest,
+): Promise<Page<MessageRow>> {
+  const rows: MessageRow[] = await db('messages')
+    .where({ bot_id: where.botId, ...(where.conversationId && { conversation_id: where.conversationId }) })
+    .modify((query) => page(query, request))
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}

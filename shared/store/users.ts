@@ -1,0 +1,82 @@
+import { query, type Database } from './database.ts'
+import type { UserRow } from './tables.ts'
+
+export interface UserFields {
+  name?: string | undefined
+  pictureUrl?: string | undefined
+  profile?: string | undefined
+}
+
+export interface NewUser extends UserFields {
+  id: string
+  botId: string
+  installationId?: string
+  foreignId?: string
+  tags?: Record<string, string>
+}
+
+/** Stores a user. Undefined when the installation has one with that foreign id. */
+export async function insertUser(db: Database, user: NewUser): Promise<UserRow | undefined> {
+  const [row] = await db('users')
+    .insert({
+      id: user.id,
+      bot_id: user.botId,
+      installation_id: user.installationId ?? null,
+      foreign_id: user.foreignId ?? null,
+      name: user.name ?? null,
+      picture_url: user.pictureUrl ?? null,
+      profile: user.profile ?? null,
+      tags: user.tags ?? {},
+    })
+    .onConflict(['installation_id', 'foreign_id'])
+    .ignore()
+    .returning('*')
+  return row
+}
+
+export async function findUser(db: Database, botId: string, id: string): Promise<UserRow | undefined> {
+  return db('users').where({ bot_id: botId, id }).first()
+}
+
+/** Finds a user by the id that a client of the installation knows: the foreign id if there is such a one, else ours. */
+export async function findKnownUser(
+  db: Database,
+  installationId: string,
+  knownId: string,
+): Promise<UserRow | undefined> {
+  const [row] = await query<UserRow>(
+    db,
+    `select * from users where installation_id = :installationId and (foreign_id = :knownId or id = :knownId)
+     order by foreign_id = :knownId desc nulls last limit 1`,
+    { installationId, knownId },
+  )
+  return row
+}
+
+/** Sets the given fields and leaves the others as they are. Undefined when there is no such user. */
+export async function updateUser(
+  db: Database,
+  botId: string,
+  id: string,
+  fields: UserFields,
+): Promise<UserRow | undefined> {
+  const [row] = await db('users')
+    .where({ bot_id: botId, id })
+    .update({
+      ...(fields.name !== undefined && { name: fields.name }),
+      ...(fields.pictureUrl !== undefined && { picture_url: fields.pictureUrl }),
+      ...(fields.profile !== undefined && { profile: fields.profile }),
+      updated_at: db.fn.now(3),
+    })
+    .returning('*')
+  return row
+}
+
+/** The foreign ids of those users that have one, by their own ids. */
+export async function knownUserIds(db: Database, ids: string[]): Promise<Map<string, string>> {
+  const rows: { id: string; foreign_id: string }[] = await db('users')
+    .whereIn('id', [...new Set(ids)])
+    .whereNotNull('foreign_id')
+    .select('id', 'foreign_id')
+  return new Map(rows.map((row) => [row.id, row.foreign_id]))
+}

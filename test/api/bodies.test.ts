@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChatter } from '../chatter.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const megabyte = 1024 * 1024
+const tooLarge = { status: 413, body: { code: 413, type: 'PayloadTooLarge' } }
+
+describe('a body', () => {
+  test('of the chat interface may have one megabyte and no more', async () => {
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    expect((await chatter.say(conversationId, 'x'.repeat(megabyte - 200))).status).toBe(201)
+    expect(await chatter.say(conversationId, 'x'.repeat(megabyte))).toMatchObject(tooLarge)
+  })
+
+  test('of the runtime interface may have one megabyte and no more', async () => {
+    const { id } = await platform.createBot()
+    const event = (length: number) =>
+      platform.ask(
+        'POST',
+        '/v1/chat/events',
+        { type: 'big', payload: { text: 'x'.repeat(length) } },
+        { 'x-bot-id': id },
+      )
+    expect((await event(megabyte - 200)).status).toBe(201)
+    expect(await event(megabyte)).toMatchObject(tooLarge)
+  })
+
+  test('of the admin interface may have fifty megabytes and no more', async () => {
+    expect((await createWithIgnoredText(50 * megabyte - 200)).status).toBe(200)
+    expect(await createWithIgnoredText(50 * megabyte)).toMatchObject(tooLarge)
+  })
+
+  test('of unknown length is refused as soon as it is too long', async () => {
+    const { status, text: body } = await stream('/v1/admin/bots', 60, {
+      authorization: `Bearer ${platform.token}`,
+      'x-workspace-id': platform.workspaceId,
+    })
+    expect(status).toBe(413)
+    expect(JSON.parse(body)).toMatchObject({ code: 413, type: 'PayloadTooLarge' })
+  })
+
+  test('of a stranger is not read at all', async () => {
+    const { status, sent } = await stream('/v1/admin/bots', 60, {})
+    expect(status).toBe(401)
+    expect(sent).toBeLessThan(60 * megabyte)
+  })
+
+  test('in an encoding that nobody knows is refused as such', async () => {
+    const answer = await platform.ask('POST', '/v1/admin/bots', {}, { 'content-encoding': 'rot13' })
+    expect(answer).toMatchObject({ status: 415, body: { type: 'UnsupportedMediaType' } })
+  })
+})
+
+function createWithIgnoredText(length: number) {
+  return platform.ask('POST', '/v1/admin/bots', { ignored: 'x'.repeat(length) })
+}
+
+interface Streamed {
+  status: number
+  text: string
+  /** How many bytes had left when the answer came. */
+  sent: number
+}
+
+/** Sends megabytes in chunks until there is an answer or all are sent. */
+async function stream(path: string, megabytes: number, headers: Record<string, string>): Promise<Streamed> {
+  const outgoing = request(`${platform.url}${path}`, { method: 'POST', headers })
+  let sent = 0
+  const chunks = Readable.from(
+    (function* () {
+      for (; sent < megabytes * megabyte; sent += megabyte / 4) yield Buffer.alloc(megabyte / 4, ' ')
+    })(),
+  )
+  // The answer may come, and the connection end, before all is sent.
+  pipeline(chunks, outgoing).catch(() => {})
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const reply = { status: response.statusCode ?? 0, text: await text(response), sent }
+  outgoing.destroy()
+  return reply
+}

@@ -1,0 +1,20 @@
+import { expect } from 'vitest'
+import type { EventRow } from '#shared/store/tables.ts'
+import type { Platform } from './platform.ts'
+
+/** Waits until so many of a bot's events have ended; gives them in the order in which they were created. */
+export async function endedEvents(platform: Platform, botId: string, count: number): Promise<EventRow[]> {
+  const ended = () =>
+    platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' }).orderBy(['created_at', 'id'])
+  await expect.poll(async () => (await ended()).length, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count)
+  return ended()
+}
+
+/** The text of what the bot has said in a conversation so far, oldest first. */
+export async function replies(platform: Platform, conversationId: string): Promise<string[]> {
+  const rows = await platform.context
+    .db('messages')
+    .where({ conversation_id: conversationId, direction: 'outgoing' })
+    .orderBy(['created_at', 'id'])
+  return rows.map(({ payload }) => String(payload['text']))
+}

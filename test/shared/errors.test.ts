@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { ApiError, errorStatuses, type ErrorType } from '#shared/errors.ts'
+
+/** What the published clients take each type for. */
+const published: Record<number, ErrorType[]> = {
+  400: [
+    'InvalidPayload',
+    'InvalidJsonSchema',
+    'InvalidDataFormat',
+    'InvalidIdentifier',
+    'ReferenceNotFound',
+    'InvalidQuery',
+    'Runtime',
+    'BreakingChanges',
+  ],
+  401: ['Unauthorized'],
+  402: ['PaymentRequired'],
+  403: ['Forbidden', 'QuotaExceeded'],
+  404: ['ResourceNotFound'],
+  405: ['MethodNotFound'],
+  409: ['AlreadyExists', 'RelationConflict', 'ReferenceConstraint', 'ResourceLockedConflict'],
+  410: ['ResourceGone'],
+  413: ['PayloadTooLarge', 'LimitExceeded'],
+  415: ['UnsupportedMediaType'],
+  429: ['RateLimited'],
+  500: ['Unknown', 'Internal'],
+  504: ['OperationTimeout'],
+}
+
+test('every published type has its status, and there are no others', () => {
+  const expected = Object.entries(published).flatMap(([status, types]) => types.map((type) => [type, Number(status)]))
+  expect(Object.fromEntries(expected)).toEqual(errorStatuses)
+})
+
+describe('an error', () => {
+  test('has all four fields as its body', () => {
+    expect(JSON.parse(JSON.stringify(new ApiError('Forbidden', 'No')))).toEqual({
+      id: expect.stringMatching(/^err_20\d{12}x[0-9A-F]{8}$/),
+      code: 403,
+      type: 'Forbidden',
+      message: 'No',
+    })
+  })
+
+  test('that nobody foresaw keeps its words to itself', () => {
+    const cause = new Error('password=hunter2')
+    const error = ApiError.from(cause)
+    expect(error).toMatchObject({ type: 'Internal', cause })
+    expect(JSON.stringify(error)).not.toContain('hunter2')
+  })
+
+  test('that is none when thrown becomes one', () => {
+    expect(ApiError.from(undefined).status).toBe(500)
+    expect(ApiError.from('text').status).toBe(500)
+  })
+})

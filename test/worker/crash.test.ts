@@ -1,0 +1,148 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startChild, type Child } from '../../cli/children.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../platform.ts'
+import { startRedis } from '../redis.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const children: Child[] = []
+
+/** Starts a real process of the platform, as a platform's process manager would. */
+async function startProcess(
+  platform: Platform,
+  name: 'api' | 'worker',
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Child> {
+  const child = await startChild(name, [process.execPath, join(root, name, 'main.ts')], {
+    directory: root,
+    environment: { ...platform.environment, ...environment },
+  })
+  children.push(child)
+  return child
+}
+
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.stop()))
+})
+
+/** Says when the first reply is out, then takes its time before the second; no two runs word them alike. */
+const slowBot = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      await say('first ' + Math.random())
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      await say('second')
+    },
+  }`
+
+describe.each(backEnds)('on %s', (backEnd) => {
+  let platform: Platform
+  beforeAll(async () => {
+    platform = await openPlatform({ backEnd, worker: false })
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('a worker killed in the middle of a hook: another one runs the event again, and no reply is sent twice', async () => {
+    const victim = await startProcess(platform, 'worker')
+    const bot = await platform.createBot(slowBot)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'hello')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
+    const [first] = await replies(platform, conversationId)
+    process.kill(victim.pid, 'SIGKILL')
+    const killedAt = Date.now()
+    await startProcess(platform, 'worker')
+
+    await expect.poll(() => replies(platform, conversationId), { timeout: 50_000 }).toEqual([first, 'second'])
+    expect(Date.now() - killedAt).toBeLessThan(40_000)
+    const [event] = await endedEvents(platform, bot.id, 1)
+    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+    expect(await replies(platform, conversationId)).toEqual([first, 'second'])
+  }, 90_000)
+
+  test('a worker that starts after the messages handles them, and one that gets SIGTERM finishes what it has begun', async () => {
+    const first = await startProcess(platform, 'worker')
+    const bot = await platform.createBot(slowBot)
+    await first.stop()
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'is anybody there?')
+
+    const second = await startProcess(platform, 'worker')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 30_000, interval: 20 }).toHaveLength(1)
+    const stoppedAt = Date.now()
+    expect(await second.stop()).toEqual({ code: 0, signal: null })
+    expect(Date.now() - stoppedAt).toBeLessThan(25_000)
+    expect(await replies(platform, conversationId)).toHaveLength(2)
+    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 1 }])
+  }, 90_000)
+
+  test('an api process of its own answers, and ends its streams and itself at SIGTERM', async () => {
+    const port = String(Number(platform.environment['PORT']) + 1)
+    const api = await startProcess(platform, 'api', { PORT: port })
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    const url = `http://127.0.0.1:${port}/chat/${bot.webhookId}/conversations/${conversationId}/listen`
+    await expect
+      .poll(
+        () =>
+          fetch(url, { headers: { 'x-user-key': chatter.key } }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(200)
+    const stream = await fetch(url, { headers: { 'x-user-key': chatter.key } })
+    const ended = stream.text()
+    await chatter.say(conversationId, 'heard by way of the other process')
+    expect(await api.stop()).toEqual({ code: 0, signal: null })
+    expect(await ended).toContain('heard by way of the other process')
+  })
+})
+
+test('a Redis that is emptied while events wait loses none of them', async () => {
+  const redis = await startRedis()
+  const platform = await openPlatform({
+    worker: false,
+    environment: { REDIS_URL: redis.url, WORKER_SWEEP_SECONDS: '1' },
+  })
+  try {
+    const worker = await startProcess(platform, 'worker')
+    const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+        },
+      }`)
+    await worker.stop()
+    const chatter = await createChatter(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 20 }, () => chatter.createConversation()))
+    await Promise.all(conversations.map((conversationId) => chatter.say(conversationId, 'hello')))
+    await flush(redis.url)
+    await startProcess(platform, 'worker')
+    await endedEvents(platform, bot.id, 20)
+    for (const conversationId of conversations) expect(await replies(platform, conversationId)).toEqual(['hello'])
+
+    // And the queue works on as if nothing had happened, while a worker is at it, too.
+    await flush(redis.url)
+    await chatter.say(conversations[0]!, 'again')
+    await endedEvents(platform, bot.id, 21)
+  } finally {
+    await Promise.all(children.splice(0).map((child) => child.stop()))
+    await platform[Symbol.asyncDispose]()
+    await redis.stop()
+  }
+}, 90_000)
+
+async function flush(url: string): Promise<void> {
+  const { Redis } = await import('ioredis')
+  const client = new Redis(url)
+  await client.flushall()
+  client.disconnect()
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimNextEvent, endEvent } from '#shared/store/mailboxes.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../platform.ts'
+
+describe.each(backEnds)('a conversation on %s', (backEnd) => {
+  let platform: Platform
+  beforeAll(async () => {
+    platform = await openPlatform({ backEnd })
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('has its events handled in order, one after the other, however many arrive at once', async () => {
+    const bot = await platform.createBot(`
+      let running = 0
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          running++
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          const text = event.preview + ' ' + running
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+          running--
+        },
+      }`)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await Promise.all(Array.from({ length: 120 }, (_, index) => chatter.say(conversationId, String(index))))
+    await endedEvents(platform, bot.id, 120)
+    const asked = (await chatter.heard(conversationId)).filter(({ userId }) => userId === chatter.userId)
+    expect(await replies(platform, conversationId)).toEqual(asked.map(({ text }) => `${text} 1`))
+  })
+
+  test('does not wait for others: fifty run at the same time', async () => {
+    const bot = await platform.createBot(`
+      let waiting = 0
+      let release
+      const all = new Promise((resolve) => { release = resolve })
+      export const hooks = {
+        async afterIncomingMessage() {
+          if (++waiting === 50) release()
+          await all
+        },
+      }`)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 50 }, () => chatter.createConversation()))
+    await Promise.all(conversations.map((conversationId) => chatter.say(conversationId, 'go')))
+    const events = await endedEvents(platform, bot.id, 50)
+    expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['processed']))
+  })
+
+  test('whose wake-up was lost is found by the sweep', async () => {
+    const swept = await openPlatform({ backEnd, environment: { WORKER_SWEEP_SECONDS: '1' } })
+    try {
+      const bot = await swept.createBot('export const hooks = { afterIncomingMessage() {} }')
+      const chatter = await createChatter(bot.chatUrl)
+      const conversationId = await chatter.createConversation()
+      const { queue } = swept.context
+      const wake = queue.wake
+      queue.wake = async () => {
+        throw new Error('The queue is away')
+      }
+      const { status } = await chatter.say(conversationId, 'lost')
+      queue.wake = wake
+      expect(status).toBe(201)
+      expect(await endedEvents(swept, bot.id, 1)).toMatchObject([{ status: 'processed' }])
+    } finally {
+      await swept[Symbol.asyncDispose]()
+    }
+  })
+})
+
+describe('an event', () => {
+  let platform: Platform
+  beforeAll(async () => {
+    platform = await openPlatform({ worker: false })
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('that a newer run has taken over cannot be ended by the older one', async () => {
+    const { db } = platform.context
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    await chatter.say(await chatter.createConversation(), 'hello')
+    const { mailbox } = (await db('events').where({ bot_id: bot.id }).first())!
+    const older = (await claimNextEvent(db, mailbox))!
+    const newer = (await claimNextEvent(db, mailbox))!
+    expect([older.attempt, newer.attempt]).toEqual([1, 2])
+    const state = {
+      id: 'state_1',
+      type: 'bot',
+      ownerId: bot.id,
+      name: 'state',
+      set: { from: 'zombie' },
+      removed: [],
+    } as const
+    const log = { level: 'info', message: 'from a zombie', timestamp: new Date().toISOString() }
+    expect(
+      await endEvent(db, {
+        ...older,
+        status: 'failed',
+        failureReason: 'zombie',
+        states: [{ ...state, removed: [] }],
+        logs: [log],
+      }),
+    ).toBe(false)
+    expect(await db('states').where({ bot_id: bot.id })).toEqual([])
+    expect(await db('logs').where({ bot_id: bot.id })).toEqual([])
+    expect(
+      await endEvent(db, { ...newer, status: 'processed', failureReason: undefined as never, states: [], logs: [log] }),
+    ).toBe(true)
+    expect(await db('events').where({ bot_id: bot.id }).first()).toMatchObject({
+      status: 'processed',
+      failure_reason: null,
+    })
+    expect(await db('logs').where({ bot_id: bot.id })).toHaveLength(1)
+  })
+})

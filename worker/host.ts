@@ -1,0 +1,44 @@
+import type { Host } from '#sandbox/contract.ts'
+import { answer } from '#shared/answer.ts'
+import type { BotCaller } from '#shared/caller.ts'
+import type { Context } from '#shared/context.ts'
+
+/** The run for which the sandbox door is open. */
+export interface DoorRun {
+  botId: string
+  eventId: string
+  attempt: number
+  /** The calls of actions that led to this run, for instance `callAction:1/`; empty for the event itself. */
+  scope: string
+  /** Runs one of the bot's actions within this run. `scope` is the nested run's. */
+  callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
+}
+
+/**
+ * The sandbox door: what bot code asks for is answered by the same operations that answer HTTP, with the bot as the
+ * caller. Calls are numbered as they arrive, which is the order in which the code made them.
+ */
+export function openDoor(context: Context, run: DoorRun): Host {
+  const counts = new Map<string, number>()
+  return ({ method, path, query, body }) =>
+    answer(context, {
+      method,
+      path,
+      ...(query && { query }),
+      body: async () => body,
+      identify({ name }): BotCaller {
+        const ordinal = (counts.get(name) ?? 0) + 1
+        counts.set(name, ordinal)
+        return {
+          kind: 'bot',
+          botId: run.botId,
+          execution: {
+            eventId: run.eventId,
+            attempt: run.attempt,
+            call: { operation: `${run.scope}${name}`, ordinal },
+            callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
+          },
+        }
+      },
+    }) as ReturnType<Host>
+}

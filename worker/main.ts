@@ -1,0 +1,11 @@
+import { openContext } from '#shared/context.ts'
+import { runProcess } from '#shared/process.ts'
+import { startWorker } from './worker.ts'
+
+await runProcess('worker', async (config, log) => {
+  const parts = new AsyncDisposableStack()
+  const context = parts.use(openContext(config, log))
+  parts.use(await startWorker(context))
+  log.info({ concurrency: config.worker.concurrency, sandboxes: config.sandbox.processes }, 'Working')
+  return parts
+})

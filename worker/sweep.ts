@@ -1,0 +1,29 @@
+import type { Context } from '#shared/context.ts'
+import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
+import { forgottenMailboxes } from '#shared/store/mailboxes.ts'
+import { deleteOldLargeSignals } from '#shared/store/signals.ts'
+
+/** Mailboxes woken in one sweep. */
+const atOnce = 1000
+
+/**
+ * Looks now and then for what has waited too long and wakes it: the net under lost jobs. It lives in the worker and not
+ * in the queue, since the queue is what may have been lost.
+ *
+ * @returns stops it
+ */
+export function startSweep(context: Context): () => void {
+  const { config, log } = context
+  const timer = setInterval(() => {
+    sweep(context).catch((error: unknown) => log.error({ err: error }, 'The sweep failed; the next one follows'))
+  }, config.worker.sweepMilliseconds)
+  return () => clearInterval(timer)
+}
+
+async function sweep({ db, queue, config, log }: Context): Promise<void> {
+  const mailboxes = await forgottenMailboxes(db, config.worker.sweepMilliseconds, atOnce)
+  if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited long')
+  for (const mailbox of mailboxes) await queue.wake('event', mailbox)
+  await deleteOldLargeSignals(db)
+  await deleteAbandonedInspections(db)
+}

@@ -1,0 +1,50 @@
+import type { Context } from '#shared/context.ts'
+import { hookNames } from '#shared/models/bot-code.ts'
+import { openJobWorker, type AnyJob } from '#shared/queue.ts'
+import { botOperations } from '#shared/router.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { openBundles, type Bundles } from './bundles.ts'
+import { startSweep } from './sweep.ts'
+import { drainMailbox } from './tasks/drain-mailbox.ts'
+import { inspectCode } from './tasks/inspect-code.ts'
+import type { Sandbox } from '#sandbox/contract.ts'
+
+/** What the tasks of this process work with. */
+export interface Tools extends Context {
+  sandbox: Sandbox
+  bundles: Bundles
+}
+
+/** Starts to take jobs. Disposing takes no more, waits for those under way, and closes the sandbox. */
+export async function startWorker(context: Context): Promise<AsyncDisposable> {
+  const { config, log } = context
+  const parts = new AsyncDisposableStack()
+  const sandbox = parts.adopt(
+    await openSandbox({
+      processes: config.sandbox.processes,
+      operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
+      hooks: hookNames,
+      log: (level, message, details) => log[level](details ?? {}, message),
+    }),
+    (open) => open.close(),
+  )
+  const tools: Tools = { ...context, sandbox, bundles: openBundles(context.db) }
+  parts.adopt(startSweep(context), (stop) => stop())
+  parts.adopt(
+    openJobWorker(config, log, config.worker, (job) => work(tools, job)),
+    (jobs) => jobs.close(),
+  )
+  return parts
+}
+
+async function work(tools: Tools, job: AnyJob): Promise<void> {
+  switch (job.name) {
+    case 'message':
+    case 'event':
+      return drainMailbox(tools, job.data.mailbox)
+    case 'retry':
+      return tools.queue.wake('event', job.data.mailbox)
+    case 'inspection':
+      return inspectCode(tools, job.data.inspectionId)
+  }
+}
