@@ -1,0 +1,170 @@
+/**
+ * What the worker and the sandbox say to each other. Everything here is plain JSON: nothing else crosses the walls.
+ *
+ * A *bundle* is one version of a bot's code. A *run* is one event handled, or one action called, by a bundle. Runs of
+ * one bundle share its isolate and interleave at their awaits; bundles never share an isolate.
+ */
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+export interface Bundle {
+  /** Names the code for ever: the same id always means the same text. */
+  id: string
+  /** Whose code it is. All bundles of a bot have the same home process. */
+  botId: string
+  /** A CommonJS script: it assigns to `module.exports`. */
+  code: string
+}
+
+export interface Limits {
+  /** Heap of the isolate, in megabytes. */
+  memoryMegabytes: number
+  /** Processor time of one run, in milliseconds, waiting excluded. */
+  cpuMilliseconds: number
+  /** Time of one run from start to end, in milliseconds, waiting included. */
+  wallMilliseconds: number
+  /** Processor time to evaluate the bundle, in milliseconds. */
+  loadMilliseconds: number
+  /** Calls to the host in one run. */
+  hostCalls: number
+  /** Calls to the host under way at once in one run; further ones wait inside for their turn. */
+  hostCallsAtOnce: number
+  /** Characters of one call's JSON. */
+  hostCallCharacters: number
+  /** Characters of a run's result as JSON. */
+  resultCharacters: number
+  logLines: number
+  logCharacters: number
+  /** Timers alive at once in one run. */
+  timers: number
+}
+
+/** The stages at which a bot's hooks run; `shared/models/bot-code.ts` says when. */
+export interface EventTask {
+  kind: 'event'
+  /** The `event` object as JSON; `createdOn` is an ISO 8601 string and becomes a `Date` inside. */
+  event: JsonObject
+  /** Hook stages in the order they run, for instance `['beforeIncomingMessage', 'afterIncomingMessage']`. */
+  stages: string[]
+  /** A stage that runs when the others are through or were stopped, but not when one failed: `afterTurnEnd`. */
+  finally?: string
+}
+
+export interface ActionTask {
+  kind: 'action'
+  name: string
+  input: JsonObject
+  /** The event the action is called for. Ignored when `within` is set. */
+  event: JsonObject
+  /**
+   * The id of the run that called the action. The action then runs in that run's isolate, sees the very same `event`
+   * object, and draws on the same limits and deadline.
+   */
+  within?: string
+}
+
+export interface Run {
+  /** Chosen by the caller; unique among the runs under way. */
+  id: string
+  bundle: Bundle
+  task: EventTask | ActionTask
+  limits: Limits
+  /** Answers what the bot asks of the platform during this run. */
+  host: Host
+}
+
+/** A call of the platform's API from inside a run. */
+export interface HostCall {
+  method: string
+  path: string
+  query?: JsonObject
+  body?: Json
+}
+
+export interface HostReply {
+  status: number
+  body: Json
+}
+
+/** The one thing a bot can reach outside its isolate. It always resolves: an error is a reply with its status. */
+export type Host = (call: HostCall) => Promise<HostReply>
+
+export interface LogLine {
+  /** ISO 8601, as the sandbox process saw it. */
+  timestamp: string
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+}
+
+export interface RunError {
+  name: string
+  message: string
+  /** Frames of the bundle only; positions are those of `bundle.code`, the file is called `bot.js`. */
+  stack?: string
+}
+
+/** Why a run failed, by its own doing. `error` is a throw; the others name the limit that was met. */
+export type FailureReason = 'error' | 'timeout' | 'cpu' | 'memory' | 'hostCalls' | 'result' | 'timers' | 'crashed'
+
+interface Ended {
+  logs: LogLine[]
+  /** Processor time spent inside the isolate, in milliseconds. */
+  cpuMilliseconds: number
+}
+
+export type Outcome =
+  | (Ended & {
+      status: 'done'
+      /** For an event: whether a hook stopped the pipeline. For an action: its output. */
+      result: Json
+      /** `event.state` as the run left it. */
+      state: JsonObject
+    })
+  | (Ended & { status: 'failed'; reason: FailureReason; error: RunError })
+  /** Ended through no fault of its own (its process was killed because of a neighbour): run it again. */
+  | (Ended & { status: 'interrupted'; reason: string })
+
+/** What a bundle turns out to be when it is evaluated once, in an isolate of its own that is then thrown away. */
+export type Inspection =
+  | {
+      status: 'accepted'
+      /** Names in `exports.hooks`, each a function or a list of functions. */
+      hooks: string[]
+      actions: string[]
+      register: boolean
+      /** `exports.retry` as it is, for the caller to validate; absent when the bundle declares none. */
+      retry?: Json
+    }
+  /** `hook` is the name of the hook or action at fault, where it is one. */
+  | { status: 'refused'; reason: FailureReason; error: RunError; hook?: string }
+  | { status: 'interrupted'; reason: string }
+
+/** A platform operation that bot code reaches as `client.<name>(input)`. */
+export interface ClientOperation {
+  name: string
+  method: string
+  /** With `{parameters}` that are taken from the input; the rest goes to the query for GET and DELETE, else the body. */
+  path: string
+}
+
+export interface SandboxOptions {
+  /** How many processes hold isolates. */
+  processes: number
+  operations: ClientOperation[]
+  /** Hook names a bundle may declare. */
+  hooks: readonly string[]
+  log: SandboxLog
+}
+
+/** Where the sandbox reports what the operator should know: kills, respawns, which walls hold. */
+export type SandboxLog = (level: 'info' | 'warn' | 'error', message: string, details?: object) => void
+
+export interface Sandbox {
+  /** Runs to an outcome; never rejects because of what the bundle does. */
+  run(run: Run): Promise<Outcome>
+  /** Evaluates a bundle once and says what it declares. */
+  inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
+  /** Kills the processes; runs under way end as interrupted. */
+  close(): Promise<void>
+}

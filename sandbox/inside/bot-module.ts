@@ -1,0 +1,33 @@
+import { apply, hasOwn, isArray, isObject, NativeError, NativeTypeError, record, toText } from './primordials.ts'
+
+/** What a bundle exports. */
+export type BotExports = Record<string, unknown>
+
+/** Evaluates the bundle as a CommonJS module, and gives back what it exports. */
+export function evaluateModule(wrapper: unknown): BotExports {
+  const module: { exports: unknown } = { exports: {} }
+  if (typeof wrapper !== 'function') throw new NativeTypeError('The bundle is not a script')
+  apply(wrapper, module.exports, [module, module.exports, requireNothing])
+  const { exports } = module
+  if (!isObject(exports)) throw new NativeTypeError('module.exports must be an object')
+  return exports
+}
+
+function requireNothing(name: unknown): never {
+  throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file, bundle what it needs`)
+}
+
+/** The hook functions of a stage, in order, and the object they are methods of. */
+export function hooksOf(bot: BotExports, stage: string): { hooks: ArrayLike<unknown>; self: unknown } {
+  const self = bot['hooks']
+  const declared = isObject(self) && hasOwn(self, stage) ? self[stage] : undefined
+  if (declared === undefined) return { hooks: record({ length: 0 }), self }
+  return { hooks: isArray(declared) ? declared : record({ 0: declared, length: 1 }), self }
+}
+
+export function actionOf(bot: BotExports, name: string): Function {
+  const actions = bot['actions']
+  const action = isObject(actions) && hasOwn(actions, name) ? actions[name] : undefined
+  if (typeof action !== 'function') throw new NativeError(`The bot has no action called ${name}`)
+  return action
+}

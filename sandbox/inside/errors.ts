@@ -1,0 +1,72 @@
+import type { FailureReason } from '../contract.ts'
+import { inspect } from './inspect.ts'
+import {
+  defineProperty,
+  hasOwn,
+  isObject,
+  NativeError,
+  NativeWeakMap,
+  record,
+  sliceText,
+  stringify,
+  weakMapGet,
+  weakMapSet,
+} from './primordials.ts'
+import { botFrames } from './stack.ts'
+
+const nameCharacters = 100
+const messageCharacters = 1000
+
+const limitReasons = new NativeWeakMap<object, string>()
+
+/** An error that says which limit was met: should the run fail of it, that is the reason. */
+export function limitError(reason: FailureReason, name: string, message: string): Error {
+  const error = new NativeError(message)
+  define(error, 'name', name, false)
+  weakMapSet(limitReasons, error, reason)
+  return error
+}
+
+/** Why a run failed that failed of this. */
+export function reasonOf(thrown: unknown): string {
+  return isObject(thrown) ? (weakMapGet(limitReasons, thrown) ?? 'error') : 'error'
+}
+
+/** What the platform refused, as an error that tells what the platform said of it. */
+export function apiError(status: number, body: unknown): Error {
+  const message = read(body, 'message')
+  const error = new NativeError(typeof message === 'string' ? message : `The platform answered with status ${status}`)
+  define(error, 'name', 'ApiError', false)
+  define(error, 'id', read(body, 'id'), true)
+  define(error, 'code', read(body, 'code') ?? status, true)
+  define(error, 'type', read(body, 'type'), true)
+  const metadata = read(body, 'metadata')
+  if (metadata !== undefined) define(error, 'metadata', metadata, true)
+  return error
+}
+
+function read(body: unknown, property: string): unknown {
+  return isObject(body) && hasOwn(body, property) ? body[property] : undefined
+}
+
+function define(error: Error, property: string, value: unknown, enumerable: boolean): void {
+  defineProperty(error, property, record({ value, enumerable, writable: true, configurable: true }))
+}
+
+/** Any thrown value as the text of a `RunError`; `hook` names the hook or action at fault, in an inspection. */
+export function describeError(thrown: unknown, hook?: string): string {
+  const described = record({ name: 'Error', message: 'It threw a value that can not be described', stack: '', hook })
+  try {
+    if (isObject(thrown)) {
+      const { name, message, stack } = thrown
+      if (typeof name === 'string') described.name = sliceText(name, 0, nameCharacters)
+      described.message = sliceText(typeof message === 'string' ? message : inspect(thrown), 0, messageCharacters)
+      if (typeof stack === 'string') described.stack = botFrames(stack)
+    } else {
+      described.message = sliceText(typeof thrown === 'string' ? thrown : inspect(thrown), 0, messageCharacters)
+    }
+  } catch {
+    // A getter or a proxy threw in turn: what was read so far has to do.
+  }
+  return stringify(described)
+}

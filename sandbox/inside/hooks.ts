@@ -1,0 +1,23 @@
+import { hooksOf, type BotExports } from './bot-module.ts'
+import { apply, hasOwn, isObject } from './primordials.ts'
+import { never, type KernelRun } from './run.ts'
+
+/** One stage of hooks: what each is called with, and what becomes of the data that one returns. */
+export interface Stage {
+  name: string
+  argument(): object
+  replace(data: Record<string, unknown>): void
+}
+
+/** Calls the hooks of a stage one after another, until one stops the pipeline; resolves to whether one did. */
+export async function callHooks(run: KernelRun, bot: BotExports, stage: Stage): Promise<boolean> {
+  const { hooks, self } = hooksOf(bot, stage.name)
+  for (let index = 0; index < hooks.length; index += 1) {
+    const returned: unknown = await apply(hooks[index] as Function, self, [stage.argument()])
+    if (run.ended) await never()
+    if (!isObject(returned)) continue
+    if (hasOwn(returned, 'data') && isObject(returned['data'])) stage.replace(returned['data'])
+    if (hasOwn(returned, 'stop') && returned['stop'] === true) return true
+  }
+  return false
+}

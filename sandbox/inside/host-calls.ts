@@ -1,0 +1,104 @@
+import { limitError } from './errors.ts'
+import { create, NativePromise } from './primordials.ts'
+import { createQueue } from './queue.ts'
+import type { KernelRun, Post } from './run.ts'
+
+/** A call's place in the order in which calls were made. */
+export interface Place {
+  state: 'held' | 'ready' | 'free'
+  send: (() => void) | undefined
+}
+
+/** The calls of one run to the host. */
+export interface HostCalls {
+  /** Keeps a place for a call whose request is not known yet: calls made later cross later. */
+  reserve(): Place
+  /** Gives a place up. */
+  release(place: Place): void
+  /** Makes the call of a place; resolves to the text of the reply. */
+  make(place: Place, request: string): Promise<string>
+  /** Makes a call at once, past all reserved places: a call that a hook makes must not wait for the call it hooks. */
+  makeNow(request: string): Promise<string>
+  /** The host has answered. */
+  settle(call: string, reply: string): void
+}
+
+type Caller = Pick<KernelRun, 'id' | 'limits' | 'shared'>
+
+interface Waiting {
+  request: string
+  resolve(reply: string): void
+}
+
+/**
+ * A call that is made stands in line until every call made before it has crossed or was given up, then in the outbox
+ * until fewer than the allowed number are under way, then is under way until the host answers.
+ */
+export function createHostCalls({ id, limits, shared }: Caller, post: Post): HostCalls {
+  const line = createQueue<Place>()
+  const outbox = createQueue<Waiting>()
+  const underWay = create(null) as Record<string, Waiting>
+  let callsUnderWay = 0
+  let nextCall = 0
+
+  const flushOutbox = () => {
+    while (outbox.length > 0 && callsUnderWay < limits.hostCallsAtOnce) {
+      const waiting = outbox.shift()!
+      nextCall += 1
+      callsUnderWay += 1
+      underWay[nextCall] = waiting
+      post('call', id, `${nextCall}`, waiting.request)
+    }
+  }
+
+  const advanceLine = () => {
+    for (let place = line.first(); place !== undefined && place.state !== 'held'; place = line.first()) {
+      line.shift()
+      place.send?.()
+    }
+  }
+
+  const enter = (request: string, start: (send: () => void) => void): Promise<string> => {
+    shared.hostCalls += 1
+    if (shared.hostCalls > limits.hostCalls) {
+      throw limitError('hostCalls', 'HostCallLimitError', `A run may make ${limits.hostCalls} calls of the platform`)
+    }
+    if (request.length > limits.hostCallCharacters) {
+      const message = `A call of the platform may have ${limits.hostCallCharacters} characters of JSON`
+      throw limitError('hostCalls', 'HostCallLimitError', message)
+    }
+    return new NativePromise((resolve) => {
+      start(() => {
+        outbox.push({ request, resolve })
+        flushOutbox()
+      })
+    })
+  }
+
+  return {
+    reserve() {
+      const place: Place = { state: 'held', send: undefined }
+      line.push(place)
+      return place
+    },
+    release(place) {
+      if (place.state === 'held') place.state = 'free'
+      advanceLine()
+    },
+    make: (place, request) =>
+      enter(request, (send) => {
+        place.state = 'ready'
+        place.send = send
+        advanceLine()
+      }),
+    makeNow: (request) => enter(request, (send) => send()),
+    settle(call, reply) {
+      const waiting = underWay[call]
+      if (waiting === undefined) return
+      delete underWay[call]
+      callsUnderWay -= 1
+      waiting.resolve(reply)
+      flushOutbox()
+    },
+  }
+}

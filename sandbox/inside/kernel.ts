@@ -1,0 +1,159 @@
+/**
+ * What runs first in every isolate, and stays: it evaluates the bundle, runs its hooks and actions, and is the only one
+ * that can say anything to the world outside, in text. Bot code shares its heap but reaches none of its objects: what
+ * it gets are plain functions and data, and the kernel calls no built-in that bot code could have replaced. (`await`
+ * itself asks promises for their constructor: a bot that replaces that, and `then` as well, breaks its own isolate.)
+ */
+
+import type { ActionTask, ClientOperation, EventTask, Limits } from '../contract.ts'
+import { evaluateModule, type BotExports } from './bot-module.ts'
+import { createClients } from './client.ts'
+import { declarationOf } from './declaration.ts'
+import { describeError, reasonOf } from './errors.ts'
+import { createHostCalls } from './host-calls.ts'
+import { createConsole, createLogger, createWriteLog } from './log.ts'
+import { resultText, reviveEvent, runAction, runEvent, stateText } from './pipeline.ts'
+import { apply, create, defineProperty, keys, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
+import type { KernelRun, Post, Shared } from './run.ts'
+import { narrowSurface } from './surface.ts'
+import { createTimers } from './timers.ts'
+
+type Task = EventTask | ActionTask
+
+/** Does one thing in the isolate. What comes of it is posted; only an error in the bundle's start is returned, as text. */
+type Dispatch = (operation: string, id: unknown, ...texts: string[]) => string
+
+/** Makes the kernel; what it returns is the only way in, and `post` the only way out. */
+export function open(post: Post, settings: string): Dispatch {
+  const { operations } = parse(settings) as { operations: ClientOperation[] }
+  const runs = create(null) as Record<string, KernelRun>
+  // Whose turn it is. Code that waits for a promise of another run of the same bundle goes on in that one's turn.
+  let current: KernelRun | undefined
+  let bot: BotExports = {}
+
+  const write = createWriteLog(post)
+  const makeClient = createClients(operations)
+  const timers = createTimers(() => current, post)
+  narrowSurface(() => post('worn', '', '', ''))
+  defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write) })
+
+  const define = (wrapper: unknown): string => {
+    try {
+      bot = evaluateModule(wrapper)
+      return ''
+    } catch (error) {
+      return describeError(error)
+    }
+  }
+
+  const inspect = (id: string) => {
+    const declaration = declarationOf(bot)
+    if (declaration.accepted) post('done', id, declaration.text, '{}')
+    else post('failed', id, 'error', declaration.error)
+  }
+
+  const start = (id: string, taskText: string, limitsText: string, within: string) => {
+    const task = parse(taskText) as Task
+    const outer = runs[within]
+    const limits = outer?.limits ?? (parse(limitsText) as Limits)
+    const shared = outer?.shared ?? share(task)
+    const run: KernelRun = record({
+      id,
+      limits,
+      shared,
+      hostCalls: createHostCalls({ id, limits, shared }, post),
+      ended: false,
+      pendingOperations: 0,
+      onQuiet: undefined,
+      resume: undefined,
+    })
+    runs[id] = run
+    current = run
+    void perform(run, task)
+  }
+
+  const perform = async (run: KernelRun, task: Task): Promise<void> => {
+    try {
+      const logger = createLogger(run, write)
+      const pipeline = { run, bot, logger, client: makeClient({ run, bot, logger }) }
+      const result = await (task.kind === 'event' ? runEvent(pipeline, task) : runAction(pipeline, task))
+      while (run.pendingOperations > 0) await quiet(run)
+      const text = resultText(result, run.limits.resultCharacters)
+      const state = stateText(run.shared.event)
+      end(run, 'done', text, state)
+    } catch (error) {
+      end(run, 'failed', reasonOf(error), describeError(error))
+    }
+  }
+
+  /** Waits until all operations have settled, and what waited for them has had its chance to begin others. */
+  const quiet = (run: KernelRun): Promise<void> =>
+    new NativePromise((resolve) => {
+      run.resume = resolve
+      run.onQuiet = () => post('quiet', run.id, '', '')
+    })
+
+  const end = (run: KernelRun, how: string, first: string, second: string) => {
+    if (run.ended) return
+    drop(run)
+    post(how, run.id, first, second)
+  }
+
+  const drop = (run: KernelRun) => {
+    run.ended = true
+    timers.drop(run)
+    delete runs[run.id]
+  }
+
+  const continueRun = (run: KernelRun, operation: string, first: string, second: string) => {
+    current = run
+    switch (operation) {
+      case 'reply':
+        return run.hostCalls.settle(first, second)
+      case 'quiet':
+        return run.pendingOperations === 0 ? run.resume?.() : undefined
+      case 'end':
+        return drop(run)
+      case 'timer':
+        try {
+          timers.fire(first)
+        } catch (error) {
+          write(run, 'error', ['Thrown in a timer:', error])
+        }
+    }
+  }
+
+  return (operation, id, first = '', second = '', third = '') => {
+    current = undefined
+    if (operation === 'define') return define(id)
+    if (typeof id !== 'string') return ''
+    const run = runs[id]
+    if (operation === 'inspect') inspect(id)
+    else if (operation === 'start') start(id, first, second, third)
+    else if (run !== undefined) continueRun(run, operation, first, second)
+    return ''
+  }
+}
+
+function share(task: Task): Shared {
+  const event = reviveEvent(task.event)
+  return record({ event, hostCalls: 0, timers: 0, logLines: 0, logCharacters: 0, logIsCut: false })
+}
+
+const nothing = NativePromise.resolve()
+
+function queueMicrotask(callback: unknown): void {
+  if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask takes a function')
+  const callLater = async () => {
+    await nothing
+    apply(callback, undefined, [])
+  }
+  void callLater()
+}
+
+function defineGlobals(globals: Record<string, unknown>): void {
+  for (const name of keys(globals)) {
+    const value = globals[name]
+    defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
+  }
+}

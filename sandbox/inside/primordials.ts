@@ -1,0 +1,66 @@
+/**
+ * The built-ins that the kernel uses, taken before any bot code ran. Bot code may replace every method of its globals
+ * afterwards; the kernel never looks one up again. Records of the kernel have no prototype, so that a property planted
+ * on `Object.prototype` is not theirs.
+ */
+
+/* oxlint-disable typescript/unbound-method -- `uncurry` is what binds them. */
+
+const { bind, call } = Function.prototype
+
+type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...values: Arguments) => Result
+
+/** Turns a method into a function whose first argument is `this`. It looks up nothing when it is called. */
+const uncurry = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
+  method: Method<Self, Arguments, Result>,
+) => (self: Self, ...values: Arguments) => Result
+
+export const { parse, stringify } = JSON
+export const { apply, construct } = Reflect
+export const { assign, create, defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf } = Object
+export const { hasOwn, keys, setPrototypeOf } = Object
+export const { isArray } = Array
+export const { isView } = ArrayBuffer
+export const { isNaN } = Number
+export const toText = String
+export const toNumber = Number
+export const toInteger = Number.parseInt
+export const toFloat = Number.parseFloat
+export const encode = encodeURIComponent
+export const ObjectPrototype = Object.prototype
+export const NativeArrayBuffer = ArrayBuffer
+export const NativeDate = Date
+export const NativeError = Error
+export const NativePromise = Promise
+export const NativeRangeError = RangeError
+export const NativeTypeError = TypeError
+export const NativeWeakMap = WeakMap
+
+export const sliceText = uncurry(String.prototype.slice as Method<string, [number, number?], string>)
+export const indexIn = uncurry(String.prototype.indexOf as Method<string, [string, number?], number>)
+export const dateToIso = uncurry(Date.prototype.toISOString as Method<Date, [], string>)
+export const timeOf = uncurry(Date.prototype.getTime as Method<Date, [], number>)
+export const regExpToText = uncurry(RegExp.prototype.toString as Method<RegExp, [], string>)
+export const symbolToText = uncurry(Symbol.prototype.toString as Method<symbol, [], string>)
+export const tagOf = uncurry(Object.prototype.toString as Method<object, [], string>)
+export const weakMapGet = uncurry(WeakMap.prototype.get as Method<WeakMap<object, unknown>, [object], unknown>) as <
+  Value,
+>(
+  map: WeakMap<object, Value>,
+  key: object,
+) => Value | undefined
+export const weakMapSet = uncurry(WeakMap.prototype.set as Method<WeakMap<object, unknown>, [object, unknown], unknown>)
+
+type Each<Value> = (value: Value, key: unknown) => void
+export const forEachInMap = uncurry(Map.prototype.forEach as Method<Map<unknown, unknown>, [Each<unknown>], void>)
+export const forEachInSet = uncurry(Set.prototype.forEach as Method<Set<unknown>, [Each<unknown>], void>)
+
+/** A record without a prototype. */
+export function record<Value extends object>(value: Value): Value {
+  return setPrototypeOf(value, null) as Value
+}
+
+/** Whether a value can have properties of its own: an object, but no function. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,85 @@
+import { limitError } from './errors.ts'
+import { apply, create, NativeTypeError, toNumber } from './primordials.ts'
+import type { KernelRun, Post } from './run.ts'
+
+interface Timer {
+  run: KernelRun
+  handler: Function
+  values: unknown[]
+  milliseconds: string
+  repeats: boolean
+}
+
+export interface Timers {
+  /** What bot code calls. */
+  globals: Record<'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval', Function>
+  /** The time of a timer has come. */
+  fire(id: string): void
+  /** Forgets the timers of a run that has ended. */
+  drop(run: KernelRun): void
+}
+
+const longestMilliseconds = 2 ** 31 - 1
+
+/**
+ * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs nothing waits: a timer
+ * that a module sets when it is loaded never fires.
+ */
+export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
+  const timers = create(null) as Record<string, Timer>
+  let nextTimer = 0
+
+  const set = (handler: unknown, delay: unknown, values: unknown[], repeats: boolean): number => {
+    if (typeof handler !== 'function') throw new NativeTypeError('A timer takes a function')
+    nextTimer += 1
+    const run = current()
+    if (run === undefined || run.ended) return nextTimer
+    const { shared, limits } = run
+    if (shared.timers >= limits.timers) {
+      throw limitError('timers', 'TimerLimitError', `A run may have ${limits.timers} timers at once`)
+    }
+    shared.timers += 1
+    const milliseconds = `${toDelay(delay)}`
+    timers[nextTimer] = { run, handler, values, milliseconds, repeats }
+    post('timer', run.id, `${nextTimer}`, milliseconds)
+    return nextTimer
+  }
+
+  const remove = (id: string): Timer | undefined => {
+    const timer = timers[id]
+    if (timer === undefined) return undefined
+    delete timers[id]
+    timer.run.shared.timers -= 1
+    return timer
+  }
+
+  const clear = (id: unknown) => {
+    if (typeof id !== 'number' && typeof id !== 'string') return
+    const timer = remove(`${id}`)
+    if (timer !== undefined) post('untimer', timer.run.id, `${id}`, '')
+  }
+
+  return {
+    globals: {
+      setTimeout: (handler: unknown, delay: unknown, ...values: unknown[]) => set(handler, delay, values, false),
+      setInterval: (handler: unknown, delay: unknown, ...values: unknown[]) => set(handler, delay, values, true),
+      clearTimeout: clear,
+      clearInterval: clear,
+    },
+    fire(id) {
+      const timer = timers[id]
+      if (timer === undefined) return
+      if (timer.repeats) post('timer', timer.run.id, id, timer.milliseconds)
+      else remove(id)
+      apply(timer.handler, undefined, timer.values)
+    },
+    drop(run) {
+      for (const id in timers) if (timers[id]!.run === run) remove(id)
+    },
+  }
+}
+
+function toDelay(delay: unknown): number {
+  const milliseconds = delay === undefined ? 0 : toNumber(delay)
+  return milliseconds >= 1 ? (milliseconds <= longestMilliseconds ? milliseconds : 1) : 1
+}

@@ -1,0 +1,59 @@
+import type { Bundle, Inspection, Json, Limits } from './contract.ts'
+import type { Failure, Job } from './job.ts'
+import { parseUntrustedJson } from './parse-json.ts'
+
+export interface InspectionJob extends Job {
+  readonly inspection: Promise<Inspection>
+}
+
+/** Follows one inspection from the worker's side; `hooks` are the names a bundle may declare. */
+export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks: readonly string[]): InspectionJob {
+  const { promise: inspection, resolve } = Promise.withResolvers<Inspection>()
+  let ended = false
+
+  const end = (how: Inspection) => {
+    ended = true
+    resolve(how)
+  }
+
+  return {
+    id,
+    bundle,
+    limits,
+    family: id,
+    inspection,
+    get ended() {
+      return ended
+    },
+    begin: () => ({ type: 'inspect', run: id, bundle: bundle.id, limits }),
+    log() {},
+    answer: async () => '{"status":403,"body":null}',
+    done: (result) => end(toInspection(result, hooks)),
+    fail: ({ reason, error, hook }: Failure) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
+    interrupt: (reason) => end({ status: 'interrupted', reason }),
+  }
+}
+
+function toInspection(text: string, known: readonly string[]): Inspection {
+  const declared = toDeclaration(text)
+  const stranger = declared.hooks.find((hook) => !known.includes(hook))
+  if (stranger === undefined) return { status: 'accepted', ...declared }
+  const message = `There is no hook called ${stranger}. The hooks are: ${known.join(', ')}`
+  return { status: 'refused', reason: 'error', error: { name: 'TypeError', message }, hook: stranger }
+}
+
+/** Takes nothing but the expected: what the kernel inside wrote, the bundle may have tampered with. */
+function toDeclaration(text: string): { hooks: string[]; actions: string[]; register: boolean; retry?: Json } {
+  const declared = parseUntrustedJson(text) as Record<string, Json | undefined>
+  const { hooks, actions, register, retry } = declared
+  return {
+    hooks: toNames(hooks),
+    actions: toNames(actions),
+    register: register === true,
+    ...(retry === undefined ? {} : { retry }),
+  }
+}
+
+function toNames(names: Json | undefined): string[] {
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}

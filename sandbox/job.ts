@@ -1,0 +1,34 @@
+import type { Bundle, FailureReason, Limits, LogLine, RunError } from './contract.ts'
+import type { ToProcess } from './protocol.ts'
+
+/** What a sandbox process works on for the worker: a run, or an inspection. Each ends exactly once. */
+export interface Job {
+  readonly id: string
+  readonly bundle: Bundle
+  readonly limits: Limits
+  /** The id of the run whose limits this one draws on: its own, unless a run called it. What ends one ends them all. */
+  readonly family: string
+  readonly ended: boolean
+  /** The frame that begins it. */
+  begin(): ToProcess
+  log(line: LogLine): void
+  /** Answers a call of the platform. Never rejects. */
+  answer(request: string): Promise<string>
+  done(result: string, state: string, cpuMilliseconds: number): void
+  fail(failure: Failure, cpuMilliseconds: number): void
+  interrupt(reason: string, cpuMilliseconds: number): void
+}
+
+export interface Failure {
+  reason: FailureReason
+  error: RunError
+  /** The hook or action at fault, for an inspection. */
+  hook?: string
+}
+
+/** The failure of a run that took its process down, or that outlived its deadline. */
+export function failureOutside(reason: 'crashed' | 'timeout'): Failure {
+  return reason === 'crashed'
+    ? { reason, error: { name: 'CrashError', message: 'The sandbox process crashed during this run' } }
+    : { reason, error: { name: 'TimeoutError', message: 'The run did not end in time and could not be stopped' } }
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './contract.ts'
+import { inspectionJob } from './inspection-job.ts'
+import { openPool } from './pool.ts'
+import { bundlePrograms } from './programs.ts'
+import { runJob, type RunJob } from './run-job.ts'
+
+/** Starts the sandbox processes, and resolves when all of them can take runs. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { processes, operations, hooks, log } = options
+  const pool = await openPool({ processes, operations, log, programs: bundlePrograms() })
+  const runs = new Map<string, RunJob>()
+
+  return {
+    async run(run: Run): Promise<Outcome> {
+      const within = run.task.kind === 'action' ? run.task.within : undefined
+      const outer = within === undefined ? undefined : runs.get(within)
+      if (within !== undefined && outer === undefined) return orphaned(within)
+      const job = runJob(run, log, outer)
+      runs.set(run.id, job)
+      await pool.assign(job)
+      const outcome = await job.outcome
+      runs.delete(run.id)
+      return outcome
+    },
+    async inspect(bundle: Bundle, limits: Limits): Promise<Inspection> {
+      const job = inspectionJob(`inspection-${randomUUID()}`, bundle, limits, hooks)
+      await pool.assign(job)
+      return job.inspection
+    },
+    close: () => pool.close(),
+  }
+}
+
+function orphaned(within: string): Outcome {
+  return {
+    status: 'interrupted',
+    reason: `the run ${within}, which called this one, is not under way`,
+    logs: [],
+    cpuMilliseconds: 0,
+  }
+}

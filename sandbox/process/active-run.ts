@@ -1,0 +1,26 @@
+import type { Limits } from '../contract.ts'
+import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
+
+/** A run under way in this process; an inspection is one too. */
+export interface ActiveRun extends TurnOwner {
+  readonly kind: 'run' | 'inspection'
+  readonly isolate: BotIsolate
+  readonly family: Family
+  readonly timers: Map<string, NodeJS.Timeout>
+}
+
+/** A run and the runs called from within it: they share its limits, and what ends it ends them all. */
+export interface Family {
+  /** The id of the run that the others were called from. */
+  readonly root: string
+  readonly limits: Limits
+  readonly cpu: CpuBudget
+  readonly members: Set<ActiveRun>
+  /** Goes off when the time on the wall is up. */
+  readonly deadline: NodeJS.Timeout
+}
+
+/** Small work of our own in an isolate, for nobody in particular. */
+export function housekeeping(): TurnOwner {
+  return { id: '', cpu: { limit: 500, used: 0 }, endedAt: undefined, exceeded() {}, threw() {} }
+}

@@ -1,0 +1,11 @@
+import type IsolatedVm from 'isolated-vm'
+
+export type { Isolate, Context, Reference } from 'isolated-vm'
+export type Ivm = typeof IsolatedVm
+
+/** Loads the compiled addon by its path: `require` would look at files that this process may not read. */
+export function loadIsolatedVm(path: string): Ivm {
+  const module = { exports: {} as { ivm: Ivm } }
+  process.dlopen(module, path)
+  return module.exports.ivm
+}

@@ -1,0 +1,35 @@
+/**
+ * The program of a sandbox process. It holds isolates, and knows nothing that is worth stealing: no environment, no
+ * files, no credentials; only descriptor 3, over which it is told what to run.
+ */
+
+import { Socket } from 'node:net'
+import { openChannel } from '../channel.ts'
+import { maximumBytesToProcess, type FromProcess, type ToProcess } from '../protocol.ts'
+import { loadIsolatedVm } from './isolated-vm.ts'
+import { ProcessSandbox } from './sandbox.ts'
+
+let sandbox: ProcessSandbox | undefined
+
+const channel = openChannel<FromProcess>(new Socket({ fd: 3 }), {
+  maximumBytes: maximumBytesToProcess,
+  onFrame: (frame) => receive(frame as ToProcess),
+  // Nobody is left to work for. `process.exit` would wait for threads that may never stop.
+  onBroken: () => process.kill(process.pid, 'SIGKILL'),
+})
+
+// Signals meant for the worker reach its whole process group; the worker decides when this process ends.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
+
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack}\n`)
+  process.abort()
+})
+
+function receive(frame: ToProcess): void {
+  if (frame.type !== 'start') return sandbox?.receive(frame)
+  const { addon, inside, operations } = frame
+  sandbox = new ProcessSandbox({ ivm: loadIsolatedVm(addon), inside, operations, send: (out) => channel.send(out) })
+  channel.send({ type: 'ready' })
+}

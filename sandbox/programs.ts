@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url'
+import { buildSync, type BuildOptions } from 'esbuild'
+
+export interface Programs {
+  /** What a sandbox process runs; it is given on standard input, so there is no file for it to read. */
+  process: string
+  /** What runs first in each isolate; it defines `inside`. */
+  inside: string
+}
+
+/** Bundles the two programs, in memory. */
+export function bundlePrograms(): Programs {
+  return {
+    process: bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
+    inside: bundle('./inside/kernel.ts', {
+      format: 'iife',
+      globalName: 'inside',
+      platform: 'neutral',
+      target: 'es2024',
+    }),
+  }
+}
+
+function bundle(entry: string, options: BuildOptions): string {
+  const { outputFiles } = buildSync({
+    ...options,
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    bundle: true,
+    write: false,
+    charset: 'utf8',
+    tsconfigRaw: {},
+  })
+  return outputFiles[0]!.text
+}

@@ -1,0 +1,80 @@
+/**
+ * The frames between the worker and a sandbox process. A frame is a flat JSON object of strings and numbers; JSON that
+ * bot code made stays text in it, so that nobody parses it before its size is known.
+ */
+
+import type { ClientOperation, FailureReason, Limits } from './contract.ts'
+
+/** The largest frames that each side accepts, in bytes; whoever sends a larger one is broken. */
+export const maximumBytesFromProcess = 32 * 1024 * 1024
+export const maximumBytesToProcess = 512 * 1024 * 1024
+
+export type ToProcess =
+  | { type: 'start'; addon: string; inside: string; operations: ClientOperation[] }
+  /** `within` is the run that called this one, or empty. */
+  | { type: 'run'; run: string; within: string; bundle: string; task: string; limits: Limits }
+  | { type: 'inspect'; run: string; bundle: string; limits: Limits }
+  | { type: 'code'; bundle: string; code: string }
+  | { type: 'reply'; run: string; call: string; reply: string }
+  | { type: 'ping' }
+
+/** What a sandbox process may say. Checked field by field: after an escape it says whatever it likes. */
+const fields = {
+  ready: {},
+  pong: {},
+  /** It needs the code of a bundle. */
+  code: { bundle: 'string' },
+  call: { run: 'string', call: 'string', request: 'string' },
+  log: { run: 'string', level: 'string', message: 'string', timestamp: 'string' },
+  done: { run: 'string', result: 'string', state: 'string', cpu: 'number' },
+  failed: {
+    run: 'string',
+    reason: 'string',
+    name: 'string',
+    message: 'string',
+    stack: 'string',
+    hook: 'string',
+    cpu: 'number',
+  },
+  interrupted: { run: 'string', reason: 'string', cpu: 'number' },
+  /** A turn of this run takes long: should the process die now, this run is the suspect. */
+  long: { run: 'string' },
+  /** That turn is over. */
+  over: { run: 'string' },
+  /** A thread can not be stopped: only the end of the process frees it. */
+  stuck: { reason: 'string' },
+} as const
+
+type FieldType = { string: string; number: number }
+type Fields = typeof fields
+
+export type FromProcess = {
+  [Type in keyof Fields]: { type: Type } & {
+    -readonly [Field in keyof Fields[Type]]: FieldType[Fields[Type][Field] & keyof FieldType]
+  }
+}[keyof Fields]
+
+/** Whether a value that a sandbox process sent is a frame. */
+export function isFromProcess(value: unknown): value is FromProcess {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false
+  const frame = value as Record<string, unknown>
+  const type = frame['type']
+  if (typeof type !== 'string' || !Object.hasOwn(fields, type)) return false
+  return Object.entries(fields[type as keyof Fields]).every(([field, kind]) => typeof frame[field] === kind)
+}
+
+const reasons: readonly string[] = [
+  'error',
+  'timeout',
+  'cpu',
+  'memory',
+  'hostCalls',
+  'result',
+  'timers',
+  'crashed',
+] satisfies FailureReason[]
+
+/** The reason a process names, or `crashed` when it names none that exists. */
+export function toFailureReason(reason: string): FailureReason {
+  return reasons.includes(reason) ? (reason as FailureReason) : 'crashed'
+}

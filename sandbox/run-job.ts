@@ -1,0 +1,120 @@
+import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, SandboxLog } from './contract.ts'
+import type { Job } from './job.ts'
+import { parseUntrustedJson } from './parse-json.ts'
+
+export interface RunJob extends Job {
+  readonly outcome: Promise<Outcome>
+  readonly budget: Budget
+}
+
+/** What has been spent of a run's limits, counted here because the count inside could be forged after an escape. */
+interface Budget {
+  calls: number
+  logLines: number
+  logCharacters: number
+}
+
+/** More than any operation answers; the isolate has to hold it several times over. */
+const replyCharacters = 8_000_000
+
+/** The line that says that the log was cut comes on top of the limit. */
+const cutLine = { lines: 1, characters: 200 }
+
+/** Follows one run from the worker's side. `outer` is the run that called it, whose budget it draws on. */
+export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
+  const budget = outer?.budget ?? { calls: 0, logLines: 0, logCharacters: 0 }
+  const { bundle, limits } = outer ?? run
+  const logs: LogLine[] = []
+  let ended = false
+
+  const end = (how: Outcome) => {
+    ended = true
+    resolve(how)
+  }
+
+  return {
+    id: run.id,
+    bundle,
+    limits,
+    family: outer?.family ?? run.id,
+    outcome,
+    budget,
+    get ended() {
+      return ended
+    },
+    begin: () => ({
+      type: 'run',
+      run: run.id,
+      within: outer?.id ?? '',
+      bundle: bundle.id,
+      task: JSON.stringify(run.task),
+      limits,
+    }),
+    log(line) {
+      budget.logLines += 1
+      budget.logCharacters += line.message.length
+      if (budget.logLines > limits.logLines + cutLine.lines) return
+      if (budget.logCharacters > limits.logCharacters + cutLine.characters) return
+      logs.push(line)
+    },
+    async answer(request) {
+      budget.calls += 1
+      if (budget.calls > limits.hostCalls) return replyText(refusal(429, 'The run has made all of its calls'))
+      const call = toHostCall(request)
+      if (call === undefined) return replyText(refusal(400, 'The call is not valid'))
+      try {
+        return replyText(await run.host(call))
+      } catch (error) {
+        report('error', 'A host function rejected; it has to resolve to a reply', { run: run.id, error })
+        return replyText(refusal(500, 'The platform could not answer'))
+      }
+    },
+    done(result, state, cpuMilliseconds) {
+      try {
+        const parsed = { result: parseUntrustedJson(result), state: toObject(parseUntrustedJson(state)) }
+        end({ status: 'done', ...parsed, logs, cpuMilliseconds })
+      } catch {
+        const error = { name: 'ResultError', message: 'The result is not JSON' }
+        end({ status: 'failed', reason: 'result', error, logs, cpuMilliseconds })
+      }
+    },
+    fail({ reason, error }, cpuMilliseconds) {
+      end({ status: 'failed', reason, error, logs, cpuMilliseconds })
+    },
+    interrupt(reason, cpuMilliseconds) {
+      end({ status: 'interrupted', reason, logs, cpuMilliseconds })
+    },
+  }
+}
+
+function toHostCall(request: string): HostCall | undefined {
+  try {
+    const call = parseUntrustedJson(request)
+    if (typeof call !== 'object' || call === null || Array.isArray(call)) return undefined
+    const { method, path, query, body } = call
+    if (typeof method !== 'string' || typeof path !== 'string') return undefined
+    return {
+      method,
+      path,
+      ...(query === undefined ? {} : { query: toObject(query) }),
+      ...(body === undefined ? {} : { body }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function toObject(value: JsonObject[string]): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}
+
+function replyText(reply: HostReply): string {
+  const text = JSON.stringify({ status: reply.status, body: reply.body ?? null })
+  return text.length > replyCharacters ? replyText(refusal(500, 'The reply is too large')) : text
+}
+
+function refusal(code: number, message: string): HostReply {
+  const type = code === 429 ? 'RateLimited' : code === 400 ? 'InvalidPayload' : 'Internal'
+  return { status: code, body: { id: '', code, type, message } }
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { onTestFinished } from 'vitest'
+import type {
+  ActionTask,
+  Bundle,
+  ClientOperation,
+  EventTask,
+  Host,
+  HostCall,
+  HostReply,
+  Json,
+  JsonObject,
+  Limits,
+  Outcome,
+  Run,
+  Sandbox,
+} from '#sandbox/contract.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+
+export const operations: ClientOperation[] = [
+  { name: 'createMessage', method: 'POST', path: '/v1/chat/messages' },
+  { name: 'getMessage', method: 'GET', path: '/v1/chat/messages/{id}' },
+  { name: 'listMessages', method: 'GET', path: '/v1/chat/messages' },
+  { name: 'updateMessage', method: 'PUT', path: '/v1/chat/messages/{id}' },
+  { name: 'deleteMessage', method: 'DELETE', path: '/v1/chat/messages/{id}' },
+  { name: 'callAction', method: 'POST', path: '/v1/chat/actions' },
+]
+
+export const hookNames = [
+  'beforeIncomingMessage',
+  'afterIncomingMessage',
+  'beforeOutgoingMessage',
+  'afterOutgoingMessage',
+  'beforeCallAction',
+  'afterCallAction',
+  'afterTurnEnd',
+]
+
+/** Generous with time on the wall, because the machine may be busy; processor time is exact. */
+export const limits: Limits = {
+  memoryMegabytes: 64,
+  cpuMilliseconds: 2000,
+  wallMilliseconds: 20_000,
+  loadMilliseconds: 2000,
+  hostCalls: 50,
+  hostCallsAtOnce: 8,
+  hostCallCharacters: 100_000,
+  resultCharacters: 100_000,
+  logLines: 100,
+  logCharacters: 20_000,
+  timers: 10,
+}
+
+export interface TestSandbox extends Sandbox {
+  /** Of the process that is ready, as the log told it. */
+  pid(): number
+}
+
+/** A sandbox of one process, so that all bots of a test are neighbours. */
+export async function openTestSandbox(): Promise<TestSandbox> {
+  let pid = 0
+  const sandbox = await openSandbox({
+    processes: 1,
+    operations,
+    hooks: hookNames,
+    log: (_level, message, details) => {
+      if (message === 'A sandbox process is ready') pid = (details as { pid: number }).pid
+    },
+  })
+  return { ...sandbox, pid: () => pid }
+}
+
+/** A bundle of a bot of its own, with this body of its `afterIncomingMessage`. */
+export function botThat(body: string): Bundle {
+  return bot(`exports.hooks = { async afterIncomingMessage({ event, client, state, logger }) { ${body} } }`)
+}
+
+export function bot(code: string): Bundle {
+  return { id: `bundle-${randomUUID()}`, botId: `bot-${randomUUID()}`, code }
+}
+
+interface RunOptions {
+  event?: JsonObject
+  stages?: string[]
+  finally?: string
+  host?: Host
+  limits?: Partial<Limits>
+}
+
+/** A run of a bundle for an incoming message. */
+export function messageRun(bundle: Bundle, options: RunOptions = {}): Run {
+  const task: EventTask = {
+    kind: 'event',
+    event: { createdOn: '2026-01-02T03:04:05.678Z', state: { conversation: {}, temp: {} }, ...options.event },
+    stages: options.stages ?? ['beforeIncomingMessage', 'afterIncomingMessage'],
+    finally: options.finally ?? 'afterTurnEnd',
+  }
+  return makeRun(bundle, task, options)
+}
+
+export function actionRun(bundle: Bundle, task: Omit<ActionTask, 'kind' | 'event'>, options: RunOptions = {}): Run {
+  return makeRun(bundle, { kind: 'action', event: { state: {}, ...options.event }, ...task }, options)
+}
+
+function makeRun(bundle: Bundle, task: Run['task'], options: RunOptions): Run {
+  return {
+    id: `run-${randomUUID()}`,
+    bundle,
+    task,
+    limits: { ...limits, ...options.limits },
+    host: options.host ?? echo,
+  }
+}
+
+/** Answers `createMessage` with the message, and anything else with the call itself. */
+export const echo: Host = async (call) => ok({ message: call.body ?? null, call: { ...call } as unknown as Json })
+
+export function ok(body: Json): HostReply {
+  return { status: 200, body }
+}
+
+/** A host whose replies the test gives: it records the calls, and keeps each waiting until it is answered. */
+export function patientHost(): { host: Host; calls: HostCall[]; answer: (index: number, body?: Json) => void } {
+  const calls: HostCall[] = []
+  const answers: ((reply: HostReply) => void)[] = []
+  // Nothing is left waiting, whatever becomes of the test.
+  onTestFinished(() => answers.forEach((answer) => answer(ok({}))))
+  return {
+    calls,
+    host: (call) => {
+      calls.push(call)
+      return new Promise((resolve) => answers.push(resolve))
+    },
+    answer: (index, body = {}) => answers[index]!(ok(body)),
+  }
+}
+
+/** The outcome of a run that must succeed. */
+export function done(outcome: Outcome): Extract<Outcome, { status: 'done' }> {
+  if (outcome.status !== 'done') throw new Error(`The run did not succeed: ${JSON.stringify(outcome)}`)
+  return outcome
+}
+
+/** The messages that a run logged. */
+export function logged(outcome: Outcome): string[] {
+  return outcome.logs.map((line) => line.message)
+}

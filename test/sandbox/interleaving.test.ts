@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bot, botThat, done, logged, messageRun, openTestSandbox, patientHost, type TestSandbox } from './fixture.ts'
+
+const counter = `let count = 0; exports.hooks = { afterIncomingMessage({ logger }) { count += 1; logger.info(count) } }`
+
+let sandbox: TestSandbox
+beforeAll(async () => {
+  sandbox = await openTestSandbox()
+})
+afterAll(() => sandbox.close())
+
+test('runs of a bundle overlap at their awaits', async () => {
+  const bundle = botThat(`const reply = await client.createMessage({ text: event.preview }); logger.info(reply.text)`)
+  const { host, calls, answer } = patientHost()
+  const first = sandbox.run(messageRun(bundle, { host, event: { preview: 'first' } }))
+  await expect.poll(() => calls.length).toBe(1)
+  const second = sandbox.run(messageRun(bundle, { host, event: { preview: 'second' } }))
+  await expect.poll(() => calls.length).toBe(2)
+  answer(1, { text: 'for the second' })
+  expect(logged(await second)).toEqual(['for the second'])
+  answer(0, { text: 'for the first' })
+  expect(logged(await first)).toEqual(['for the first'])
+})
+
+test('runs of a bundle share the state of its module', async () => {
+  const bundle = bot(
+    `let count = 0; exports.hooks = { afterIncomingMessage({ logger }) { count += 1; logger.info(count) } }`,
+  )
+  expect(logged(await sandbox.run(messageRun(bundle)))).toEqual(['1'])
+  expect(logged(await sandbox.run(messageRun(bundle)))).toEqual(['2'])
+})
+
+test('bundles of one bot share nothing', async () => {
+  const code = `globalThis.count = (globalThis.count ?? 0) + 1; exports.hooks = { afterIncomingMessage({ logger }) { logger.info(count) } }`
+  const [one, other] = [bot(code), bot(code)]
+  expect(logged(await sandbox.run(messageRun(one)))).toEqual(['1'])
+  expect(logged(await sandbox.run(messageRun({ ...other, botId: one.botId })))).toEqual(['1'])
+})
+
+test('the console logs for the run whose turn it is', async () => {
+  const bundle = botThat(`console.log(event.preview, 1); await client.createMessage({}); console.log(event.preview, 2)`)
+  const { host, calls, answer } = patientHost()
+  const first = sandbox.run(messageRun(bundle, { host, event: { preview: 'first' } }))
+  await expect.poll(() => calls.length).toBe(1)
+  const second = sandbox.run(messageRun(bundle, { host, event: { preview: 'second' } }))
+  await expect.poll(() => calls.length).toBe(2)
+  answer(0)
+  answer(1)
+  expect(logged(await first)).toEqual(['first 1', 'first 2'])
+  expect(logged(await second)).toEqual(['second 1', 'second 2'])
+})
+
+test('processor time is charged to the run that used it', async () => {
+  const bundle = botThat(`
+    await client.createMessage({})
+    if (event.preview === 'busy') { const end = Date.now() + 100; while (Date.now() < end); }`)
+  const { host, calls, answer } = patientHost()
+  const idle = sandbox.run(messageRun(bundle, { host, event: { preview: 'idle' } }))
+  await expect.poll(() => calls.length).toBe(1)
+  const busy = done(await sandbox.run(messageRun(bundle, { event: { preview: 'busy' } })))
+  answer(0)
+  expect(done(await idle).cpuMilliseconds).toBeLessThan(busy.cpuMilliseconds)
+})
+
+test('many runs of many bots end, each with its own result', async () => {
+  const bundles = Array.from({ length: 5 }, (_, index) =>
+    botThat(
+      `const { message } = await client.createMessage({ text: event.preview }); logger.info('${index}', message.text)`,
+    ),
+  )
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      sandbox.run(messageRun(bundles[index % 5]!, { event: { preview: `p${index}` } })),
+    ),
+  )
+  expect(outcomes.map(logged)).toEqual(Array.from({ length: 200 }, (_, index) => [`${index % 5} p${index}`]))
+})
+
+test('the isolate used longest ago is given up when there are too many', async () => {
+  const [oldest, ...others] = Array.from({ length: 45 }, () => bot(counter))
+  for (const bundle of [oldest!, ...others]) await sandbox.run(messageRun(bundle))
+  expect(logged(await sandbox.run(messageRun(others.at(-1)!)))).toEqual(['2'])
+  expect(logged(await sandbox.run(messageRun(oldest!)))).toEqual(['1'])
+})
