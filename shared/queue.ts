@@ -1,7 +1,7 @@
 import { createPostgresBackend, createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
-import { Redis } from 'ioredis'
 import type { Config } from './config.ts'
 import type { Logger } from './logger.ts'
+import { connectRedis } from './redis.ts'
 import { connectionSettings } from './store/database.ts'
 
 /**
@@ -57,7 +57,7 @@ const mostStalls = 2 ** 31 - 1
 
 /** Opens the sending end. */
 export function openQueue(config: Config, log: Logger): WakeQueue {
-  const { Queue, connection, release } = backend(config, 2)
+  const { Queue, connection, release } = backend(config, log, { connections: 2, patience: 'fails' })
   const queue = new Queue<Jobs[JobName], void, JobName>(queueName, {
     connection,
     ...(config.redis && { prefix: config.redis.prefix }),
@@ -98,7 +98,7 @@ export function openJobWorker(
   options: JobWorkerOptions,
   work: (job: AnyJob) => Promise<void>,
 ): JobWorker {
-  const { Worker, connection, release } = backend(config, 5)
+  const { Worker, connection, release } = backend(config, log, { connections: 5, patience: 'waits' })
   const worker = new Worker<Jobs[JobName], void, JobName>(queueName, (job) => work(job as AnyJob), {
     connection,
     ...(config.redis && { prefix: config.redis.prefix }),
@@ -127,28 +127,23 @@ interface Backend extends AnyClasses {
   release(): void
 }
 
-/**
- * Chooses where jobs live: in Redis when it is configured, else in PostgreSQL. Nothing else knows.
- *
- * @param connections how many connections to PostgreSQL the queue's own pool may hold
- */
-function backend(config: Config, connections: number): Backend {
+interface BackendOptions {
+  /** How many connections to PostgreSQL the queue's own pool may hold. */
+  connections: number
+  /** What commands do while Redis is away. */
+  patience: 'waits' | 'fails'
+}
+
+/** Chooses where jobs live: in Redis when it is configured, else in PostgreSQL. Nothing else knows. */
+function backend(config: Config, log: Logger, { connections, patience }: BackendOptions): Backend {
   if (!config.redis) {
     const connection = { ...connectionSettings(config.database), max: connections }
     return { ...(withBackend(createPostgresBackend) as unknown as AnyClasses), connection, release() {} }
   }
-  const connection = connectRedis(config.redis)
+  const connection = connectRedis(config.redis, log, patience)
   return {
     ...(withBackend(createRedisBackend) as unknown as AnyClasses),
     connection,
     release: () => connection.disconnect(),
   }
-}
-
-/** Opens a Redis connection on which commands wait for a reconnection instead of failing, as BullMQ asks. */
-export function connectRedis({ url, allowSelfSigned }: NonNullable<Config['redis']>): Redis {
-  return new Redis(url, {
-    maxRetriesPerRequest: null,
-    ...(allowSelfSigned && url.startsWith('rediss:') && { tls: { rejectUnauthorized: false } }),
-  })
 }

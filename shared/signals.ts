@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { Client, escapeIdentifier } from 'pg'
-import { connectRedis } from './queue.ts'
 import type { Config } from './config.ts'
 import type { Logger } from './logger.ts'
+import { connectRedis } from './redis.ts'
 import { connectionSettings, type Database } from './store/database.ts'
 import { fetchLargeSignal, notify, storeLargeSignal } from './store/signals.ts'
 
@@ -70,13 +70,10 @@ export function openSignals(config: Config, db: Database, log: Logger): Signals 
 }
 
 function overRedis(settings: NonNullable<Config['redis']>, deliver: Deliver, log: Logger): Transport {
-  const publisher = connectRedis(settings)
-  const subscriber = connectRedis(settings)
+  const publisher = connectRedis(settings, log, 'fails')
+  const subscriber = connectRedis(settings, log, 'waits')
   const channel = (topic: string) => `${settings.prefix}:signal:${topic}`
   const prefixLength = channel('').length
-  for (const connection of [publisher, subscriber]) {
-    connection.on('error', (error) => log.error({ err: error }, 'The signals’ Redis connection reports an error'))
-  }
   subscriber.on('message', (name: string, body: string) => deliver(name.slice(prefixLength), body))
   return {
     async publish(topic, body) {

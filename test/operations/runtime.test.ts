@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { hashToken } from '#shared/secrets.ts'
 import { createChatter } from '../chatter.ts'
 import { openDoors, type Ask, type BotWithDoors } from '../doors.ts'
 import { endedEvents } from '../outcomes.ts'
@@ -146,6 +148,18 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
 })
 
 describe('over HTTP', () => {
+  test('a bot’s own token acts as that bot, as no other, and not as an administrator', async () => {
+    const secret = 'the-token-of-a-bot'
+    const token = { id: newId('pat'), hash: hashToken(secret), kind: 'bot', bot_id: own.botId } as const
+    await platform.context.db('tokens').insert(token)
+    const authorization = `Bearer ${secret}`
+    const as = (botId: string) =>
+      platform.ask('GET', '/v1/chat/messages', undefined, { authorization, 'x-bot-id': botId })
+    expect(await as(own.botId)).toMatchObject({ status: 200 })
+    expect(await as(foreign.botId)).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
+    expect(await platform.ask('GET', '/v1/admin/bots', undefined, { authorization })).toMatchObject({ status: 403 })
+  })
+
   test.each([
     ['no token', { authorization: undefined }, 401, 'Unauthorized'],
     ['a wrong token', { authorization: 'Bearer wrong' }, 401, 'Unauthorized'],

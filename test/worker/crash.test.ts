@@ -140,6 +140,24 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
   }
 }, 90_000)
 
+test('messages that are sent while Redis is away are accepted, and handled when it is back', async () => {
+  const redis = await startRedis()
+  const platform = await openPlatform({ environment: { REDIS_URL: redis.url, WORKER_SWEEP_SECONDS: '1' } })
+  let again
+  try {
+    const bot = await platform.createBot('export const hooks = { afterIncomingMessage() {} }')
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await redis.stop()
+    expect((await chatter.say(conversationId, 'hello?')).status).toBe(201)
+    again = await startRedis({ port: Number(new URL(redis.url).port) })
+    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed' }])
+  } finally {
+    await platform[Symbol.asyncDispose]()
+    await again?.stop()
+  }
+}, 90_000)
+
 async function flush(url: string): Promise<void> {
   const { Redis } = await import('ioredis')
   const client = new Redis(url)
