@@ -27,7 +27,6 @@ export const toNumber = Number
 export const toInteger = Number.parseInt
 export const toFloat = Number.parseFloat
 export const encode = encodeURIComponent
-export const ObjectPrototype = Object.prototype
 export const NativeArrayBuffer = ArrayBuffer
 export const NativeDate = Date
 export const NativeError = Error

@@ -111,5 +111,5 @@ test('a listener that does not read is dropped before it costs memory', async ()
   for (let count = 0; count < 30; count++) await chatter.say(conversationId, text)
   await expect.poll(() => other.lines().length, { timeout: 20_000 }).toBe(30)
   // Reading comes too late: the connection is gone.
-  await expect(response.text()).rejects.toThrow()
+  await expect(response.text()).rejects.toThrow('terminated')
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/free-port.ts'
 import type { SavedCredentials } from '../../cli/credentials.ts'
 import { createChatter } from '../chatter.ts'
@@ -16,7 +16,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'isobot-start-'))
 })
 afterEach(async () => {
-  await expect.poll(() => processesOf(directory), { timeout: 40_000 }).toEqual([])
+  await vi.waitUntil(async () => (await processesOf(directory)).length === 0, { timeout: 40_000, interval: 100 })
   await rm(directory, { recursive: true, force: true })
 })
 
