@@ -14,17 +14,16 @@ import type { Operation } from '#shared/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken, sharedEncryptionKey } from '#shared/secrets.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
-import { findInstallationByWebhook } from '#shared/store/bots.ts'
+import { findInstallationAndUser, findInstallationByWebhook } from '#shared/store/bots.ts'
 import type { TokenRow } from '#shared/store/tables.ts'
-import { findKnownUser } from '#shared/store/users.ts'
-import { verifyUserKey } from '#shared/user-keys.ts'
+import { claimedUserId, verifyUserKey } from '#shared/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
   return async (operation: Operation, parameters: PathParameters): Promise<Caller> => {
     const { access } = operation
     if (access === 'visitor') return visitor(context, parameters)
-    if (access === 'user') return chatUser(context, headers, await visitor(context, parameters))
+    if (access === 'user') return chatUser(context, headers, parameters)
     const token = await bearer(context, headers)
     if (access === 'bot') return bot(context, headers, token)
     const account = holder(token)
@@ -34,20 +33,27 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
 
 async function visitor({ db }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
   const installation = await findInstallationByWebhook(db, webhookId)
-  if (!installation) throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+  if (!installation) throw noSuchChat(webhookId)
   return { kind: 'visitor', installation }
 }
 
+function noSuchChat(webhookId: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+}
+
+/** The user is looked up by what the key claims, together with the installation, before that can verify the key. */
 async function chatUser(
   { db, config }: Context,
   headers: IncomingHttpHeaders,
-  { installation }: Visitor,
+  { webhookId = '' }: PathParameters,
 ): Promise<ChatUser> {
   const key = single(headers['x-user-key'])
+  const found = await findInstallationAndUser(db, webhookId, (key && claimedUserId(key)) ?? '')
+  if (!found) throw noSuchChat(webhookId)
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
+  const { installation, userId } = found
   const knownId = await verifyUserKey(sharedEncryptionKey(config.secret, installation.id), key)
-  const user = await findKnownUser(db, installation.id, knownId)
-  return { kind: 'user', installation, knownId, ...(user && { userId: user.id }) }
+  return { kind: 'user', installation, knownId, ...(userId && { userId }) }
 }
 
 async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<TokenRow> {

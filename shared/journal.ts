@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BotCaller } from './caller.ts'
 import type { Context } from './context.ts'
 import { ApiError, postgresCode, uniqueViolation } from './errors.ts'
-import { findEffect, insertEffect, type EffectKey } from './store/effects.ts'
+import { findEffect, insertEffect, isNewestRun, type EffectKey, type NewEffect } from './store/effects.ts'
 import type { Database } from './store/database.ts'
 
 /**
@@ -35,15 +35,41 @@ export async function once<Result>(
   input: unknown,
   write: (db: Database) => Promise<Result>,
 ): Promise<Result> {
-  const { execution } = context.caller
-  if (!execution) return write(context.db)
-  return performOnce(context, input, (record) =>
+  const entry = openEntry(context, input)
+  if (!entry) return write(context.db)
+  return entry.recalledOr(() =>
     context.db.transaction(async (transaction) => {
       const result = await write(transaction)
-      await record(transaction, result)
+      await entry.record(transaction, result)
       return result
     }),
   )
+}
+
+/**
+ * Like `once`, for a row that is stored in one statement with the journal's entry, which saves the three round trips of
+ * a transaction. The entry keeps the row's id alone.
+ *
+ * @param row its id, how it is stored (undefined when what it refers to is not there), and how it is found again
+ */
+export async function onceStored<Row>(
+  context: JournalContext,
+  input: unknown,
+  row: {
+    id: string
+    insert(effect?: NewEffect): Promise<Row | undefined>
+    find(id: string): Promise<Row | undefined>
+  },
+): Promise<Row | undefined> {
+  const entry = openEntry(context, input)
+  if (!entry) return row.insert()
+  let inserted: Row | undefined
+  const { id } = await entry.recalledOr(async () => {
+    inserted = await row.insert(entry.effect({ id: row.id }))
+    if (!inserted) await entry.assertNewest()
+    return { id: row.id }
+  })
+  return id === row.id ? inserted : row.find(id)
 }
 
 /**
@@ -55,53 +81,55 @@ export async function onceThrough<Result>(
   input: unknown,
   perform: () => Promise<Result>,
 ): Promise<Result> {
-  if (!context.caller.execution) return perform()
-  return performOnce(context, input, async (record) => {
+  const entry = openEntry(context, input)
+  if (!entry) return perform()
+  return entry.recalledOr(async () => {
     const result = await perform()
-    await record(context.db, result)
+    await entry.record(context.db, result)
     return result
   })
 }
 
-type Record = (db: Database, result: unknown) => Promise<void>
-
-async function performOnce<Result>(
-  context: JournalContext,
-  input: unknown,
-  perform: (record: Record) => Promise<Result>,
-): Promise<Result> {
-  const { execution } = context.caller
-  if (!execution) throw new Error('Only a run has a journal')
-  const key: EffectKey = { eventId: execution.eventId, ...execution.call }
+/** The journal's place for one call of a run; undefined for a call from outside of any. */
+function openEntry({ db, log, caller }: JournalContext, input: unknown) {
+  const { execution } = caller
+  if (!execution) return undefined
+  const { eventId, attempt } = execution
+  const key: EffectKey = { eventId, ...execution.call }
   const inputHash = createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 
-  // The first run finds nothing recorded, so it does not look.
-  if (execution.attempt > 1) {
-    const recorded = await recall(context, key, inputHash)
-    if (recorded) return recorded.result as Result
+  async function recall<Result>(): Promise<{ result: Result } | undefined> {
+    const recorded = await findEffect(db, key)
+    if (!recorded) return undefined
+    if (recorded.input_hash !== inputHash) {
+      log.warn({ ...key }, 'A repeated call differs from the one that was performed; its recorded answer stands')
+    }
+    return { result: recorded.result as Result }
   }
-  try {
-    return await perform(async (db, result) => {
-      const recorded = await insertEffect(db, { ...key, attempt: execution.attempt, inputHash, result })
-      if (!recorded) throw new TakenOver()
-    })
-  } catch (error) {
-    if (postgresCode(error) !== uniqueViolation) throw error
-    const recorded = await recall(context, key, inputHash)
-    if (!recorded) throw error
-    return recorded.result as Result
-  }
-}
 
-async function recall(
-  context: JournalContext,
-  key: EffectKey,
-  inputHash: string,
-): Promise<{ result: unknown } | undefined> {
-  const effect = await findEffect(context.db, key)
-  if (!effect) return undefined
-  if (effect.input_hash !== inputHash) {
-    context.log.warn({ ...key }, 'A repeated call differs from the one that was performed; its recorded answer stands')
+  return {
+    effect: (result: unknown): NewEffect => ({ ...key, attempt, inputHash, result }),
+
+    async record(on: Database, result: unknown): Promise<void> {
+      if (!(await insertEffect(on, this.effect(result)))) throw new TakenOver()
+    },
+
+    async assertNewest(): Promise<void> {
+      if (!(await isNewestRun(db, execution))) throw new TakenOver()
+    },
+
+    /** Answers from the journal, or performs the call. Of two that perform it at once, one gets the other's answer. */
+    async recalledOr<Result>(perform: () => Promise<Result>): Promise<Result> {
+      // The first run finds nothing recorded, so it does not look.
+      const recorded = attempt > 1 ? await recall<Result>() : undefined
+      if (recorded) return recorded.result
+      try {
+        return await perform()
+      } catch (error) {
+        const other = postgresCode(error) === uniqueViolation ? await recall<Result>() : undefined
+        if (!other) throw error
+        return other.result
+      }
+    },
   }
-  return { result: effect.result }
 }

@@ -4,38 +4,57 @@ import type { EffectRow } from './tables.ts'
 /** Which writing call of which event's handling it is. */
 export interface EffectKey {
   eventId: string
+  /** The operation, with the actions that led to its call. */
   operation: string
+  /** How manieth call of the operation it is. */
   ordinal: number
+}
+
+export interface NewEffect extends EffectKey {
+  /** The attempt of the run that makes the call. */
+  attempt: number
+  inputHash: string
+  /** What a repeated call is answered from; plain JSON. */
+  result: unknown
 }
 
 export async function findEffect(db: Database, key: EffectKey): Promise<EffectRow | undefined> {
   return db('effects').where({ event_id: key.eventId, operation: key.operation, ordinal: key.ordinal }).first()
 }
 
+/** SQL that finds a run's event while the run is the event's newest; only then may anything be written on its behalf. */
+export const newestRun = `
+  select id from events where id = :effectEventId and attempt = :effectAttempt and status = 'pending'`
+
+/** SQL that records an effect, up to the `from` that says on which condition. */
+export const effectInsert = `
+  insert into effects (event_id, operation, ordinal, input_hash, result)
+  select :effectEventId, :effectOperation, :effectOrdinal, :effectInputHash, :effectResult`
+
+/** What the two need. */
+export function effectBindings(effect: NewEffect) {
+  return {
+    effectEventId: effect.eventId,
+    effectAttempt: effect.attempt,
+    effectOperation: effect.operation,
+    effectOrdinal: effect.ordinal,
+    effectInputHash: effect.inputHash,
+    effectResult: JSON.stringify(effect.result ?? null),
+  }
+}
+
 /**
  * Records what a call gave, if the run that made it is still the event's newest.
  *
- * @returns false when a newer run has taken the event over: then nothing may be written on the old run's behalf
- * @throws a unique violation when another run recorded the same call first
+ * @returns whether it is
+ * @throws a unique violation when the call is recorded already
  */
-export async function insertEffect(
-  db: Database,
-  effect: EffectKey & { attempt: number; inputHash: string; result: unknown },
-): Promise<boolean> {
-  const rows = await query<{ event_id: string }>(
-    db,
-    `insert into effects (event_id, operation, ordinal, input_hash, result)
-     select id, :operation, :ordinal, :inputHash, :result from events
-     where id = :eventId and attempt = :attempt and status = 'pending'
-     returning event_id`,
-    {
-      eventId: effect.eventId,
-      attempt: effect.attempt,
-      operation: effect.operation,
-      ordinal: effect.ordinal,
-      inputHash: effect.inputHash,
-      result: JSON.stringify(effect.result ?? null),
-    },
-  )
+export async function insertEffect(db: Database, effect: NewEffect): Promise<boolean> {
+  const rows = await query(db, `${effectInsert} from (${newestRun}) run returning event_id`, effectBindings(effect))
+  return rows.length === 1
+}
+
+export async function isNewestRun(db: Database, run: { eventId: string; attempt: number }): Promise<boolean> {
+  const rows = await query(db, newestRun, { effectEventId: run.eventId, effectAttempt: run.attempt })
   return rows.length === 1
 }

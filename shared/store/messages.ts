@@ -1,6 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { MessageContent } from '../models/payload.ts'
 import { query, type Database } from './database.ts'
+import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
 import type { MessageRow } from './tables.ts'
 
 export interface NewMessage extends MessageContent {
@@ -59,23 +60,29 @@ export async function insertIncomingMessage(
   return row
 }
 
-/** Stores what the bot says. Undefined when the bot has no such conversation. */
+/**
+ * Stores what the bot says, and with it the effect of the run that says it, in one statement. Undefined when the bot
+ * has no such conversation, or when the run is not its event's newest any more.
+ *
+ * @throws a unique violation when the effect is recorded already
+ */
 export async function insertOutgoingMessage(
   db: Database,
   message: NewMessage & { conversationId: string },
+  effect?: NewEffect,
 ): Promise<MessageRow | undefined> {
   const [row] = await query<MessageRow>(
     db,
     `with conversation as (
        update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
-       where id = :conversationId and bot_id = :botId
+       where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
        returning id, bot_id, clock
-     )
+     )${effect ? `, effect as (${effectInsert} from conversation)` : ''}
      insert into messages
        (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
      select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
      returning *`,
-    { ...bindings(message), conversationId: message.conversationId },
+    { ...bindings(message), conversationId: message.conversationId, ...(effect && effectBindings(effect)) },
   )
   return row
 }

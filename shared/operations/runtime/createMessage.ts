@@ -3,12 +3,12 @@ import type { BotCaller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { once } from '../../journal.ts'
+import { onceStored } from '../../journal.ts'
 import { runtimeMessage, toMessage, toRuntimeMessage } from '../../models/message.ts'
 import { chatPayload, toChatPayload, type MessageContent } from '../../models/payload.ts'
 import { operation } from '../../operation.ts'
 import { compile, describeErrors } from '../../schema.ts'
-import { insertOutgoingMessage } from '../../store/messages.ts'
+import { findMessage, insertOutgoingMessage } from '../../store/messages.ts'
 import { findUser } from '../../store/users.ts'
 
 const isChatPayload = compile(chatPayload, 'body')
@@ -45,23 +45,25 @@ export const createMessage = operation({
     const content = { type: input.type, payload }
     assertReadable(content)
     const userId = await author(context, input.userId)
-    const stored = await once(context, input, async (db) => {
-      const row = await insertOutgoingMessage(db, {
-        id: newId('msg'),
-        botId,
-        conversationId: input.conversationId,
-        userId,
-        ...content,
-        ...(isObject(metadata) && { metadata }),
-        ...(input.tags && { tags: input.tags }),
-      })
-      if (!row) throw new ApiError('ReferenceNotFound', `The bot has no conversation '${input.conversationId}'`)
-      const known = { conversationId: row.conversation_id, userId: row.user_id }
-      return { message: toRuntimeMessage(row), chatMessage: toMessage(row, known) }
+    const message = {
+      id: newId('msg'),
+      botId,
+      conversationId: input.conversationId,
+      userId,
+      ...content,
+      ...(isObject(metadata) && { metadata }),
+      ...(input.tags && { tags: input.tags }),
+    }
+    const row = await onceStored(context, input, {
+      id: message.id,
+      insert: (effect) => insertOutgoingMessage(context.db, message, effect),
+      find: (id) => findMessage(context.db, botId, id),
     })
-    const data = { ...stored.chatMessage, isBot: true }
-    await tellListeners(context, stored.message.conversationId, { type: 'message_created', data })
-    return { message: stored.message }
+    if (!row) throw new ApiError('ReferenceNotFound', `The bot has no conversation '${input.conversationId}'`)
+    const known = { conversationId: row.conversation_id, userId: row.user_id }
+    const data = { ...toMessage(row, known), isBot: true }
+    await tellListeners(context, row.conversation_id, { type: 'message_created', data })
+    return { message: toRuntimeMessage(row) }
   },
 })
 
