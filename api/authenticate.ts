@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import {
   isRole,
   type AccountCaller,
@@ -14,16 +15,16 @@ import type { Operation } from '#shared/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken, sharedEncryptionKey } from '#shared/secrets.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
-import { findInstallationAndUser, findInstallationByWebhook } from '#shared/store/bots.ts'
-import type { TokenRow } from '#shared/store/tables.ts'
-import { claimedUserId, verifyUserKey } from '#shared/user-keys.ts'
+import { findInstallationByWebhook } from '#shared/store/bots.ts'
+import type { InstallationRow, TokenRow } from '#shared/store/tables.ts'
+import { verifyUserKey } from '#shared/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
   return async (operation: Operation, parameters: PathParameters): Promise<Caller> => {
     const { access } = operation
     if (access === 'visitor') return visitor(context, parameters)
-    if (access === 'user') return chatUser(context, headers, parameters)
+    if (access === 'user') return chatUser(context, headers, await visitor(context, parameters))
     const token = await bearer(context, headers)
     if (access === 'bot') return bot(context, headers, token)
     const account = holder(token)
@@ -31,29 +32,25 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
   }
 }
 
+/** Installations that were asked for a moment ago: nearly every request names one, and they hardly ever change. */
+const recentInstallations = new LRUCache<string, InstallationRow>({ max: 10_000, ttl: 5000 })
+
 async function visitor({ db }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
-  const installation = await findInstallationByWebhook(db, webhookId)
-  if (!installation) throw noSuchChat(webhookId)
+  const installation = recentInstallations.get(webhookId) ?? (await findInstallationByWebhook(db, webhookId))
+  if (!installation) throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+  recentInstallations.set(webhookId, installation)
   return { kind: 'visitor', installation }
 }
 
-function noSuchChat(webhookId: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
-}
-
-/** The user is looked up by what the key claims, together with the installation, before that can verify the key. */
 async function chatUser(
-  { db, config }: Context,
+  { config }: Context,
   headers: IncomingHttpHeaders,
-  { webhookId = '' }: PathParameters,
+  { installation }: Visitor,
 ): Promise<ChatUser> {
   const key = single(headers['x-user-key'])
-  const found = await findInstallationAndUser(db, webhookId, (key && claimedUserId(key)) ?? '')
-  if (!found) throw noSuchChat(webhookId)
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
-  const { installation, userId } = found
   const knownId = await verifyUserKey(sharedEncryptionKey(config.secret, installation.id), key)
-  return { kind: 'user', installation, knownId, ...(userId && { userId }) }
+  return { kind: 'user', installation, knownId }
 }
 
 async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<TokenRow> {

@@ -182,7 +182,6 @@ export async function up(knex: Knex): Promise<void> {
       foreign key (bot_id, conversation_id) references conversations (bot_id, id) on delete cascade
     );
     create index events_waiting on events (mailbox, created_at, id) where status = 'pending';
-    create index events_due on events (available_at) where status = 'pending';
     create index events_by_bot on events (bot_id, created_at desc, id desc);
     create index events_by_conversation on events (conversation_id);
 

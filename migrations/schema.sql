@@ -102,8 +102,6 @@ CREATE INDEX events_by_bot ON public.events USING btree (bot_id, created_at DESC
 
 CREATE INDEX events_by_conversation ON public.events USING btree (conversation_id);
 
-CREATE INDEX events_due ON public.events USING btree (available_at) WHERE (status = 'pending'::text);
-
 CREATE INDEX events_waiting ON public.events USING btree (mailbox, created_at, id) WHERE (status = 'pending'::text);
 
 create table inspections (

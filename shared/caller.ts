@@ -17,10 +17,8 @@ export interface Visitor {
 export interface ChatUser {
   kind: 'user'
   installation: InstallationRow
-  /** The id in the key: what the client knows the user by. */
+  /** The id in the key: what the client knows the user by. There may be no such user (any more). */
   knownId: string
-  /** The user's own id; absent when the key is valid and its user is not (or no longer) there. */
-  userId?: string
 }
 
 /** A bot: its code in the sandbox, or a program with a token over HTTP. */

@@ -69,7 +69,7 @@ export class ApiError extends Error {
   /** Turns anything thrown into an answer. An unforeseen error keeps its words for the log and away from the caller. */
   static from(cause: unknown): ApiError {
     if (cause instanceof ApiError) return cause
-    if (unstorable.has(postgresCode(cause) ?? '')) {
+    if (isUnstorable(cause)) {
       return new ApiError(
         'InvalidPayload',
         'The input holds a character that cannot be stored (U+0000 or half of a surrogate pair): remove it',
@@ -84,6 +84,11 @@ export class ApiError extends Error {
 
 /** PostgreSQL's codes for text that is valid JSON and yet no valid text: 22021, 22P02 and 22P05. */
 const unstorable = new Set(['22021', '22P02', '22P05'])
+
+/** Whether PostgreSQL refused text that it cannot hold. */
+export function isUnstorable(error: unknown): boolean {
+  return unstorable.has(postgresCode(error) ?? '')
+}
 
 /** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */
 export function postgresCode(error: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
 import type { Config } from './config.ts'
 import type { Logger } from './logger.ts'
@@ -104,24 +105,35 @@ function overPostgres(settings: Config['database'], db: Database, deliver: Deliv
   const topics = new Set<string>()
   let closed = false
   let client = connect()
+  /** A connection takes one statement at a time. */
+  let turn: Promise<unknown> = client
 
   async function connect(): Promise<Client> {
-    const fresh = new Client({ ...connectionSettings(settings), keepAlive: true })
-    fresh.on('error', (error) => log.warn({ err: error }, 'The signals’ database connection reports an error'))
-    fresh.on('end', reconnect)
-    fresh.on('notification', ({ channel, payload }) => void receive(channel, payload ?? ''))
-    await fresh.connect()
-    for (const topic of topics) await fresh.query(`listen ${escapeIdentifier(topic)}`)
-    return fresh
+    for (;;) {
+      const fresh = new Client({ ...connectionSettings(settings), keepAlive: true })
+      fresh.on('error', (error) => log.warn({ err: error }, 'The signals’ database connection reports an error'))
+      fresh.on('notification', ({ channel, payload }) => void receive(channel, payload ?? ''))
+      try {
+        await fresh.connect()
+        for (const topic of topics) await fresh.query(`listen ${escapeIdentifier(topic)}`)
+        fresh.once('end', () => {
+          if (!closed) client = connect()
+        })
+        return fresh
+      } catch (error) {
+        await fresh.end().catch(() => {})
+        log.warn({ err: error }, 'The signals have no database connection; trying again')
+        await sleep(reconnectMilliseconds)
+        if (closed) return fresh
+      }
+    }
   }
 
-  function reconnect() {
-    if (closed) return
-    const waited = new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds))
-    client = waited.then(connect)
-    client.catch(reconnect)
+  function ask(statement: string): Promise<unknown> {
+    const answer = turn.catch(() => {}).then(async () => (await client).query(statement))
+    turn = answer
+    return answer
   }
-  client.catch(reconnect)
 
   async function receive(topic: string, payload: string) {
     try {
@@ -139,16 +151,15 @@ function overPostgres(settings: Config['database'], db: Database, deliver: Deliv
     },
     async subscribe(topic) {
       topics.add(topic)
-      await (await client).query(`listen ${escapeIdentifier(topic)}`)
+      await ask(`listen ${escapeIdentifier(topic)}`)
     },
     async unsubscribe(topic) {
       topics.delete(topic)
-      await (await client).query(`unlisten ${escapeIdentifier(topic)}`)
+      await ask(`unlisten ${escapeIdentifier(topic)}`)
     },
     async close() {
       closed = true
-      const open = await client.catch(() => undefined)
-      await open?.end()
+      await (await client).end()
     },
   }
 }

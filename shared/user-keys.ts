@@ -1,4 +1,4 @@
-import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
+import { errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from './errors.ts'
 
@@ -14,16 +14,6 @@ export async function signUserKey(encryptionKey: string, id: string): Promise<st
     .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
     .setIssuedAt()
     .sign(toBytes(encryptionKey))
-}
-
-/** The id that a key claims, which proves nothing; undefined when it is no key. */
-export function claimedUserId(key: string): string | undefined {
-  try {
-    const { id } = decodeJwt(key)
-    return typeof id === 'string' && id !== '' ? id : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Ids by encryption key and user key, of keys that never expire: a client sends the same one with every request. */

@@ -4,6 +4,7 @@ import { openJobWorker, type AnyJob } from '#shared/queue.ts'
 import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openBundles, type Bundles } from './bundles.ts'
+import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { startSweep } from './sweep.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
@@ -13,6 +14,7 @@ import type { Sandbox } from '#sandbox/contract.ts'
 export interface Tools extends Context {
   sandbox: Sandbox
   bundles: Bundles
+  mailboxes: Mailboxes
 }
 
 /** Starts to take jobs. Disposing takes no more, waits for those under way, and closes the sandbox. */
@@ -28,7 +30,7 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
     }),
     (open) => open.close(),
   )
-  const tools: Tools = { ...context, sandbox, bundles: openBundles(context.db) }
+  const tools: Tools = { ...context, sandbox, bundles: openBundles(context.db), mailboxes: openMailboxes(context.db) }
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(
     openJobWorker(config, log, config.worker, (job) => work(tools, job)),

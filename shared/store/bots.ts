@@ -1,5 +1,5 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
-import { query, type Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { BotRow, BotVersionRow, InstallationRow, Permissions, RetryPolicy } from './tables.ts'
 
 export async function insertBot(
@@ -111,27 +111,6 @@ export async function insertInstallation(
 
 export async function findInstallationByWebhook(db: Database, webhookId: string): Promise<InstallationRow | undefined> {
   return db('installations').where({ webhook_id: webhookId }).first()
-}
-
-/** An installation with the own id of the user that its clients know by an id, where there is such a user. */
-export async function findInstallationAndUser(
-  db: Database,
-  webhookId: string,
-  knownUserId: string,
-): Promise<{ installation: InstallationRow; userId: string | null } | undefined> {
-  const [row] = await query<InstallationRow & { user_id: string | null }>(
-    db,
-    `select installations.*, (
-       select id from users
-       where installation_id = installations.id and (foreign_id = :knownUserId or id = :knownUserId)
-       order by foreign_id = :knownUserId desc nulls last limit 1
-     ) as user_id
-     from installations where webhook_id = :webhookId`,
-    { webhookId, knownUserId },
-  )
-  if (!row) return undefined
-  const { user_id: userId, ...installation } = row
-  return { installation, userId }
 }
 
 export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {

@@ -1,6 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import { query, type Database } from './database.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
+import { knownUser } from './users.ts'
 
 export interface NewConversation {
   id: string
@@ -33,20 +34,22 @@ export async function insertConversation(
   return row
 }
 
-/** A conversation as a client meets it: the row, and whether the asking user takes part. */
+/** A conversation as a client meets it: the row, and the asking user's own id if that user takes part. */
 export interface MetConversation extends ConversationRow {
-  participates: boolean
+  participant_id: string | null
 }
 
 /** Finds a conversation by the id that a client of the installation knows: the foreign id if there is one, else ours. */
 export async function findKnownConversation(
   db: Database,
-  where: { installationId: string; knownId: string; userId: string },
+  where: { installationId: string; knownId: string; knownUserId: string },
 ): Promise<MetConversation | undefined> {
   const [row] = await query<MetConversation>(
     db,
-    `select conversations.*,
-       exists (select from participants where conversation_id = conversations.id and user_id = :userId) as participates
+    `select conversations.*, (
+       select user_id from participants
+       where conversation_id = conversations.id and user_id = (${knownUser})
+     ) as participant_id
      from conversations
      where installation_id = :installationId and (foreign_id = :knownId or id = :knownId)
      order by foreign_id = :knownId desc nulls last limit 1`,
@@ -67,12 +70,12 @@ export async function findForeignConversation(
 /** Whether a user takes part in a conversation, and the foreign id of that conversation. */
 export async function findParticipation(
   db: Database,
-  where: { botId: string; conversationId: string; userId: string },
+  where: { installationId: string; conversationId: string; knownUserId: string },
 ): Promise<{ foreign_id: string | null } | undefined> {
   const [row] = await query<{ foreign_id: string | null }>(
     db,
     `select foreign_id from conversations join participants on conversation_id = conversations.id
-     where conversations.bot_id = :botId and conversations.id = :conversationId and user_id = :userId`,
+     where installation_id = :installationId and conversations.id = :conversationId and user_id = (${knownUser})`,
     where,
   )
   return row

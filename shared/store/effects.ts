@@ -24,7 +24,7 @@ export async function findEffect(db: Database, key: EffectKey): Promise<EffectRo
 
 /** SQL that finds a run's event while the run is the event's newest; only then may anything be written on its behalf. */
 export const newestRun = `
-  select id from events where id = :effectEventId and attempt = :effectAttempt and status = 'pending'`
+  select id from events where id = :effectEventId and attempt = :effectAttempt and ended_at is null`
 
 /** SQL that records an effect, up to the `from` that says on which condition. */
 export const effectInsert = `

@@ -3,19 +3,20 @@ import type { MessageContent } from '../models/payload.ts'
 import { query, type Database } from './database.ts'
 import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
 import type { MessageRow } from './tables.ts'
+import { knownUser } from './users.ts'
 
 export interface NewMessage extends MessageContent {
   id: string
   botId: string
-  userId: string
   metadata?: Record<string, unknown>
   tags?: Record<string, string>
 }
 
 /** A chat user's message: stored only when the user takes part in the conversation. */
 export interface NewIncomingMessage extends NewMessage {
-  /** The conversation by the id the client knows it by, within its installation. */
   installationId: string
+  /** The user and the conversation by the ids that the installation's clients know them by. */
+  knownUserId: string
   knownConversationId: string
   /** The event that the bot has to handle because of the message. */
   event: { id: string; type: string; integration: string }
@@ -28,7 +29,7 @@ export async function insertIncomingMessage(
 ): Promise<MessageRow | undefined> {
   const [row] = await query<MessageRow>(
     db,
-    `with target as (
+    `with author as (${knownUser}), target as (
        select id from conversations
        where installation_id = :installationId and (foreign_id = :known or id = :known)
        order by foreign_id = :known desc nulls last
@@ -36,21 +37,24 @@ export async function insertIncomingMessage(
      ), conversation as (
        update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
        where id = (select id from target) and bot_id = :botId
-         and exists (select from participants where conversation_id = conversations.id and user_id = :userId)
-       returning id, bot_id, clock
+         and exists (
+           select from participants where conversation_id = conversations.id and user_id = (select id from author)
+         )
+       returning id, bot_id, clock, (select id from author) as user_id
      ), message as (
        insert into messages
          (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'incoming', clock, clock from conversation
+       select :id, bot_id, id, user_id, :type, :payload, :metadata, :tags, 'incoming', clock, clock from conversation
        returning *
      ), event as (
        insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-       select :eventId, bot_id, id, id, :userId, :id, :integration, :eventType, '{}', clock from conversation
+       select :eventId, bot_id, id, id, user_id, :id, :integration, :eventType, '{}', clock from conversation
      )
      select * from message`,
     {
       ...bindings(message),
       installationId: message.installationId,
+      knownUserId: message.knownUserId,
       known: message.knownConversationId,
       eventId: message.event.id,
       eventType: message.event.type,
@@ -68,7 +72,7 @@ export async function insertIncomingMessage(
  */
 export async function insertOutgoingMessage(
   db: Database,
-  message: NewMessage & { conversationId: string },
+  message: NewMessage & { conversationId: string; userId: string },
   effect?: NewEffect,
 ): Promise<MessageRow | undefined> {
   const [row] = await query<MessageRow>(
@@ -82,7 +86,12 @@ export async function insertOutgoingMessage(
        (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
      select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
      returning *`,
-    { ...bindings(message), conversationId: message.conversationId, ...(effect && effectBindings(effect)) },
+    {
+      ...bindings(message),
+      conversationId: message.conversationId,
+      userId: message.userId,
+      ...(effect && effectBindings(effect)),
+    },
   )
   return row
 }
@@ -91,7 +100,6 @@ function bindings(message: NewMessage) {
   return {
     id: message.id,
     botId: message.botId,
-    userId: message.userId,
     type: message.type,
     payload: JSON.stringify(message.payload),
     metadata: message.metadata ? JSON.stringify(message.metadata) : null,

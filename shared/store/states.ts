@@ -24,7 +24,7 @@ export async function putState(
   const [row] = await query<StateRow>(
     db,
     `insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
-     values (:id, :botId, :type, :ownerId, :name, :payload, :expiry, now() + :expiry * interval '1 millisecond')
+     values (:id, :botId, :type, :ownerId, :name, :payload, :expiry::bigint, now() + :expiry::bigint * interval '1 millisecond')
      on conflict (bot_id, type, owner_id, name) do update set
        payload = excluded.payload, expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
      returning *`,

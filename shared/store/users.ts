@@ -38,6 +38,11 @@ export async function findUser(db: Database, botId: string, id: string): Promise
   return db('users').where({ bot_id: botId, id }).first()
 }
 
+/** SQL for the own id of the user that an installation's clients know by an id. */
+export const knownUser = `
+  select id from users where installation_id = :installationId and (foreign_id = :knownUserId or id = :knownUserId)
+  order by foreign_id = :knownUserId desc nulls last limit 1`
+
 /** Finds a user by the id that a client of the installation knows: the foreign id if there is such a one, else ours. */
 export async function findKnownUser(
   db: Database,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
-import { claimNextEvent } from '#shared/store/mailboxes.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
 import { openDoor } from '../../worker/host.ts'
 import { createChatter } from '../chatter.ts'
@@ -20,7 +20,7 @@ async function openRuns() {
   await chatter.say(conversationId, 'hello')
   let actionsCalled = 0
   const begin = async () => {
-    const event = (await claimNextEvent(platform.context.db, conversationId))!
+    const event = (await claimNextEvents(platform.context.db, [conversationId]))[0]!
     expect(event.type).toBe(messageCreated)
     const host = openDoor(platform.context, {
       botId: bot.id,

@@ -269,6 +269,25 @@ describe('state', () => {
     expect(await platform.context.db('states').where({ bot_id: bot.id })).toEqual([])
   })
 
+  test('with text that cannot be stored fails the event, and the conversation goes on', async () => {
+    const bot = await platform.createBot(`
+      export const hooks = {
+        afterIncomingMessage({ event, state }) {
+          console.log('zero \\0 and half \\uD800')
+          if (event.preview === 'bad') state.user.text = 'zero \\0'
+        },
+      }`)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    for (const text of ['bad', 'good']) await chatter.say(conversationId, text)
+    const events = await endedEvents(platform, bot.id, 2)
+    expect(events.map(({ status }) => status)).toEqual(['failed', 'processed'])
+    expect(events[0]!.failure_reason).toContain('cannot be stored')
+    expect(await platform.context.db('logs').where({ bot_id: bot.id, level: 'info' }).pluck('message')).toEqual(
+      Array.from({ length: 2 }, () => 'zero \uFFFD and half \uFFFD'),
+    )
+  })
+
   test('of a failed event is not kept', async () => {
     const { bot } = await tell(`
       export const hooks = { afterIncomingMessage({ state }) { state.user.half = 'done'; throw new Error('half-way') } }`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimNextEvent, endEvent } from '#shared/store/mailboxes.ts'
+import { claimNextEvents, endEvents, type EventEnd, type StateChange } from '#shared/store/mailboxes.ts'
 import { createChatter } from '../chatter.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
@@ -83,36 +83,78 @@ describe('an event', () => {
     const chatter = await createChatter(bot.chatUrl)
     await chatter.say(await chatter.createConversation(), 'hello')
     const { mailbox } = (await db('events').where({ bot_id: bot.id }).first())!
-    const older = (await claimNextEvent(db, mailbox))!
-    const newer = (await claimNextEvent(db, mailbox))!
+    const older = (await claimNextEvents(db, [mailbox]))[0]!
+    const newer = (await claimNextEvents(db, [mailbox]))[0]!
     expect([older.attempt, newer.attempt]).toEqual([1, 2])
-    const state = {
+    const state: StateChange = {
       id: 'state_1',
       type: 'bot',
       ownerId: bot.id,
       name: 'state',
       set: { from: 'zombie' },
       removed: [],
-    } as const
-    const log = { level: 'info', message: 'from a zombie', timestamp: new Date().toISOString() }
-    expect(
-      await endEvent(db, {
-        ...older,
-        status: 'failed',
-        failureReason: 'zombie',
-        states: [{ ...state, removed: [] }],
-        logs: [log],
-      }),
-    ).toBe(false)
+    }
+    const log = { level: 'info', message: 'said by whoever ended it', timestamp: new Date().toISOString() }
+    const end = { id: older.id, states: [], logs: [log] }
+    const zombie: EventEnd = { ...end, attempt: 1, status: 'failed', failureReason: 'zombie', states: [state] }
+    expect(await endEvents(db, [zombie])).toEqual([false])
     expect(await db('states').where({ bot_id: bot.id })).toEqual([])
     expect(await db('logs').where({ bot_id: bot.id })).toEqual([])
-    expect(
-      await endEvent(db, { ...newer, status: 'processed', failureReason: undefined as never, states: [], logs: [log] }),
-    ).toBe(true)
+    expect(await endEvents(db, [{ ...end, attempt: 2, status: 'processed' }])).toEqual([true])
     expect(await db('events').where({ bot_id: bot.id }).first()).toMatchObject({
       status: 'processed',
       failure_reason: null,
     })
     expect(await db('logs').where({ bot_id: bot.id })).toHaveLength(1)
+  })
+
+  test('is claimed and ended with others of its bot at once, and what they did to a shared state adds up', async () => {
+    const { db } = platform.context
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    const mailboxes = await Promise.all(Array.from({ length: 5 }, () => chatter.createConversation()))
+    await Promise.all(mailboxes.map((mailbox) => chatter.say(mailbox, mailbox)))
+    const claimed = await claimNextEvents(db, ['conv_none', ...mailboxes])
+    expect(claimed.map((event) => event?.mailbox)).toEqual([undefined, ...mailboxes])
+    const ends = claimed.slice(1).map((event, index) => ({
+      id: event!.id,
+      attempt: 1,
+      status: 'processed' as const,
+      states: [
+        {
+          id: `state_${index}`,
+          type: 'bot' as const,
+          ownerId: bot.id,
+          name: 'state',
+          set: { [`key${index}`]: index },
+          removed: index === 4 ? ['key0'] : [],
+        },
+        {
+          id: `own_${index}`,
+          type: 'conversation' as const,
+          ownerId: event!.mailbox,
+          name: 'state',
+          set: { index },
+          removed: [],
+        },
+      ],
+      logs: [{ level: 'info', message: `zero\u0000 half\uD800 ${index}`, timestamp: new Date().toISOString() }],
+    }))
+    expect(await endEvents(db, [...ends, { ...ends[0]!, id: 'evt_none' }])).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+    ])
+    const states = await db('states').where({ bot_id: bot.id }).orderBy('id')
+    expect(states.filter(({ type }) => type === 'bot').map(({ payload }) => payload)).toEqual([
+      { key1: 1, key2: 2, key3: 3, key4: 4 },
+    ])
+    expect(
+      states.filter(({ type }) => type === 'conversation').map(({ owner_id, payload }) => [owner_id, payload['index']]),
+    ).toEqual(mailboxes.map((mailbox, index) => [mailbox, index]))
+    expect(await db('logs').where({ bot_id: bot.id }).orderBy('id').pluck('message')).toHaveLength(5)
   })
 })

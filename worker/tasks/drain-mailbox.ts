@@ -1,11 +1,15 @@
 import type { LogLine, Outcome } from '#sandbox/contract.ts'
+import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered } from '#shared/models/event.ts'
 import { outcomeTopic } from '#shared/signals.ts'
-import { claimNextEvent, endEvent, retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
+import { retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
 import type { BotVersion } from '../bundles.ts'
 import { describeFailure, runEvent } from '../run-event.ts'
 import { stateChanges, UnfitState } from '../state-changes.ts'
 import type { Tools } from '../worker.ts'
+
+const unstorableText =
+  'event.state or the output holds a character that cannot be stored: U+0000 or half a surrogate pair'
 
 /** How many events of one mailbox are handled before others get the slot. */
 const batch = 50
@@ -18,7 +22,7 @@ const batch = 50
  */
 export async function drainMailbox(tools: Tools, mailbox: string): Promise<void> {
   for (let handled = 0; handled < batch; handled++) {
-    const event = await claimNextEvent(tools.db, mailbox)
+    const event = await tools.mailboxes.claim(mailbox)
     if (!event) return
     const next = await handleEvent(tools, event)
     if (next === 'wait') return
@@ -59,8 +63,9 @@ async function finish(
     await end(tools, event, { status: 'processed', states, logs, ...result })
     return 'go on'
   } catch (error) {
-    if (!(error instanceof UnfitState)) throw error
-    return fail(tools, event, version, { ...outcome, status: 'failed', reason: 'result', error })
+    const unfit = error instanceof UnfitState ? error : isUnstorable(error) && new UnfitState(unstorableText)
+    if (!unfit) throw error
+    return fail(tools, event, version, { ...outcome, status: 'failed', reason: 'result', error: unfit })
   }
 }
 
@@ -85,8 +90,8 @@ async function fail(
 }
 
 async function end(tools: Tools, event: ClaimedEvent, how: Omit<EventEnd, 'id' | 'attempt'>): Promise<void> {
-  const { db, log, signals } = tools
-  const isOurs = await endEvent(db, { id: event.id, attempt: event.attempt, ...how })
+  const { mailboxes, log, signals } = tools
+  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how })
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
   if (event.type === actionTriggered) await signals.publish(outcomeTopic(event.id), {})
 }

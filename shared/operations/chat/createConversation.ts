@@ -18,8 +18,9 @@ export const createConversation = operation({
   input: { type: 'object', additionalProperties: false, properties: { id: foreignId } },
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
 
-  async handle({ db, caller }, { id }) {
-    const ownerId = presentUser(caller)
+  async handle(context, { id }) {
+    const { db, caller } = context
+    const { id: ownerId } = await presentUser(context)
     const row = await insertConversation(db, {
       id: newId('conv'),
       botId: caller.installation.bot_id,

@@ -3,7 +3,7 @@ import { newId } from '../../ids.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../operation.ts'
 import { insertConversationEvent } from '../../store/events.ts'
-import { joinedConversation, notParticipating, presentUser } from './known.ts'
+import { joinedConversation, notParticipating } from './known.ts'
 
 export const createEvent = operation({
   name: 'createEvent',
@@ -27,7 +27,7 @@ export const createEvent = operation({
       id: newId('evt'),
       botId: conversation.bot_id,
       conversationId: conversation.id,
-      userId: presentUser(caller),
+      userId: conversation.participant_id,
       integration: caller.installation.integration,
       type: chatCustom,
       payload,

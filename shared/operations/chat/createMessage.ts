@@ -24,14 +24,13 @@ export const createMessage = operation({
 
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context
-    const { installation, knownId, userId } = caller
-    if (!userId) throw notParticipating()
+    const { installation, knownId } = caller
     const row = await insertIncomingMessage(db, {
       id: newId('msg'),
       botId: installation.bot_id,
       installationId: installation.id,
       knownConversationId: conversationId,
-      userId,
+      knownUserId: knownId,
       ...toContent(payload),
       ...(metadata && { metadata }),
       event: { id: newId('evt'), type: messageCreated, integration: installation.integration },

@@ -22,7 +22,8 @@ export const getEvent = operation({
       throw new ApiError('ResourceNotFound', `There is no event '${id}'`)
     }
     const { conversation_id: conversationId, user_id: authorId } = row
-    const participation = await findParticipation(db, { botId, conversationId, userId: caller.userId ?? '' })
+    const where = { installationId: caller.installation.id, conversationId, knownUserId: caller.knownId }
+    const participation = await findParticipation(db, where)
     if (!participation) throw notParticipating()
     const known = await knownUserIds(db, [authorId])
     return {

@@ -24,8 +24,9 @@ export const getOrCreateConversation = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
 
-  async handle({ db, caller }, { id }) {
-    const ownerId = presentUser(caller)
+  async handle(context, { id }) {
+    const { db, caller } = context
+    const { id: ownerId } = await presentUser(context)
     const { installation } = caller
     const existing = await findForeignConversation(db, installation.id, id)
     if (!existing) {

@@ -19,11 +19,10 @@ export const getOrCreateUser = operation({
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
 
   async handle({ db, caller }, fields) {
-    const { installation, knownId, userId } = caller
-    if (userId) {
-      const updated = await updateUser(db, installation.bot_id, userId, fields)
-      if (updated) return { user: toUser(updated, knownId) }
-    }
+    const { installation, knownId } = caller
+    const existing = await findKnownUser(db, installation.id, knownId)
+    const updated = existing && (await updateUser(db, installation.bot_id, existing.id, fields))
+    if (updated) return { user: toUser(updated, knownId) }
     const id: unknown = knownId
     if (!isForeignId(id)) {
       throw new ApiError('InvalidPayload', `The id in the key cannot be a user's: ${describeErrors(isForeignId)}`)

@@ -1,7 +1,6 @@
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
-import { findKnownUser } from '../../store/users.ts'
-import { ApiError } from '../../errors.ts'
+import { presentUser } from './known.ts'
 
 export const getUser = operation({
   name: 'getUser',
@@ -12,9 +11,7 @@ export const getUser = operation({
   input: { type: 'object', additionalProperties: false, properties: {} },
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
 
-  async handle({ db, caller }) {
-    const row = await findKnownUser(db, caller.installation.id, caller.knownId)
-    if (!row) throw new ApiError('ResourceNotFound', `There is no user '${caller.knownId}' (any more)`)
-    return { user: toUser(row, caller.knownId) }
+  async handle(context) {
+    return { user: toUser(await presentUser(context), context.caller.knownId) }
   },
 })

@@ -2,6 +2,8 @@ import type { ChatUser } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
+import type { UserRow } from '../../store/tables.ts'
+import { findKnownUser } from '../../store/users.ts'
 
 /** The rule for ids that a client chooses, of users and of conversations alike. */
 export const foreignId = {
@@ -15,28 +17,34 @@ export const foreignId = {
 type ChatContext = Context & { caller: ChatUser }
 
 /**
- * The own id of the user whose key it is.
- * @throws ApiError `ResourceNotFound` when the key is valid and the user is gone
+ * The user whose key it is.
+ * @throws ApiError `ResourceNotFound` when the key is valid and there is no such user (any more)
  */
-export function presentUser({ userId, knownId }: ChatUser): string {
-  if (userId) return userId
-  throw new ApiError('ResourceNotFound', `The key is valid, but there is no user '${knownId}' (any more)`)
+export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
+  const user = await findKnownUser(db, caller.installation.id, caller.knownId)
+  if (user) return user
+  throw new ApiError('ResourceNotFound', `The key is valid, but there is no user '${caller.knownId}' (any more)`)
 }
 
 /** A conversation by the id the client knows it by; undefined when the installation has none. */
-export async function meetConversation(context: ChatContext, knownId: string): Promise<MetConversation | undefined> {
-  const { db, caller } = context
-  return findKnownConversation(db, { installationId: caller.installation.id, knownId, userId: caller.userId ?? '' })
+export async function meetConversation(
+  { db, caller }: ChatContext,
+  knownId: string,
+): Promise<MetConversation | undefined> {
+  return findKnownConversation(db, { installationId: caller.installation.id, knownId, knownUserId: caller.knownId })
 }
 
 /**
  * A conversation that the caller takes part in.
  * @throws ApiError `Forbidden` when the caller does not, and likewise when there is no such conversation
  */
-export async function joinedConversation(context: ChatContext, knownId: string): Promise<MetConversation> {
+export async function joinedConversation(
+  context: ChatContext,
+  knownId: string,
+): Promise<MetConversation & { participant_id: string }> {
   const conversation = await meetConversation(context, knownId)
-  if (conversation?.participates) return conversation
-  throw notParticipating()
+  if (!conversation?.participant_id) throw notParticipating()
+  return { ...conversation, participant_id: conversation.participant_id }
 }
 
 /** One answer for both cases, so that it does not tell which conversations exist. */

@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Chat } from './system.ts'
+
+/** A chat user's end of a conversation. */
+export interface Conversation {
+  /** Sends a message. Resolves when it is answered over HTTP and the bot's reply is heard on the stream. */
+  say(): Promise<void>
+}
+
+const messages = new Agent({ keepAlive: true, maxSockets: Infinity })
+const replyPrefix = 'You said '
+
+/** Listens to a conversation, on a connection of its own, and gets ready to talk in it. */
+export async function openConversation(chatUrl: string, { conversationId, key }: Chat): Promise<Conversation> {
+  const awaited = new Map<string, () => void>()
+  await listen(`${chatUrl}/conversations/${conversationId}/listen`, key, (text) => {
+    if (!text.startsWith(replyPrefix)) return
+    const said = text.slice(replyPrefix.length)
+    awaited.get(said)?.()
+    awaited.delete(said)
+  })
+  const messagesUrl = new URL(`${chatUrl}/messages`)
+  const headers = { 'content-type': 'application/json', 'x-user-key': key }
+  let count = 0
+
+  return {
+    async say() {
+      const text = `This is message ${count++} of a conversation`
+      const heard = new Promise<void>((resolve) => awaited.set(text, resolve))
+      const body = JSON.stringify({ conversationId, payload: { type: 'text', text } })
+      const posting = request(messagesUrl, {
+        method: 'POST',
+        agent: messages,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      })
+      posting.end(body)
+      await Promise.all([accepted(posting), heard])
+    },
+  }
+}
+
+async function accepted(posting: ClientRequest): Promise<void> {
+  const [response] = (await once(posting, 'response')) as [IncomingMessage]
+  if (response.statusCode !== 201) throw new Error(`A message was answered with ${response.statusCode}`)
+  response.resume()
+  await once(response, 'end')
+}
+
+/** Calls `hear` with the text of each message on a stream. Resolves when the stream is open. */
+async function listen(url: string, key: string, hear: (text: string) => void): Promise<void> {
+  const listening = request(url, { agent: false, headers: { 'x-user-key': key } })
+  listening.end()
+  const [response] = (await once(listening, 'response')) as [IncomingMessage]
+  if (response.statusCode !== 200) throw new Error(`A stream was answered with ${response.statusCode}`)
+  let unread = ''
+  response.setEncoding('utf8')
+  response.on('error', () => {})
+  response.on('data', (chunk: string) => {
+    const blocks = (unread + chunk).split('\n\n')
+    unread = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const data = block.slice(block.indexOf('data: ') + 'data: '.length)
+      if (data !== 'ping') hear(textOf(data))
+    }
+  })
+}
+
+function textOf(signal: string): string {
+  return (JSON.parse(signal) as { data: { payload: { text: string } } }).data.payload.text
+}

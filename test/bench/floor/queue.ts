@@ -1,0 +1,39 @@
+import { createPostgresBackend, createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
+import { Redis } from 'ioredis'
+import { workerConcurrency } from '../system.ts'
+import { environment } from './environment.ts'
+
+/** A message on its way to the worker. */
+export interface MessageJob {
+  conversationId: string
+  text: string
+}
+
+/** Opens the sending end, and gives the function that puts a job in. */
+export function openFloorQueue(): (job: MessageJob) => Promise<unknown> {
+  const { Queue, connection } = backend(2)
+  const queue = new Queue<MessageJob>('floor', { connection, defaultJobOptions: { removeOnComplete: true } })
+  return (job) => queue.add('message', job)
+}
+
+/** Opens the receiving end: `work` is called for each job. */
+export function openFloorWorker(work: (job: MessageJob) => Promise<void>): void {
+  const { Worker, connection } = backend(5)
+  const worker = new Worker<MessageJob>('floor', ({ data }) => work(data), {
+    connection,
+    concurrency: workerConcurrency,
+  })
+  worker.on('failed', (_job, error) => console.error(error))
+}
+
+type AnyClasses = BackendClasses<IQueueBackend, unknown>
+
+function backend(connections: number): AnyClasses & { connection: unknown } {
+  const { redisUrl, databaseUrl } = environment
+  if (!redisUrl) {
+    const connection = { connectionString: databaseUrl, max: connections }
+    return { ...(withBackend(createPostgresBackend) as unknown as AnyClasses), connection }
+  }
+  const connection = new Redis(redisUrl, { maxRetriesPerRequest: null })
+  return { ...(withBackend(createRedisBackend) as unknown as AnyClasses), connection }
+}

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { openConversation, type Conversation } from './conversation.ts'
+import type { LoadRequest, LoadReply, Measured, Pace } from './load-process.ts'
+import { percentile } from './statistics.ts'
+
+/** The process that plays the chat users. It talks to its parent over Node's channel, and ends with it. */
+
+/** Beyond it, a reply is lost. */
+const drainMilliseconds = 30_000
+
+let conversations: Conversation[] = []
+
+process.on('disconnect', () => process.exit())
+// A Ctrl-C reaches the whole group: the parent decides when this one ends.
+process.on('SIGINT', () => {})
+process.on('message', (request: LoadRequest) => {
+  answer(request).then(reply, (error: unknown) => reply({ error: String(error) }))
+})
+
+function reply(message: LoadReply): void {
+  process.send?.(message)
+}
+
+async function answer(request: LoadRequest): Promise<LoadReply> {
+  if ('measure' in request) return { measured: await measure(request.measure) }
+  const { chatUrl, chats } = request.open
+  conversations = await Promise.all(chats.map((chat) => openConversation(chatUrl, chat)))
+  return { opened: true }
+}
+
+/**
+ * Keeps so many messages under way, each in a conversation of its own: the next is sent when the reply to the one
+ * before is heard. Resolves when every reply has come.
+ */
+async function measure({ inFlight, warmUpSeconds, seconds }: Pace): Promise<Measured> {
+  const begin = performance.now() + warmUpSeconds * 1000
+  const end = begin + seconds * 1000
+  const latencies: number[] = []
+  let messages = 0
+
+  async function talk(own: Conversation[]): Promise<void> {
+    for (let turn = 0; ; turn++) {
+      const sent = performance.now()
+      if (sent >= end) return
+      await own[turn % own.length]!.say()
+      const heard = performance.now()
+      messages++
+      if (heard >= begin && heard < end) latencies.push(heard - sent)
+    }
+  }
+
+  const speakers = Array.from({ length: Math.min(inFlight, conversations.length) }, (_, first) =>
+    talk(conversations.filter((_conversation, index) => index % inFlight === first)),
+  )
+  const overdue = new AbortController()
+  await Promise.race([Promise.all(speakers), lateness((warmUpSeconds + seconds) * 1000, overdue.signal)])
+  overdue.abort()
+
+  latencies.sort((a, b) => a - b)
+  return {
+    messages,
+    rate: latencies.length / seconds,
+    p50: percentile(latencies, 50),
+    p99: percentile(latencies, 99),
+  }
+}
+
+async function lateness(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await delay(milliseconds + drainMilliseconds, undefined, { signal }).catch(() => {})
+  if (!signal.aborted) throw new Error(`A reply did not come within ${drainMilliseconds / 1000} s`)
+}

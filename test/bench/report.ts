@@ -1,0 +1,75 @@
+import { availableParallelism, cpus } from 'node:os'
+import type { Comparison, Round } from './compare.ts'
+import type { Options } from './options.ts'
+import { partNames, type PartName } from './side.ts'
+import { median } from './statistics.ts'
+
+interface Measure {
+  name: string
+  of: (round: Round) => number
+}
+
+/** The machine and the load, in a line each. */
+export function describeRun({ seconds, conversations, rounds }: Options): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor'
+  return [
+    `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${model}), Node ${process.versions.node}`,
+    `${conversations} conversations, ${rounds} rounds of ${seconds} s; median of the rounds (smallest to largest)`,
+  ].join('\n')
+}
+
+/** What both sides did, side by side, as a Markdown table. */
+export function compareTable(comparisons: Comparison[], { conversations }: Options): string {
+  const measures: Measure[] = [
+    { name: `messages/s, ${conversations} at once`, of: ({ saturated }) => saturated.rate },
+    { name: `p50 ms, ${conversations} at once`, of: ({ saturated }) => saturated.p50 },
+    { name: `p99 ms, ${conversations} at once`, of: ({ saturated }) => saturated.p99 },
+    { name: 'p50 ms, one at a time', of: ({ quiet }) => quiet.p50 },
+    { name: 'p99 ms, one at a time', of: ({ quiet }) => quiet.p99 },
+  ]
+  return table(
+    ['back end', 'measure', 'ours', 'floor', 'ours / floor'],
+    comparisons.flatMap(({ backEnd, ours, floor }) =>
+      measures.map(({ name, of }) => {
+        const ratios = ours.map((round, index) => of(round) / of(floor[index]!))
+        return [backEnd, name, spread(ours.map(of)), spread(floor.map(of)), median(ratios).toFixed(2)]
+      }),
+    ),
+  )
+}
+
+/** Where the processor's time goes at saturation, as a Markdown table; empty where the system does not tell. */
+export function processorTable(comparisons: Comparison[]): string {
+  const sides = comparisons.flatMap(({ backEnd, ours, floor }) => [
+    { backEnd, side: 'ours', rounds: ours },
+    { backEnd, side: 'floor', rounds: floor },
+  ])
+  if (sides.some(({ rounds }) => rounds.some(({ saturated }) => !saturated.processorTime))) return ''
+  return table(
+    ['back end', 'processor ms per message', ...partNames, 'all'],
+    sides.map(({ backEnd, side, rounds }) => {
+      const times = partNames.map((part) => timeOf(rounds, part))
+      const all = times.reduce((sum, time) => sum + time, 0)
+      return [backEnd, side, ...[...times, all].map((time) => time.toFixed(2))]
+    }),
+  )
+}
+
+/** Milliseconds for each message at saturation. */
+function timeOf(rounds: Round[], part: PartName): number {
+  return median(rounds.map(({ saturated }) => saturated.processorTime?.[part] ?? 0))
+}
+
+function spread(values: number[]): string {
+  return `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
+}
+
+function round(value: number): string {
+  return value < 100 ? value.toFixed(1) : value.toFixed(0)
+}
+
+function table(head: string[], rows: string[][]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { startLoad, type Load, type Measured, type Pace } from './load-process.ts'
+import { readProcessorTimes, type ProcessorTimes } from './processor-time.ts'
+import type { Servers } from './servers.ts'
+import type { System, SystemOptions } from './system.ts'
+
+/** What takes part in a message, in the order of the table. */
+export const partNames = ['api', 'worker', 'sandbox', 'PostgreSQL', 'Redis', 'chat users'] as const
+export type PartName = (typeof partNames)[number]
+
+export interface Result extends Measured {
+  /** Milliseconds of processor time for each message; absent where the system does not tell. */
+  processorTime?: Record<PartName, number>
+}
+
+/** One side, started and with its chat users. */
+export interface Side {
+  measure(pace: Pace): Promise<Result>
+}
+
+/** What still runs when the last reply is heard (ends of events, finished jobs) is over after this. */
+const settleMilliseconds = 300
+
+/** Starts a side and its chat users. The name is for errors. */
+export async function startSide(
+  name: string,
+  start: (options: SystemOptions) => Promise<System>,
+  options: SystemOptions,
+): Promise<Side> {
+  const system = await start(options)
+  const load = await startLoad(system, options.parts)
+  const { servers } = options
+  return {
+    async measure(pace) {
+      await servers.postgres.settle(system.databaseUrl)
+      const before = await readProcessorTimes()
+      const measured = await load.measure(pace).catch((cause: unknown) => {
+        throw new Error(`${name} could not be measured: ${String(cause)}`, { cause })
+      })
+      await delay(settleMilliseconds)
+      const after = await readProcessorTimes()
+      if (!before || !after) return measured
+      const times = Object.entries(timesOf(system, load, servers)).map(([name, time]) => [
+        name,
+        (time(after) - time(before)) / measured.messages,
+      ])
+      return { ...measured, processorTime: Object.fromEntries(times) as Record<PartName, number> }
+    },
+  }
+}
+
+function timesOf(
+  { processes }: System,
+  load: Load,
+  { postgres, redis }: Servers,
+): Record<PartName, (times: ProcessorTimes) => number> {
+  return {
+    api: (times) => times.own(processes.api),
+    worker: (times) => times.own(processes.worker),
+    sandbox: (times) => times.below(processes.worker),
+    PostgreSQL: (times) => times.own(postgres.pid) + times.below(postgres.pid),
+    Redis: (times) => times.own(redis.pid),
+    'chat users': (times) => times.own(load.pid),
+  }
+}

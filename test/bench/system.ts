@@ -1,0 +1,45 @@
+import type { BackEnd } from './back-ends.ts'
+import type { Servers } from './servers.ts'
+
+/** One of the two sides: processes that answer a chat user's message over HTTP. */
+export interface System {
+  /** Where the chat is; both sides speak the same few paths below it. */
+  chatUrl: string
+  chats: Chat[]
+  databaseUrl: string
+  /** The process ids, by what the process is for. */
+  processes: { api: number; worker: number }
+}
+
+/** A conversation that one user talks in. */
+export interface Chat {
+  conversationId: string
+  /** The user's key, which the floor does not look at. */
+  key: string
+}
+
+/** What a side needs to start. */
+export interface SystemOptions {
+  servers: Servers
+  backEnd: BackEnd
+  conversations: number
+  /** Options of Node for its processes. */
+  nodeOptions: string[]
+  parts: AsyncDisposableStack
+}
+
+/** Mailboxes, or bare jobs, that a worker handles at once. */
+export const workerConcurrency = 100
+/** Connections to PostgreSQL that a process holds for its own statements. */
+export const poolSize = 10
+
+/** Waits until a process answers that it is ready. */
+export async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + 30_000
+  while (Date.now() < deadline) {
+    const response = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (response?.ok) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`Nothing is ready at ${url}`)
+}
