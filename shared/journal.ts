@@ -98,13 +98,13 @@ function openEntry({ db, log, caller }: JournalContext, input: unknown) {
   const key: EffectKey = { eventId, ...execution.call }
   const inputHash = createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 
-  async function recall<Result>(): Promise<{ result: Result } | undefined> {
+  async function recall(): Promise<{ result: unknown } | undefined> {
     const recorded = await findEffect(db, key)
     if (!recorded) return undefined
     if (recorded.input_hash !== inputHash) {
       log.warn({ ...key }, 'A repeated call differs from the one that was performed; its recorded answer stands')
     }
-    return { result: recorded.result as Result }
+    return { result: recorded.result }
   }
 
   return {
@@ -121,14 +121,14 @@ function openEntry({ db, log, caller }: JournalContext, input: unknown) {
     /** Answers from the journal, or performs the call. Of two that perform it at once, one gets the other's answer. */
     async recalledOr<Result>(perform: () => Promise<Result>): Promise<Result> {
       // The first run finds nothing recorded, so it does not look.
-      const recorded = attempt > 1 ? await recall<Result>() : undefined
-      if (recorded) return recorded.result
+      const recorded = attempt > 1 ? await recall() : undefined
+      if (recorded) return recorded.result as Result
       try {
         return await perform()
       } catch (error) {
-        const other = postgresCode(error) === uniqueViolation ? await recall<Result>() : undefined
+        const other = postgresCode(error) === uniqueViolation ? await recall() : undefined
         if (!other) throw error
-        return other.result
+        return other.result as Result
       }
     },
   }
