@@ -18,7 +18,7 @@ import { welcome } from './welcome.ts'
  */
 async function start(): Promise<void> {
   const stopped = untilStopped()
-  const port = Number(process.env.PORT ?? 3000)
+  const port = readPort(process.env.PORT)
   const host = process.env.HOST ?? '127.0.0.1'
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
   const directory = resolve(process.env.ISOBOT_DATA_DIR ?? '.isobot')
@@ -56,6 +56,12 @@ async function start(): Promise<void> {
   await Promise.race([ready, ended, stopped])
   await Promise.race([ended, stopped])
   console.log('Stopping')
+}
+
+function readPort(text = '3000'): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port
+  throw new Error(`PORT is "${text}": set it to a number from 1 to 65535, for instance PORT=3001 npm start`)
 }
 
 async function administrator(databaseUrl: string, { token }: Credentials): Promise<string> {

@@ -17,7 +17,10 @@ export interface Tools extends Context {
   mailboxes: Mailboxes
 }
 
-/** Starts to take jobs. Disposing takes no more, waits for those under way, and closes the sandbox. */
+/** A run that has not ended this long after the worker was asked to stop is interrupted: another worker repeats it. */
+const handBackMilliseconds = 18_000
+
+/** Starts to take jobs. Disposing takes no more, lets those under way end or hands them back, and closes the sandbox. */
 export async function startWorker(context: Context): Promise<AsyncDisposable> {
   const { config, log } = context
   const parts = new AsyncDisposableStack()
@@ -34,7 +37,11 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(
     openJobWorker(config, log, config.worker, (job) => work(tools, job)),
-    (jobs) => jobs.close(),
+    async (jobs) => {
+      const handBack = setTimeout(() => void sandbox.close(), handBackMilliseconds)
+      await jobs.close()
+      clearTimeout(handBack)
+    },
   )
   return parts
 }

@@ -81,6 +81,32 @@ describe.each(backEnds)('on %s', (backEnd) => {
     expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 1 }])
   }, 90_000)
 
+  test('a worker that gets SIGTERM hands back what does not end in time, and another one goes on with it', async () => {
+    const first = await startProcess(platform, 'worker')
+    const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client, state }) {
+          const { message } = await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: String(Math.random()) } })
+          const { messages } = await client.listMessages({ conversationId: event.conversationId })
+          // The first run waits; the one that repeats it finds its reply older than itself.
+          if (Date.now() - Date.parse(message.createdAt) < 5000) await new Promise((resolve) => setTimeout(resolve, 50_000))
+          state.bot.replies = messages.length - 1
+        },
+      }`)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'take your time')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
+    const stoppedAt = Date.now()
+    expect(await first.stop()).toEqual({ code: 0, signal: null })
+    expect(Date.now() - stoppedAt).toBeLessThan(25_000)
+
+    await startProcess(platform, 'worker')
+    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 2 }])
+    expect(await replies(platform, conversationId)).toHaveLength(1)
+    expect(await platform.context.db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ replies: 1 }])
+  }, 90_000)
+
   test('an api process of its own answers, and ends its streams and itself at SIGTERM', async () => {
     const port = String(Number(platform.environment['PORT']) + 1)
     const api = await startProcess(platform, 'api', { PORT: port })
