@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type Express, type Request, type Response } from 'express'
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { answer } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { health } from './health.ts'
@@ -20,7 +21,18 @@ export function createApp(context: Context, realtime: Realtime): Express {
     if (reply.opensStream) await realtime.open(response, reply.body as Listening)
     else response.status(reply.status).json(reply.body)
   })
+  app.use(answerErrors(context))
   return app
+}
+
+/** What fails outside of `answer` (a stream that cannot be opened) is answered in the same form. */
+function answerErrors({ log }: Context): ErrorRequestHandler {
+  return (cause, request, response, next) => {
+    const error = ApiError.from(cause)
+    log.error({ err: cause, errorId: error.id, method: request.method, path: request.path }, error.message)
+    if (response.headersSent) next(cause)
+    else response.status(error.status).type('json').json(error.toJSON())
+  }
 }
 
 function fromHttp(context: Context, request: Request, response: Response) {

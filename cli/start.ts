@@ -47,8 +47,9 @@ async function start(): Promise<void> {
   const ended = Promise.race(children.map(untilEnded))
 
   const ready = (async () => {
-    await untilReady(`http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}/readyz`)
-    const example = await deployExample(baseUrl, { ...credentials, workspaceId })
+    const nearUrl = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`
+    await untilReady(`${nearUrl}/readyz`)
+    const example = await deployExample(nearUrl, { ...credentials, workspaceId })
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
     console.log(welcome(saved, directory))
   })()

@@ -95,6 +95,20 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   })
 })
 
+test('a stream that cannot be opened is refused with an error object that keeps the reason to itself', async () => {
+  await using platform = await openPlatform({ worker: false })
+  const bot = await platform.createBot()
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  platform.context.signals.subscribe = async () => {
+    throw new Error('the password is hunter2')
+  }
+  const { status, headers, body } = await chatter.ask('GET', `/conversations/${conversationId}/listen`)
+  expect({ status, ...body }).toMatchObject({ status: 500, code: 500, type: 'Internal', id: expect.any(String) })
+  expect(headers.get('content-type')).toContain('application/json')
+  expect(JSON.stringify(body)).not.toContain('hunter2')
+})
+
 test('a listener that does not read is dropped before it costs memory', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()
