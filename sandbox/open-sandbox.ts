@@ -8,7 +8,7 @@ import { runJob, type RunJob } from './run-job.ts'
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { processes, operations, hooks, log } = options
-  const pool = await openPool({ processes, operations, log, programs: bundlePrograms() })
+  const pool = await openPool({ processes, operations, log, programs: await bundlePrograms() })
   const runs = new Map<string, RunJob>()
 
   return {

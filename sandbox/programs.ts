@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { buildSync, type BuildOptions } from 'esbuild'
+import { buildSync, stop, type BuildOptions } from 'esbuild'
 
 export interface Programs {
   /** What a sandbox process runs; it is given on standard input, so there is no file for it to read. */
@@ -9,8 +9,8 @@ export interface Programs {
 }
 
 /** Bundles the two programs, in memory. */
-export function bundlePrograms(): Programs {
-  return {
+export async function bundlePrograms(): Promise<Programs> {
+  const programs = {
     process: bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
     inside: bundle('./inside/kernel.ts', {
       format: 'iife',
@@ -19,6 +19,9 @@ export function bundlePrograms(): Programs {
       target: 'es2024',
     }),
   }
+  // Otherwise esbuild's own process stays for as long as this one.
+  await stop()
+  return programs
 }
 
 function bundle(entry: string, options: BuildOptions): string {
