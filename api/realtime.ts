@@ -15,6 +15,8 @@ export interface Listening {
   conversationId: string
   /** What the listener calls the conversation. */
   knownId: string
+  /** The listener's own id. */
+  userId: string
 }
 
 /** The open streams of this process. */
@@ -28,14 +30,15 @@ export interface Realtime {
 export function createRealtime({ signals, log }: Context): Realtime {
   const streams = new Set<Response>()
   return {
-    async open(response, { conversationId, knownId }) {
+    async open(response, listening) {
+      const { conversationId } = listening
       response.set({
         'Content-Type': 'text/event-stream',
         'Cache-Control': 'no-cache, no-transform',
         'X-Accel-Buffering': 'no',
       })
       response.on('error', (error) => log.debug({ err: error }, 'A stream broke'))
-      const forward = forwarder(response, knownId)
+      const forward = forwarder(response, listening)
       const unsubscribe = await signals.subscribe(conversationTopic(conversationId), (signal) => {
         forward(signal as ChatSignal)
       })
@@ -59,19 +62,25 @@ export function createRealtime({ signals, log }: Context): Realtime {
 }
 
 /** Writes signals to one listener: under the conversation id that the listener used, and each of them once. */
-function forwarder(response: Response, knownId: string): (signal: ChatSignal) => void {
+function forwarder(response: Response, { knownId, userId }: Listening): (signal: ChatSignal) => void {
   const seen = new Set<string>()
   return (signal) => {
-    // A run that is repeated after a crash tells of its messages again.
-    const identity = `${signal.type} ${signal.data.id}`
-    if (seen.has(identity)) return
-    seen.add(identity)
-    if (seen.size > rememberedSignals) for (const oldest of seen.values().take(1)) seen.delete(oldest)
-    send(response, JSON.stringify({ ...signal, data: { ...signal.data, conversationId: knownId } }))
+    // Who is taken out of the conversation hears nothing more of it, not even that.
+    if (signal.type === 'participant_removed' && signal.removedUserId === userId) return void response.end()
+    if ('id' in signal.data) {
+      // A run that is repeated after a crash tells of its messages again.
+      const identity = `${signal.type} ${signal.data.id}`
+      if (seen.has(identity)) return
+      seen.add(identity)
+      if (seen.size > rememberedSignals) for (const oldest of seen.values().take(1)) seen.delete(oldest)
+    }
+    const { type, data } = signal
+    send(response, JSON.stringify({ type, data: { ...data, conversationId: knownId } }))
   }
 }
 
 function send(response: Response, data: string): void {
+  if (response.writableEnded) return
   if (response.writableLength > mostUnreadBytes) {
     response.destroy()
     return

@@ -7,6 +7,15 @@ import { conversationTopic } from './signals.ts'
 export type ChatSignal =
   | { type: 'message_created'; data: Message & { isBot: boolean } }
   | { type: 'event_created'; data: ChatEvent & { isBot: boolean } }
+  | { type: 'message_deleted'; data: { id: string; conversationId: string; userId: string } }
+  | { type: 'participant_added'; data: Participation }
+  /** `removedUserId` is for the streams' door, which ends those of that user, and goes no further. */
+  | { type: 'participant_removed'; data: Participation; removedUserId: string }
+
+interface Participation {
+  conversationId: string
+  participantId: string
+}
 
 /**
  * Tells a conversation's listeners, once it is committed. A signal that cannot be sent is logged and not an error: what

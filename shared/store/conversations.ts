@@ -96,6 +96,52 @@ export async function findConversation(
   return row
 }
 
+/** Deletes a conversation with all that was said and all that waits in it. */
+export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
+  await db('conversations').where({ bot_id: botId, id }).delete()
+}
+
+/** One page of the conversations that a user owns, the newest first. */
+export async function pageOfOwnedConversations(
+  db: Database,
+  where: { botId: string; ownerId: string },
+  request: PageRequest,
+): Promise<Page<ConversationRow>> {
+  const rows: ConversationRow[] = await db('conversations')
+    .where({ bot_id: where.botId, owner_id: where.ownerId })
+    .modify((query) => page(query, request))
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/** Lets a user take part in a conversation. False when the user does already. */
+export async function insertParticipant(db: Database, conversation: ConversationRow, user: UserRow): Promise<boolean> {
+  const inserted = await db('participants')
+    .insert({ conversation_id: conversation.id, user_id: user.id, bot_id: conversation.bot_id })
+    .onConflict(['conversation_id', 'user_id'])
+    .ignore()
+    .returning('user_id')
+  return inserted.length === 1
+}
+
+export async function deleteParticipant(db: Database, conversation: ConversationRow, user: UserRow): Promise<void> {
+  await db('participants').where({ conversation_id: conversation.id, user_id: user.id }).delete()
+}
+
+/** Finds who takes part in a conversation by the id that clients know the user by. */
+export async function findKnownParticipant(
+  db: Database,
+  conversation: ConversationRow,
+  knownUserId: string,
+): Promise<UserRow | undefined> {
+  const [row] = await query<UserRow>(
+    db,
+    `select users.* from participants join users on users.id = user_id
+     where conversation_id = :conversationId and user_id = (${knownUser})`,
+    { conversationId: conversation.id, installationId: conversation.installation_id, knownUserId },
+  )
+  return row
+}
+
 /** One page of a conversation's participants, the newest first. */
 export async function pageOfParticipants(
   db: Database,

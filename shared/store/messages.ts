@@ -111,6 +111,25 @@ export async function findMessage(db: Database, botId: string, id: string): Prom
   return db('messages').where({ bot_id: botId, id }).first()
 }
 
+/** A message of an installation, and whether the user that clients know by an id has written it. */
+export async function findAuthoredMessage(
+  db: Database,
+  where: { installationId: string; id: string; knownUserId: string },
+): Promise<(MessageRow & { is_author: boolean }) | undefined> {
+  const [row] = await query<MessageRow & { is_author: boolean }>(
+    db,
+    `select messages.*, user_id is not distinct from (${knownUser}) as is_author
+     from messages join conversations on conversations.id = conversation_id
+     where messages.id = :id and installation_id = :installationId`,
+    where,
+  )
+  return row
+}
+
+export async function deleteMessage(db: Database, botId: string, id: string): Promise<void> {
+  await db('messages').where({ bot_id: botId, id }).delete()
+}
+
 /** One page of a bot's messages, newest first; of one conversation when it is given. */
 export async function pageOfMessages(
   db: Database,

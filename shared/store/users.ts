@@ -77,6 +77,11 @@ export async function updateUser(
   return row
 }
 
+/** Deletes a user. What the user said stays, and so do conversations, which have no owner then. */
+export async function deleteUser(db: Database, botId: string, id: string): Promise<void> {
+  await db('users').where({ bot_id: botId, id }).delete()
+}
+
 /** The foreign ids of those users that have one, by their own ids. */
 export async function knownUserIds(db: Database, ids: string[]): Promise<Map<string, string>> {
   const rows: { id: string; foreign_id: string }[] = await db('users')

@@ -2,7 +2,7 @@ import type { ChatUser } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
-import type { UserRow } from '../../store/tables.ts'
+import type { ConversationRow, UserRow } from '../../store/tables.ts'
 import { findKnownUser } from '../../store/users.ts'
 
 /** The rule for ids that a client chooses, of users and of conversations alike. */
@@ -23,7 +23,11 @@ type ChatContext = Context & { caller: ChatUser }
 export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
   const user = await findKnownUser(db, caller.installation.id, caller.knownId)
   if (user) return user
-  throw new ApiError('ResourceNotFound', `The key is valid, but there is no user '${caller.knownId}' (any more)`)
+  throw noSuchUser(caller)
+}
+
+export function noSuchUser({ knownId }: ChatUser): ApiError {
+  return new ApiError('ResourceNotFound', `The key is valid, but there is no user '${knownId}' (any more)`)
 }
 
 /** A conversation by the id the client knows it by; undefined when the installation has none. */
@@ -45,6 +49,21 @@ export async function joinedConversation(
   const conversation = await meetConversation(context, knownId)
   if (!conversation?.participant_id) throw notParticipating()
   return { ...conversation, participant_id: conversation.participant_id }
+}
+
+/**
+ * A conversation that the caller owns.
+ * @throws ApiError `ResourceNotFound` when there is none, `Forbidden` when it is another user's
+ */
+export async function ownConversation(context: ChatContext, knownId: string): Promise<ConversationRow> {
+  const conversation = await meetConversation(context, knownId)
+  if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${knownId}'`)
+  if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
+  throw new ApiError('Forbidden', 'This is for the owner of the conversation')
+}
+
+export function noSuchParticipant(knownId: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no user '${knownId}' in this conversation`)
 }
 
 /** One answer for both cases, so that it does not tell which conversations exist. */

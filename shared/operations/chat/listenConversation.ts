@@ -13,12 +13,12 @@ export const listenConversation = operation({
   output: {
     type: 'object',
     additionalProperties: false,
-    required: ['conversationId', 'knownId'],
-    properties: { conversationId: { type: 'string' }, knownId: { type: 'string' } },
+    required: ['conversationId', 'knownId', 'userId'],
+    properties: { conversationId: { type: 'string' }, knownId: { type: 'string' }, userId: { type: 'string' } },
   },
 
   async handle(context, { id }) {
     const conversation = await joinedConversation(context, id)
-    return { conversationId: conversation.id, knownId: id }
+    return { conversationId: conversation.id, knownId: id, userId: conversation.participant_id }
   },
 })

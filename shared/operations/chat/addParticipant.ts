@@ -1,0 +1,35 @@
+import { tellListeners } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { toUser, user } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { insertParticipant } from '../../store/conversations.ts'
+import { findKnownUser } from '../../store/users.ts'
+import { ownConversation } from './known.ts'
+
+export const addParticipant = operation({
+  name: 'addParticipant',
+  description: 'Lets another user take part in a conversation that the caller owns.',
+  method: 'POST',
+  path: '/chat/{webhookId}/conversations/{conversationId}/participants',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'userId'],
+    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
+
+  async handle(context, { conversationId, userId }) {
+    const { db, caller } = context
+    const conversation = await ownConversation(context, conversationId)
+    const participant = await findKnownUser(db, caller.installation.id, userId)
+    if (!participant) throw new ApiError('ResourceNotFound', `There is no user '${userId}'`)
+    const isNew = await insertParticipant(db, conversation, participant)
+    if (isNew) {
+      const data = { conversationId, participantId: userId }
+      await tellListeners(context, conversation.id, { type: 'participant_added', data })
+    }
+    return { participant: toUser(participant, userId) }
+  },
+})

@@ -1,0 +1,19 @@
+import { operation } from '../../operation.ts'
+import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
+import { ownConversation } from './known.ts'
+
+export const deleteConversation = operation({
+  name: 'deleteConversation',
+  description: 'Deletes a conversation that the caller owns, with all that was said in it. The id is free again.',
+  method: 'DELETE',
+  path: '/chat/{webhookId}/conversations/{id}',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    const conversation = await ownConversation(context, id)
+    await deleteConversationRow(context.db, conversation.bot_id, conversation.id)
+    return {}
+  },
+})

@@ -1,0 +1,26 @@
+import { tellListeners } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteMessage as deleteMessageRow, findAuthoredMessage } from '../../store/messages.ts'
+
+export const deleteMessage = operation({
+  name: 'deleteMessage',
+  description: 'Deletes a message that the caller has written.',
+  method: 'DELETE',
+  path: '/chat/{webhookId}/messages/{id}',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    const { db, caller } = context
+    const { installation, knownId } = caller
+    const message = await findAuthoredMessage(db, { installationId: installation.id, id, knownUserId: knownId })
+    if (!message) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
+    if (!message.is_author) throw new ApiError('Forbidden', 'Only who has written a message may delete it')
+    await deleteMessageRow(db, installation.bot_id, id)
+    const data = { id, conversationId: message.conversation_id, userId: knownId }
+    await tellListeners(context, message.conversation_id, { type: 'message_deleted', data })
+    return {}
+  },
+})

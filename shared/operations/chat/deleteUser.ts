@@ -1,0 +1,19 @@
+import { operation } from '../../operation.ts'
+import { deleteUser as deleteUserRow } from '../../store/users.ts'
+import { presentUser } from './known.ts'
+
+export const deleteUser = operation({
+  name: 'deleteUser',
+  description: 'Deletes the user whose key it is; what the user said stays. The id is free again.',
+  method: 'DELETE',
+  path: '/chat/{webhookId}/users/me',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context) {
+    const { id } = await presentUser(context)
+    await deleteUserRow(context.db, context.caller.installation.bot_id, id)
+    return {}
+  },
+})

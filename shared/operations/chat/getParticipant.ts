@@ -1,0 +1,26 @@
+import { toUser, user } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { findKnownParticipant } from '../../store/conversations.ts'
+import { noSuchParticipant, ownConversation } from './known.ts'
+
+export const getParticipant = operation({
+  name: 'getParticipant',
+  description: 'Gives a user that takes part in a conversation that the caller owns.',
+  method: 'GET',
+  path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'userId'],
+    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
+
+  async handle(context, { conversationId, userId }) {
+    const conversation = await ownConversation(context, conversationId)
+    const participant = await findKnownParticipant(context.db, conversation, userId)
+    if (!participant) throw noSuchParticipant(userId)
+    return { participant: toUser(participant, userId) }
+  },
+})

@@ -1,0 +1,37 @@
+import { tellListeners } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteParticipant, findKnownParticipant } from '../../store/conversations.ts'
+import { noSuchParticipant, ownConversation } from './known.ts'
+
+export const removeParticipant = operation({
+  name: 'removeParticipant',
+  description: 'Takes another user out of a conversation that the caller owns, and ends that user’s streams of it.',
+  method: 'DELETE',
+  path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
+  access: 'user',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'userId'],
+    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { conversationId, userId }) {
+    const conversation = await ownConversation(context, conversationId)
+    const participant = await findKnownParticipant(context.db, conversation, userId)
+    if (!participant) throw noSuchParticipant(userId)
+    if (participant.id === conversation.owner_id) {
+      throw new ApiError(
+        'InvalidPayload',
+        'The owner of a conversation cannot be removed: delete the conversation instead',
+      )
+    }
+    await deleteParticipant(context.db, conversation, participant)
+    const data = { conversationId, participantId: userId }
+    const signal = { type: 'participant_removed', data, removedUserId: participant.id } as const
+    await tellListeners(context, conversation.id, signal)
+    return {}
+  },
+})

@@ -1,0 +1,22 @@
+import { toUser, user, userFields } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { updateUser as updateUserRow } from '../../store/users.ts'
+import { noSuchUser, presentUser } from './known.ts'
+
+export const updateUser = operation({
+  name: 'updateUser',
+  description: 'Sets the given fields of the user whose key it is, and leaves the others.',
+  method: 'PUT',
+  path: '/chat/{webhookId}/users/me',
+  access: 'user',
+  input: { type: 'object', additionalProperties: false, properties: userFields },
+  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
+
+  async handle(context, fields) {
+    const { db, caller } = context
+    const { id } = await presentUser(context)
+    const updated = await updateUserRow(db, caller.installation.bot_id, id, fields)
+    if (!updated) throw noSuchUser(caller)
+    return { user: toUser(updated, caller.knownId) }
+  },
+})
