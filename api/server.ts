@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { answer } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
@@ -16,6 +17,7 @@ export function createApp(context: Context, realtime: Realtime): Express {
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(health(context))
+  app.use('/chat', allowBrowsers)
   app.use(async (request, response) => {
     const reply = await answer(context, fromHttp(context, request, response))
     if (reply.opensStream) await realtime.open(response, reply.body as Listening)
@@ -24,6 +26,17 @@ export function createApp(context: Context, realtime: Realtime): Express {
   app.use(answerErrors(context))
   return app
 }
+
+/**
+ * Lets pages of any origin talk to a chat, with credentials, as published clients in browsers do; the key in the header
+ * is what counts. With credentials a wildcard is invalid, so origin and headers are those that are asked for.
+ */
+const allowBrowsers = cors({
+  origin: true,
+  credentials: true,
+  methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+  optionsSuccessStatus: 200,
+})
 
 /** What fails outside of `answer` (a stream that cannot be opened) is answered in the same form. */
 function answerErrors({ log }: Context): ErrorRequestHandler {
