@@ -1,7 +1,19 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
 import { monotonicFactory } from 'ulid'
 
-const ulid = monotonicFactory()
+const pool = Buffer.alloc(4096)
+let used = pool.length
+
+/** A random fraction. By default the library asks the system for each of an id's sixteen random digits. */
+function fraction(): number {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  return pool.readUInt8(used++) / 256
+}
+
+const ulid = monotonicFactory(fraction)
 
 /** What an id begins with tells what it names. The prefixes are those of the published API. */
 type IdPrefix =

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { newId, newToken, newWebhookId } from '#shared/ids.ts'
+
+test('ids begin with what they name, sort by when they were made, and never repeat', () => {
+  const ids = Array.from({ length: 10_000 }, () => newId('msg'))
+  expect(ids[0]).toMatch(/^msg_[0-9A-HJKMNP-TV-Z]{26}$/)
+  expect(ids.toSorted()).toEqual(ids)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('ids of different moments have nothing random in common', async () => {
+  const digits = []
+  for (let count = 0; count < 50; count++) {
+    digits.push(newId('msg').slice(-16))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 2)
+    await promise
+  }
+  const first = new Set(digits.map((text) => text[0]))
+  expect(new Set(digits).size).toBe(digits.length)
+  expect(first.size).toBeGreaterThan(8)
+})
+
+test('webhook ids and tokens cannot be guessed from others', () => {
+  expect(newWebhookId()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  expect(newToken()).toMatch(/^pat_[\w-]{36}$/)
+  expect(newToken()).not.toBe(newToken())
+})
