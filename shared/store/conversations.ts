@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import { query, type Database } from './database.ts'
+import { knownConversation, knownUser } from './known-ids.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
-import { knownUser } from './users.ts'
 
 export interface NewConversation {
   id: string
@@ -42,17 +42,16 @@ export interface MetConversation extends ConversationRow {
 /** Finds a conversation by the id that a client of the installation knows: the foreign id if there is one, else ours. */
 export async function findKnownConversation(
   db: Database,
-  where: { installationId: string; knownId: string; knownUserId: string },
+  where: { installationId: string; knownConversationId: string; knownUserId: string },
 ): Promise<MetConversation | undefined> {
   const [row] = await query<MetConversation>(
     db,
     `select conversations.*, (
        select user_id from participants
-       where conversation_id = conversations.id and user_id = (${knownUser})
+       where conversation_id = conversations.id and user_id = (select ${knownUser})
      ) as participant_id
      from conversations
-     where installation_id = :installationId and (foreign_id = :knownId or id = :knownId)
-     order by foreign_id = :knownId desc nulls last limit 1`,
+     where id = (select ${knownConversation})`,
     where,
   )
   return row
@@ -75,7 +74,8 @@ export async function findParticipation(
   const [row] = await query<{ foreign_id: string | null }>(
     db,
     `select foreign_id from conversations join participants on conversation_id = conversations.id
-     where installation_id = :installationId and conversations.id = :conversationId and user_id = (${knownUser})`,
+     where installation_id = :installationId and conversations.id = :conversationId
+       and user_id = (select ${knownUser})`,
     where,
   )
   return row
@@ -136,7 +136,7 @@ export async function findKnownParticipant(
   const [row] = await query<UserRow>(
     db,
     `select users.* from participants join users on users.id = user_id
-     where conversation_id = :conversationId and user_id = (${knownUser})`,
+     where conversation_id = :conversationId and user_id = (select ${knownUser})`,
     { conversationId: conversation.id, installationId: conversation.installation_id, knownUserId },
   )
   return row

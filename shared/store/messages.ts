@@ -2,8 +2,8 @@ import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { MessageContent } from '../models/payload.ts'
 import { query, type Database } from './database.ts'
 import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
+import { knownConversation, knownUser } from './known-ids.ts'
 import type { MessageRow } from './tables.ts'
-import { knownUser } from './users.ts'
 
 export interface NewMessage extends MessageContent {
   id: string
@@ -29,14 +29,9 @@ export async function insertIncomingMessage(
 ): Promise<MessageRow | undefined> {
   const [row] = await query<MessageRow>(
     db,
-    `with author as (${knownUser}), target as (
-       select id from conversations
-       where installation_id = :installationId and (foreign_id = :known or id = :known)
-       order by foreign_id = :known desc nulls last
-       limit 1
-     ), conversation as (
+    `with author as (select ${knownUser} as id), conversation as (
        update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
-       where id = (select id from target) and bot_id = :botId
+       where id = (select ${knownConversation}) and bot_id = :botId
          and exists (
            select from participants where conversation_id = conversations.id and user_id = (select id from author)
          )
@@ -55,7 +50,7 @@ export async function insertIncomingMessage(
       ...bindings(message),
       installationId: message.installationId,
       knownUserId: message.knownUserId,
-      known: message.knownConversationId,
+      knownConversationId: message.knownConversationId,
       eventId: message.event.id,
       eventType: message.event.type,
       integration: message.event.integration,
@@ -118,7 +113,7 @@ export async function findAuthoredMessage(
 ): Promise<(MessageRow & { is_author: boolean }) | undefined> {
   const [row] = await query<MessageRow & { is_author: boolean }>(
     db,
-    `select messages.*, user_id is not distinct from (${knownUser}) as is_author
+    `select messages.*, user_id is not distinct from (select ${knownUser}) as is_author
      from messages join conversations on conversations.id = conversation_id
      where messages.id = :id and installation_id = :installationId`,
     where,

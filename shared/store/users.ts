@@ -1,4 +1,5 @@
 import { query, type Database } from './database.ts'
+import { knownUser } from './known-ids.ts'
 import type { UserRow } from './tables.ts'
 
 export interface UserFields {
@@ -38,23 +39,16 @@ export async function findUser(db: Database, botId: string, id: string): Promise
   return db('users').where({ bot_id: botId, id }).first()
 }
 
-/** SQL for the own id of the user that an installation's clients know by an id. */
-export const knownUser = `
-  select id from users where installation_id = :installationId and (foreign_id = :knownUserId or id = :knownUserId)
-  order by foreign_id = :knownUserId desc nulls last limit 1`
-
 /** Finds a user by the id that a client of the installation knows: the foreign id if there is such a one, else ours. */
 export async function findKnownUser(
   db: Database,
   installationId: string,
-  knownId: string,
+  knownUserId: string,
 ): Promise<UserRow | undefined> {
-  const [row] = await query<UserRow>(
-    db,
-    `select * from users where installation_id = :installationId and (foreign_id = :knownId or id = :knownId)
-     order by foreign_id = :knownId desc nulls last limit 1`,
-    { installationId, knownId },
-  )
+  const [row] = await query<UserRow>(db, `select * from users where id = (select ${knownUser})`, {
+    installationId,
+    knownUserId,
+  })
   return row
 }
 

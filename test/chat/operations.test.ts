@@ -144,6 +144,18 @@ describe('conversations', () => {
     expect((await alice.ask('GET', `/conversations/${row!.id}`)).body.conversation.id).toBe(row!.id)
   })
 
+  test('are found by a foreign id first, even where it is another one’s own id', async () => {
+    const own = await alice.createConversation()
+    const { body } = await alice.ask('POST', '/conversations/get-or-create', { id: own })
+    expect(body.conversation.id).toBe(own)
+    await alice.say(own, 'for the one that was named so')
+    const rows = await platform.context
+      .db('messages')
+      .join('conversations', 'conversations.id', 'conversation_id')
+      .where('foreign_id', own)
+    expect(rows).toHaveLength(1)
+  })
+
   test('cannot take an id twice', async () => {
     await alice.createConversation('taken')
     expect(await bob.ask('POST', '/conversations', { id: 'taken' })).toMatchObject({

@@ -35,7 +35,11 @@ export async function meetConversation(
   { db, caller }: ChatContext,
   knownId: string,
 ): Promise<MetConversation | undefined> {
-  return findKnownConversation(db, { installationId: caller.installation.id, knownId, knownUserId: caller.knownId })
+  return findKnownConversation(db, {
+    installationId: caller.installation.id,
+    knownConversationId: knownId,
+    knownUserId: caller.knownId,
+  })
 }
 
 /**
