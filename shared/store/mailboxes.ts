@@ -22,6 +22,12 @@ import type { EventRow, StateType } from './tables.ts'
  */
 const withoutWaiting = `set_config('synchronous_commit', 'off', true)`
 
+/**
+ * An event may be claimed this long before it is due: its time is rounded to milliseconds, and the clock by which the
+ * queue wakes a worker is not the database's. A claim refused for a moment would wait for the sweep.
+ */
+const earliness = `interval '50 milliseconds'`
+
 /** A claimed event with everything that its run needs, fetched in one statement. */
 export interface ClaimedEvent extends EventRow {
   version_id: string | null
@@ -57,7 +63,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
      ), claimed as (
        update events set attempt = attempt + 1, started_at = clock_timestamp()
        from next
-       where events.id = next.id and ended_at is null and available_at <= clock_timestamp()
+       where events.id = next.id and ended_at is null and available_at <= clock_timestamp() + ${earliness}
        returning events.*
      )
      select claimed.*, bots.version_id, ${withoutWaiting},

@@ -108,6 +108,22 @@ describe('an event', () => {
     expect(await db('logs').where({ bot_id: bot.id })).toHaveLength(1)
   })
 
+  test('that is to wait is not claimed before it is due, give or take what clocks differ', async () => {
+    const { db } = platform.context
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    const mailbox = await chatter.createConversation()
+    await chatter.say(mailbox, 'hello')
+    const dueIn = (milliseconds: number) =>
+      db('events')
+        .where({ mailbox })
+        .update({ available_at: db.raw(`clock_timestamp() + interval '${milliseconds} milliseconds'`) })
+    await dueIn(10_000)
+    expect(await claimNextEvents(db, [mailbox])).toEqual([undefined])
+    await dueIn(20)
+    expect(await claimNextEvents(db, [mailbox])).toMatchObject([{ mailbox, attempt: 1 }])
+  })
+
   test('is claimed and ended with others of its bot at once, and what they did to a shared state adds up', async () => {
     const { db } = platform.context
     const bot = await platform.createBot()
