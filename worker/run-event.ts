@@ -1,4 +1,4 @@
-import type { EventTask, Host, JsonObject, Limits, Outcome, Run } from '#sandbox/contract.ts'
+import type { EventTask, Host, JsonObject, Outcome, Run } from '#sandbox/contract.ts'
 import { unknownAction } from '#shared/call-action.ts'
 import { toSourceStack } from '#shared/compile-bot.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -8,6 +8,7 @@ import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotVersion } from './bundles.ts'
 import { toEventObject } from './event-object.ts'
 import { openDoor } from './host.ts'
+import { limits } from './limits.ts'
 import type { Tools } from './worker.ts'
 
 /**
@@ -61,27 +62,6 @@ function outputOf(name: string, outcome: Outcome): Record<string, unknown> {
   if (outcome.status === 'failed')
     throw new ApiError('Runtime', `The action '${name}' failed: ${outcome.error.message}`)
   throw new ApiError('Internal', `The action '${name}' was interrupted`, { cause: new Error(outcome.reason) })
-}
-
-/** The operator's limits, and those that are the same everywhere. */
-export function limits(settings: {
-  memoryMegabytes: number
-  cpuMilliseconds: number
-  wallMilliseconds: number
-}): Limits {
-  return {
-    memoryMegabytes: settings.memoryMegabytes,
-    cpuMilliseconds: settings.cpuMilliseconds,
-    wallMilliseconds: settings.wallMilliseconds,
-    loadMilliseconds: 2000,
-    hostCalls: 1000,
-    hostCallsAtOnce: 32,
-    hostCallCharacters: 1024 * 1024,
-    resultCharacters: 1024 * 1024,
-    logLines: 1000,
-    logCharacters: 256 * 1024,
-    timers: 64,
-  }
 }
 
 /** Why a run failed, for the event and for the bot's log. */

@@ -154,7 +154,7 @@ function asCard(item: unknown): unknown {
   return isRecord(item) ? { ...item, type: 'card' } : item
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,7 +1,7 @@
 import type { InspectionOutcome } from '#shared/models/bot-code.ts'
 import { outcomeTopic } from '#shared/signals.ts'
 import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
-import { limits } from '../run-event.ts'
+import { limits } from '../limits.ts'
 import type { Tools } from '../worker.ts'
 
 /**

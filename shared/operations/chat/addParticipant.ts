@@ -4,7 +4,7 @@ import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
 import { findKnownUser } from '../../store/users.ts'
-import { ownConversation } from './known.ts'
+import { ownConversation, participantInput } from './known.ts'
 
 export const addParticipant = operation({
   name: 'addParticipant',
@@ -12,12 +12,7 @@ export const addParticipant = operation({
   method: 'POST',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants',
   access: 'user',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId', 'userId'],
-    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
-  },
+  input: participantInput,
   output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
 
   async handle(context, { conversationId, userId }) {

@@ -1,7 +1,7 @@
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { findKnownParticipant } from '../../store/conversations.ts'
-import { noSuchParticipant, ownConversation } from './known.ts'
+import { noSuchParticipant, ownConversation, participantInput } from './known.ts'
 
 export const getParticipant = operation({
   name: 'getParticipant',
@@ -9,12 +9,7 @@ export const getParticipant = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId', 'userId'],
-    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
-  },
+  input: participantInput,
   output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
 
   async handle(context, { conversationId, userId }) {

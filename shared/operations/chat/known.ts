@@ -14,6 +14,14 @@ export const foreignId = {
   description: 'An id of your own choice: up to 70 letters, digits, _, -, / and \\.',
 } as const
 
+/** The input that names a user in a conversation, in the path or with the user in the body. */
+export const participantInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['conversationId', 'userId'],
+  properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
+} as const
+
 type ChatContext = Context & { caller: ChatUser }
 
 /**

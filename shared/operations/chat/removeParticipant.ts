@@ -2,7 +2,7 @@ import { tellListeners } from '../../after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../operation.ts'
 import { deleteParticipant, findKnownParticipant } from '../../store/conversations.ts'
-import { noSuchParticipant, ownConversation } from './known.ts'
+import { noSuchParticipant, ownConversation, participantInput } from './known.ts'
 
 export const removeParticipant = operation({
   name: 'removeParticipant',
@@ -10,12 +10,7 @@ export const removeParticipant = operation({
   method: 'DELETE',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId', 'userId'],
-    properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
-  },
+  input: participantInput,
   output: { type: 'object', additionalProperties: false, properties: {} },
 
   async handle(context, { conversationId, userId }) {

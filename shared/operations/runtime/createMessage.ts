@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { onceStored } from '../../journal.ts'
 import { runtimeMessage, toMessage, toRuntimeMessage } from '../../models/message.ts'
-import { chatPayload, toChatPayload, type MessageContent } from '../../models/payload.ts'
+import { chatPayload, isRecord, toChatPayload, type MessageContent } from '../../models/payload.ts'
 import { operation } from '../../operation.ts'
 import { compile, describeErrors } from '../../schema.ts'
 import { findMessage, insertOutgoingMessage } from '../../store/messages.ts'
@@ -51,7 +51,7 @@ export const createMessage = operation({
       conversationId: input.conversationId,
       userId,
       ...content,
-      ...(isObject(metadata) && { metadata }),
+      ...(isRecord(metadata) && { metadata }),
       ...(input.tags && { tags: input.tags }),
     }
     const row = await onceStored(context, input, {
@@ -81,8 +81,4 @@ function assertReadable(content: MessageContent): void {
 async function author({ db, caller }: Context & { caller: BotCaller }, userId = caller.botId): Promise<string> {
   if (userId === caller.botId || (await findUser(db, caller.botId, userId))) return userId
   throw new ApiError('ReferenceNotFound', `The bot has no user '${userId}'`)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
