@@ -60,6 +60,8 @@ function fromHttp(context: Context, request: Request, response: Response) {
 
 /** Longer than the proxies of the usual platforms keep an idle connection, so that they and not we close it. */
 const keepAliveMilliseconds = 95_000
+/** While stopping, how often to close the connections that have become idle. */
+const closeIdleMilliseconds = 50
 
 export interface RunningServer extends AsyncDisposable {
   port: number
@@ -78,10 +80,13 @@ export async function startServer(context: Context): Promise<RunningServer> {
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
       server.close()
       realtime.close()
-      server.closeIdleConnections()
-      await once(server, 'close')
+      // A connection whose response ends only now is kept alive otherwise, and the server open with it.
+      const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
+      await closed
+      clearInterval(closeIdle)
     },
   }
 }
