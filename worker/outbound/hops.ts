@@ -1,0 +1,95 @@
+import { OutboundError } from './errors.ts'
+import { parseUrl } from './targets.ts'
+
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type Method = (typeof methods)[number]
+
+/** One request to one server; following a redirect takes several. */
+export interface Hop {
+  url: URL
+  method: Method
+  /** Names in lower case. */
+  headers: Record<string, string>
+  body: string | Uint8Array | undefined
+}
+
+/**
+ * What says how the message is framed, whom the connection is for and how long it lives. That is for the client here
+ * to say: where a server believes a caller's word on it, one request can be smuggled inside another.
+ */
+const connectionHeaders = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What another origin may be told. All else may be a secret of the first one's, whatever its name. */
+const harmlessHeader = /^(accept(-.+)?|content-.+|user-agent)$/
+
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/**
+ * Makes the first hop of what a caller wants.
+ *
+ * @throws OutboundError `invalid`
+ */
+export function firstHop(wanted: {
+  url: string | URL
+  method: Method
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+}): Hop {
+  const { method, headers = {}, body } = wanted
+  if (!methods.includes(method)) {
+    throw new OutboundError('invalid', `The method ${method} cannot be sent: use one of ${methods.join(', ')}`)
+  }
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+    throw new OutboundError('invalid', `A ${method} request has no body: leave it out, or use POST`)
+  }
+  const kept = selectHeaders(lowerCased(headers), (name) => !connectionHeaders.has(name))
+  return { url: parseUrl(String(wanted.url)), method, headers: kept, body }
+}
+
+/** Where an answer redirects to, if it does. */
+export function redirectOf(status: number, headers: Record<string, string | string[] | undefined>): string | undefined {
+  const { location } = headers
+  return redirects.has(status) && typeof location === 'string' ? location : undefined
+}
+
+/**
+ * Makes the hop to which a redirect leads, as browsers do.
+ *
+ * @throws OutboundError `invalid`
+ */
+export function nextHop(hop: Hop, status: number, location: string): Hop {
+  const url = parseUrl(location, hop.url)
+  const headers =
+    url.origin === hop.url.origin ? hop.headers : selectHeaders(hop.headers, (name) => harmlessHeader.test(name))
+  const becomesGet =
+    (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD') ||
+    ((status === 301 || status === 302) && hop.method === 'POST')
+  if (!becomesGet) return { ...hop, url, headers }
+  return {
+    url,
+    method: 'GET',
+    headers: selectHeaders(headers, (name) => !name.startsWith('content-')),
+    body: undefined,
+  }
+}
+
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function selectHeaders(headers: Record<string, string>, keep: (name: string) => boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name)))
+}

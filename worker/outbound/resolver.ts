@@ -1,0 +1,37 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { OutboundError } from './errors.ts'
+
+export interface ResolvedAddress {
+  address: string
+  family: 4 | 6
+}
+
+/** Finds all addresses of a host's name. */
+export type Resolve = (host: string) => Promise<ResolvedAddress[]>
+
+/**
+ * Asks the name servers directly. The system's own lookup occupies one of four threads that the whole process shares
+ * for as long as a name server takes, and would complete a name from the machine's search list.
+ */
+export const resolveByDns: Resolve = async (host) => {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 })
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return [...addressesIn(ipv4, 4), ...addressesIn(ipv6, 6)]
+}
+
+/** Asks as every other program on this machine does: names that only the machine knows are found as well. */
+export const resolveBySystem: Resolve = async (host) => {
+  const addresses = await lookup(host, { all: true })
+  return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+}
+
+function addressesIn(answer: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
+}
+
+/** Resolves a name, or throws the error that says it cannot be. */
+export async function resolveOrThrow(resolve: Resolve, host: string): Promise<ResolvedAddress[]> {
+  const addresses = await resolve(host).catch(() => [])
+  if (addresses.length > 0) return addresses
+  throw new OutboundError('unresolvable', `${host} has no address: see whether it is spelled right`)
+}

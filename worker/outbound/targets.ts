@@ -1,0 +1,68 @@
+import { domainToASCII } from 'node:url'
+import { OutboundError } from './errors.ts'
+
+/** Hosts that a request may go to: `api.example.com`, `*.example.com`, each optionally with `:port`; or all public ones. */
+export type Allow = 'public' | string[]
+
+/** Where a request wants to go, as far as its URL tells. */
+export interface Target {
+  /** A name, or an IP address without brackets. */
+  host: string
+  port: number
+  /** The caller's list names this very port, so it need not be one of the usual ones. */
+  portIsNamed: boolean
+}
+
+/**
+ * Reads where a URL leads, and sees whether the caller may ask for that. Whether its address may be reached is another
+ * question.
+ *
+ * @throws OutboundError `forbidden`
+ */
+export function readTarget(url: URL, allow: Allow): Target {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new OutboundError('forbidden', `${url.protocol} cannot be requested: use http: or https:`)
+  }
+  if (url.username || url.password) {
+    throw new OutboundError('forbidden', 'A URL must not contain a user or password: send an Authorization header')
+  }
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (allow === 'public') return { host, port, portIsNamed: false }
+  const entries = allow.map(readEntry).filter((entry) => entry.matches(url.hostname))
+  const portIsNamed = entries.some((entry) => entry.port === port)
+  if (!portIsNamed && !entries.some((entry) => entry.port === undefined)) {
+    const wanted = url.port ? `${url.hostname}:${port}` : url.hostname
+    throw new OutboundError(
+      'forbidden',
+      `${wanted} is not among the hosts that may be requested: have it allowed first`,
+    )
+  }
+  return { host, port, portIsNamed }
+}
+
+/**
+ * Parses a URL. A dot at the end of the host, which only says that the name is complete, is taken away, so that a host
+ * has one spelling.
+ *
+ * @param base what a relative URL is relative to
+ * @throws OutboundError `invalid`
+ */
+export function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (!url)
+    throw new OutboundError('invalid', 'The URL cannot be read: write it in full, like https://example.com/path')
+  url.hostname = url.hostname.replace(/\.$/, '')
+  return url
+}
+
+function readEntry(entry: string): { matches(hostname: string): boolean; port: number | undefined } {
+  const [, pattern = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
+  const isWildcard = pattern.startsWith('*.')
+  const name = isWildcard ? pattern.slice(1) : pattern
+  const canonical = name.startsWith('[') ? name.toLowerCase() : domainToASCII(name)
+  return {
+    matches: (hostname) => canonical !== '' && (isWildcard ? hostname.endsWith(canonical) : hostname === canonical),
+    port: port === undefined ? undefined : Number(port),
+  }
+}
