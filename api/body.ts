@@ -24,6 +24,8 @@ const parsers = limits.map(([prefix, limit]): [string, number, RequestHandler] =
  * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`
  */
 export async function readBody(request: Request, response: Response): Promise<unknown> {
+  // The parser takes an empty body for an empty object.
+  if (request.headers['content-length'] === '0') return undefined
   const [, limit, parse] = parsers.find(([prefix]) => request.path.startsWith(prefix)) ?? parsers[1]!
   try {
     await new Promise<void>((resolve, reject) => {

@@ -26,7 +26,7 @@ const maximumPageSize = 100
 
 /** The fields of a list operation's input. */
 export const pageInput = {
-  nextToken: { type: 'string', maxLength: 200, description: 'The `meta.nextToken` of the previous page.' },
+  nextToken: { type: 'string', description: 'The `meta.nextToken` of the previous page.' },
   pageSize: { type: 'integer', minimum: 1, maximum: maximumPageSize, description: 'Rows of a page; 20 unless given.' },
 } as const
 
@@ -73,13 +73,12 @@ function pack({ createdAt, id }: Place): string {
 }
 
 function unpack(token: string): Place {
-  const [milliseconds, id] = Buffer.from(token, 'base64url').toString().split(' ')
-  const createdAt = new Date(Number(milliseconds))
-  if (!milliseconds || !id || Number.isNaN(createdAt.getTime())) {
+  const [, milliseconds, id] = /^(\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
+  if (!milliseconds || !id) {
     throw new ApiError(
       'InvalidQuery',
       'nextToken is none that a list operation gave: leave it out to begin at the first page',
     )
   }
-  return { createdAt, id }
+  return { createdAt: new Date(Number(milliseconds)), id }
 }

@@ -1,0 +1,38 @@
+import { chromium, type Browser } from 'playwright-core'
+import { findSystemProgram } from '../system-package.ts'
+
+/** What keeps a browser on a server quiet and quick; as root Chromium does not start inside its own sandbox. */
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/**
+ * Starts the system's Chromium with a new and empty profile. It ends when it is closed, or when this process ends.
+ *
+ * @throws Error that says how to get a Chromium when there is none
+ */
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: await findChromium(), args: flags })
+}
+
+/** The one that `CHROMIUM_PATH` names, or the system's, which is installed where that can be done without asking. */
+async function findChromium(): Promise<string> {
+  return (
+    process.env.CHROMIUM_PATH ||
+    findSystemProgram({
+      what: 'a Chromium',
+      names: ['chromium', 'chromium-browser', 'google-chrome'],
+      aptPackage: 'chromium',
+      remedy:
+        'Install one ("sudo apt-get install chromium", "brew install --cask chromium"), ' +
+        'or set CHROMIUM_PATH to the executable of a Chromium or Chrome',
+    })
+  )
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { access, constants, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A program that tests run and that npm does not bring. */
+export interface SystemProgram {
+  /** What it is, in the middle of a sentence: `a Redis server`. */
+  what: string
+  /** What it may be called on the PATH; the first that is there is taken. */
+  names: [string, ...string[]]
+  /** The package of Debian and its kin that brings it. */
+  aptPackage: string
+  /** How somebody gets it by hand, in sentences. */
+  remedy: string
+}
+
+/**
+ * Finds a program on the PATH. Where there is none it is installed if that can be done without asking, which is as root
+ * with apt-get.
+ *
+ * @returns the path of the executable
+ * @throws Error that says what is missing and how to get it
+ */
+export async function findSystemProgram(program: SystemProgram): Promise<string> {
+  const { what, names, aptPackage, remedy } = program
+  const found = await findOnPath(names)
+  if (found) return found
+  if (process.geteuid?.() !== 0 || !(await which('apt-get'))) {
+    throw new Error(`The tests need ${what}, and there is no ${names.join(' or ')} on the PATH. ${remedy}`)
+  }
+  try {
+    await install(aptPackage)
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    throw new Error(`The tests need ${what}, and installing one failed. ${remedy}\n${stderr || message}`, {
+      cause: error,
+    })
+  }
+  const installed = await findOnPath(names)
+  if (!installed) throw new Error(`Installing the package ${aptPackage} brought no ${names.join(' or ')}. ${remedy}`)
+  return installed
+}
+
+async function findOnPath(names: string[]): Promise<string | undefined> {
+  for (const name of names) {
+    const path = await which(name)
+    if (path) return path
+  }
+  return undefined
+}
+
+async function which(program: string): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, program)
+    if (await isExecutable(path)) return path
+  }
+  return undefined
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The tests start what they need themselves: a service that the package would start stays off. */
+async function install(aptPackage: string): Promise<void> {
+  const policy = '/usr/sbin/policy-rc.d'
+  const forbidden = '#!/bin/sh\nexit 101\n'
+  const isOurs = await writeFile(policy, forbidden, { mode: 0o755, flag: 'wx' }).then(
+    () => true,
+    () => false,
+  )
+  const apt = ['--yes', '-o', 'DPkg::Lock::Timeout=300']
+  const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 16e6 }
+  try {
+    await run('apt-get', ['update'], options)
+    await run('apt-get', [...apt, '--no-install-recommends', 'install', aptPackage], options)
+  } finally {
+    if (isOurs) await rm(policy, { force: true })
+  }
+}
