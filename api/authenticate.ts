@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { LRUCache } from 'lru-cache'
 import {
   isRole,
   type AccountCaller,
@@ -13,11 +12,10 @@ import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import type { Operation } from '#shared/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
-import { hashToken, sharedEncryptionKey } from '#shared/secrets.ts'
+import { hashToken } from '#shared/secrets.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
-import { findInstallationByWebhook } from '#shared/store/bots.ts'
-import type { InstallationRow, TokenRow } from '#shared/store/tables.ts'
-import { verifyUserKey } from '#shared/user-keys.ts'
+import type { TokenRow } from '#shared/store/tables.ts'
+import { encryptionKeyOf, verifyUserKey } from '#shared/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
@@ -32,13 +30,9 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
   }
 }
 
-/** Installations that were asked for a moment ago: nearly every request names one, and they hardly ever change. */
-const recentInstallations = new LRUCache<string, InstallationRow>({ max: 10_000, ttl: 5000 })
-
-async function visitor({ db }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
-  const installation = recentInstallations.get(webhookId) ?? (await findInstallationByWebhook(db, webhookId))
+async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
+  const installation = await installations.find(webhookId)
   if (!installation) throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
-  recentInstallations.set(webhookId, installation)
   return { kind: 'visitor', installation }
 }
 
@@ -49,7 +43,7 @@ async function chatUser(
 ): Promise<ChatUser> {
   const key = single(headers['x-user-key'])
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
-  const knownId = await verifyUserKey(sharedEncryptionKey(config.secret, installation.id), key)
+  const knownId = await verifyUserKey(encryptionKeyOf(installation, config.secret), key)
   return { kind: 'user', installation, knownId }
 }
 

@@ -5,10 +5,14 @@ import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import * as tables from './001_tables.ts'
+import * as installationConfiguration from './002_installation_configuration.ts'
+import * as conversationLog from './003_conversation_log.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 const migrations: Record<string, Knex.Migration> = {
   '001_tables': tables,
+  '002_installation_configuration': installationConfiguration,
+  '003_conversation_log': conversationLog,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

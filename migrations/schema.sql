@@ -39,6 +39,17 @@ create table bots (
 
 CREATE INDEX bots_by_workspace ON public.bots USING btree (workspace_id, created_at DESC, id DESC);
 
+create table conversation_signals (
+  conversation_id text not null,
+  bot_id text not null,
+  created_at timestamp(3) with time zone not null,
+  signal jsonb not null,
+  constraint conversation_signals_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
+  constraint conversation_signals_pkey PRIMARY KEY (conversation_id, created_at)
+);
+
+CREATE INDEX conversation_signals_by_age ON public.conversation_signals USING btree (created_at);
+
 create table conversations (
   id text not null,
   bot_id text not null,
@@ -50,6 +61,7 @@ create table conversations (
   clock timestamp(3) with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  sequence integer not null default 0,
   constraint conversations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint conversations_bot_id_id_key UNIQUE (bot_id, id),
   constraint conversations_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -98,6 +110,8 @@ create table events (
   constraint events_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processed'::text, 'ignored'::text, 'failed'::text])))
 );
 
+CREATE INDEX chat_events_by_conversation ON public.events USING btree (conversation_id, created_at) WHERE (type = 'chat:custom'::text);
+
 CREATE INDEX events_by_bot ON public.events USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX events_by_conversation ON public.events USING btree (conversation_id);
@@ -122,6 +136,8 @@ create table installations (
   webhook_id text not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  configuration text,
+  has_webhook boolean not null default false,
   constraint installations_bot_id_alias_key UNIQUE (bot_id, alias),
   constraint installations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint installations_bot_id_id_key UNIQUE (bot_id, id),
@@ -254,6 +270,19 @@ create table users (
   constraint users_installation_id_foreign_id_key UNIQUE (installation_id, foreign_id),
   constraint users_pkey PRIMARY KEY (id)
 );
+
+create table webhook_cursors (
+  conversation_id text not null,
+  bot_id text not null,
+  delivered timestamp(3) with time zone not null,
+  latest timestamp(3) with time zone not null,
+  failures integer not null default 0,
+  due_at timestamp(3) with time zone not null default now(),
+  constraint webhook_cursors_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
+  constraint webhook_cursors_pkey PRIMARY KEY (conversation_id)
+);
+
+CREATE INDEX webhook_cursors_by_due ON public.webhook_cursors USING btree (due_at);
 
 create table workspaces (
   id text not null,

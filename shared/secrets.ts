@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
+import { compactDecrypt, CompactEncrypt, errors } from 'jose'
 
 /** What is kept of a token: enough to know it again, not enough to use it. */
 export function hashToken(token: string): Buffer {
@@ -12,5 +13,50 @@ export function hashToken(token: string): Buffer {
  * @param secret the platform's own secret
  */
 export function sharedEncryptionKey(secret: string, installationId: string): string {
-  return createHmac('sha256', secret).update(`shared encryption key of ${installationId}`).digest('base64url')
+  return derive(secret, `shared encryption key of ${installationId}`).toString('base64url')
+}
+
+const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
+
+/**
+ * Encrypts a value that is secret at rest.
+ *
+ * @param secret the platform's own secret
+ * @param ownerId the id of the row that keeps it: in another row it does not decrypt
+ * @returns a compact JSON Web Encryption
+ */
+export async function encryptJson(secret: string, ownerId: string, value: object): Promise<string> {
+  return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(value)))
+    .setProtectedHeader(algorithms)
+    .encrypt(keyAtRest(secret, ownerId))
+}
+
+/**
+ * Decrypts what `encryptJson` made.
+ * @throws Error when it was encrypted with another secret or for another row
+ */
+export async function decryptJson(secret: string, ownerId: string, encrypted: string): Promise<unknown> {
+  try {
+    const { plaintext } = await compactDecrypt(encrypted, keyAtRest(secret, ownerId), {
+      keyManagementAlgorithms: [algorithms.alg],
+      contentEncryptionAlgorithms: [algorithms.enc],
+    })
+    return JSON.parse(new TextDecoder().decode(plaintext))
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error
+    throw new Error(
+      `The configuration of ${ownerId} was not encrypted with this ISOBOT_SECRET, or not for this row: ` +
+        'run with the former secret, or configure it anew',
+      { cause: error },
+    )
+  }
+}
+
+function keyAtRest(secret: string, ownerId: string): Buffer {
+  return derive(secret, `encryption at rest of ${ownerId}`)
+}
+
+/** 256 bits that tell nothing of the secret, nor of those for another purpose. */
+function derive(secret: string, purpose: string): Buffer {
+  return createHmac('sha256', secret).update(purpose).digest()
 }

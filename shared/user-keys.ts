@@ -1,12 +1,23 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from './errors.ts'
+import { sharedEncryptionKey } from './secrets.ts'
+import type { Installation } from './store/installations.ts'
 
 /**
  * A chat user's key is a JSON Web Token, HS256, whose payload has `id`: what the client knows the user by. Whoever holds
  * the installation's encryption key may sign one.
  */
 const algorithm = 'HS256'
+
+/**
+ * The key that an installation's user keys are signed with: the configured one, else the one that is derived for it.
+ *
+ * @param secret the platform's own secret
+ */
+export function encryptionKeyOf({ id, configuration }: Installation, secret: string): string {
+  return configuration.encryptionKey ?? sharedEncryptionKey(secret, id)
+}
 
 /** Signs a key for a user. It does not expire: the client keeps it as long as it wants to be that user. */
 export async function signUserKey(encryptionKey: string, id: string): Promise<string> {
@@ -16,8 +27,10 @@ export async function signUserKey(encryptionKey: string, id: string): Promise<st
     .sign(toBytes(encryptionKey))
 }
 
-/** Ids by encryption key and user key, of keys that never expire: a client sends the same one with every request. */
-const verifiedIds = new LRUCache<string, string>({ max: 10_000 })
+/** Keys that never expire and what was found in them: a client sends the same one with every request. */
+const verifiedKeys = new LRUCache<string, { encryptionKey: string; id: string }>({ max: 10_000 })
+/** Ours are about 150 characters long. Who signs keys may put much more into them, and that is not remembered. */
+const longestRemembered = 1000
 
 /**
  * Verifies a key; `exp` and `nbf` are honoured.
@@ -26,14 +39,13 @@ const verifiedIds = new LRUCache<string, string>({ max: 10_000 })
  * @throws ApiError `Unauthorized`
  */
 export async function verifyUserKey(encryptionKey: string, key: string): Promise<string> {
-  const both = `${encryptionKey} ${key}`
-  const verified = verifiedIds.get(both)
-  if (verified) return verified
+  const verified = verifiedKeys.get(key)
+  if (verified?.encryptionKey === encryptionKey) return verified.id
   try {
     const { payload } = await jwtVerify(key, toBytes(encryptionKey), { algorithms: [algorithm] })
     const { id, exp } = payload
     if (typeof id === 'string' && id !== '') {
-      if (exp === undefined) verifiedIds.set(both, id)
+      if (exp === undefined && key.length <= longestRemembered) verifiedKeys.set(key, { encryptionKey, id })
       return id
     }
   } catch (error) {
@@ -41,7 +53,7 @@ export async function verifyUserKey(encryptionKey: string, key: string): Promise
   }
   throw new ApiError(
     'Unauthorized',
-    'The x-user-key is not valid here: create a user, or sign { id } with this bot’s key',
+    'The x-user-key is not valid here: send the one from createUser, or sign { id } with the chat’s encryption key',
   )
 }
 

@@ -1,6 +1,9 @@
 import type { Infer } from '../schema.ts'
-import type { BotRow, BotVersionRow, InstallationRow } from '../store/tables.ts'
+import { sharedEncryptionKey } from '../secrets.ts'
+import type { Installation } from '../store/installations.ts'
+import type { BotRow, BotVersionRow } from '../store/tables.ts'
 import { permissions } from './bot-code.ts'
+import { chatConfiguration, withoutSecrets } from './chat-configuration.ts'
 
 const summaryFields = {
   id: { type: 'string' },
@@ -48,13 +51,22 @@ const version = {
 const installation = {
   type: 'object',
   additionalProperties: false,
-  required: ['id', 'name', 'enabled', 'webhookId', 'webhookUrl', 'status', 'createdAt', 'updatedAt'],
+  required: ['id', 'name', 'enabled', 'webhookId', 'webhookUrl', 'configuration', 'status', 'createdAt', 'updatedAt'],
   properties: {
     id: { type: 'string' },
     name: { type: 'string' },
     enabled: { type: 'boolean' },
     webhookId: { type: 'string' },
     webhookUrl: { type: 'string', description: 'For the chat integration, the address that chat clients connect to.' },
+    configuration: {
+      ...chatConfiguration,
+      description: 'Its encryptionKey and webhookSecret are shown to administrators and owners only.',
+    },
+    sharedEncryptionKey: {
+      type: 'string',
+      description:
+        'Signs the chat’s user keys while no encryptionKey is configured. Shown to administrators and owners only.',
+    },
     status: { enum: ['registered'] },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
@@ -80,11 +92,20 @@ export type Bot = Infer<typeof bot>
 export interface BotParts {
   bot: BotRow
   version?: Pick<BotVersionRow, 'id' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
-  installations: InstallationRow[]
+  installations: Installation[]
 }
 
-/** @param baseUrl the platform's own address */
-export function toBot({ bot: row, version: deployed, installations }: BotParts, baseUrl: string): Bot {
+/** How a bot is shown. */
+export interface BotView {
+  /** The platform's own address. */
+  baseUrl: string
+  /** The platform's own secret. */
+  secret: string
+  /** Whether the one it is shown to may see the secrets of the installations. */
+  showsSecrets: boolean
+}
+
+export function toBot({ bot: row, version: deployed, installations }: BotParts, view: BotView): Bot {
   return {
     ...toBotSummary(row),
     permissions: row.permissions,
@@ -97,17 +118,21 @@ export function toBot({ bot: row, version: deployed, installations }: BotParts, 
         actions: deployed.actions,
       },
     }),
-    integrations: Object.fromEntries(installations.map((one) => [one.alias, toInstallation(one, baseUrl)])),
+    integrations: Object.fromEntries(installations.map((one) => [one.alias, toInstallation(one, view)])),
   }
 }
 
-function toInstallation(row: InstallationRow, baseUrl: string): Infer<typeof installation> {
+function toInstallation(row: Installation, view: BotView): Infer<typeof installation> {
+  const { baseUrl, secret, showsSecrets } = view
+  const showsSharedKey = showsSecrets && row.integration === 'chat' && row.configuration.encryptionKey === undefined
   return {
     id: row.id,
     name: row.integration,
     enabled: true,
     webhookId: row.webhook_id,
     webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
+    configuration: showsSecrets ? row.configuration : withoutSecrets(row.configuration),
+    ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),
     status: 'registered',
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { Database } from './database.ts'
-import type { BotRow, BotVersionRow, InstallationRow, Permissions, RetryPolicy } from './tables.ts'
+import type { BotRow, BotVersionRow, Permissions, RetryPolicy } from './tables.ts'
 
 export async function insertBot(
   db: Database,
@@ -94,25 +94,4 @@ export async function findDeployedVersion(
     .join('bot_versions', 'bot_versions.id', 'bots.version_id')
     .where('bots.id', botId)
     .first('bot_versions.id', 'hash', 'hooks', 'actions', 'bot_versions.created_at')
-}
-
-export async function insertInstallation(
-  db: Database,
-  installation: { id: string; botId: string; integration: string; alias: string; webhookId: string },
-): Promise<void> {
-  await db('installations').insert({
-    id: installation.id,
-    bot_id: installation.botId,
-    integration: installation.integration,
-    alias: installation.alias,
-    webhook_id: installation.webhookId,
-  })
-}
-
-export async function findInstallationByWebhook(db: Database, webhookId: string): Promise<InstallationRow | undefined> {
-  return db('installations').where({ webhook_id: webhookId }).first()
-}
-
-export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {
-  return db('installations').where({ bot_id: botId }).orderBy('created_at')
 }

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newId } from '#shared/ids.ts'
-import { hashToken } from '#shared/secrets.ts'
-import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
-import type { Role } from '#shared/store/tables.ts'
+import { createMember } from '../members.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 
 let platform: Platform
@@ -15,7 +12,7 @@ const echo = 'export const hooks = { async afterIncomingMessage() {} }'
 
 describe('listBots', () => {
   test('gives exactly the fields of the specification, newest first, page by page', async () => {
-    const workspace = await createMember('owner')
+    const workspace = await createMember(platform, 'owner')
     const created = []
     for (let index = 0; index < 23; index++) {
       created.push((await platform.ask('POST', '/v1/admin/bots', { name: `bot ${index}` }, workspace)).body.bot)
@@ -39,7 +36,7 @@ describe('listBots', () => {
   })
 
   test('answers with an empty page where there are none', async () => {
-    const { body } = await platform.ask('GET', '/v1/admin/bots', undefined, await createMember('viewer'))
+    const { body } = await platform.ask('GET', '/v1/admin/bots', undefined, await createMember(platform, 'viewer'))
     expect(body).toEqual({ bots: [], meta: {} })
   })
 
@@ -55,7 +52,7 @@ describe('listBots', () => {
   })
 
   test('is refused with 403 to who is no member of the workspace', async () => {
-    const { authorization } = await createMember('owner')
+    const { authorization } = await createMember(platform, 'owner')
     const answer = await platform.ask('GET', '/v1/admin/bots', undefined, { authorization })
     expect(answer).toMatchObject({ status: 403, body: { code: 403, type: 'Forbidden' } })
   })
@@ -70,7 +67,7 @@ describe('listBots', () => {
 
 describe('a member', () => {
   test('of the role viewer may look and not change', async () => {
-    const viewer = await createMember('viewer')
+    const viewer = await createMember(platform, 'viewer')
     expect(await platform.ask('POST', '/v1/admin/bots', {}, viewer)).toMatchObject({
       status: 403,
       body: { type: 'Forbidden' },
@@ -79,7 +76,7 @@ describe('a member', () => {
   })
 
   test('finds the workspace without knowing its id', async () => {
-    const member = await createMember('developer')
+    const member = await createMember(platform, 'developer')
     const { body } = await platform.ask('GET', '/v1/admin/workspaces', undefined, {
       ...member,
       'x-workspace-id': undefined,
@@ -91,7 +88,7 @@ describe('a member', () => {
 describe('a bot', () => {
   test('of another workspace does not exist', async () => {
     const { id } = await platform.createBot()
-    const stranger = await createMember('owner')
+    const stranger = await createMember(platform, 'owner')
     for (const [method, body] of [['GET'], ['PUT', { name: 'mine' }], ['DELETE']] as const) {
       const answer = await platform.ask(method, `/v1/admin/bots/${id}`, body, stranger)
       expect(answer).toMatchObject({ status: 404, body: { type: 'ResourceNotFound' } })
@@ -184,16 +181,3 @@ describe('an upload', () => {
     expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.version.hooks).toEqual(['afterTurnEnd'])
   })
 })
-
-/** A new account that is a member of a new workspace: the headers with which it asks. */
-async function createMember(role: Role) {
-  const { db } = platform.context
-  const workspaceId = newId('wkspace')
-  const accountId = newId('account')
-  const token = `token-of-${accountId}`
-  await insertWorkspace(db, { id: workspaceId, name: 'Another' })
-  await insertAccount(db, { id: accountId, name: role })
-  await insertMember(db, { workspaceId, accountId, role })
-  await insertPersonalToken(db, { id: newId('pat'), hash: hashToken(token), accountId, note: '' })
-  return { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
-}

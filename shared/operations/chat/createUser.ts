@@ -2,14 +2,14 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
-import { sharedEncryptionKey } from '../../secrets.ts'
 import { insertUser } from '../../store/users.ts'
-import { signUserKey } from '../../user-keys.ts'
+import { encryptionKeyOf, signUserKey } from '../../user-keys.ts'
 import { foreignId } from './known.ts'
 
 export const createUser = operation({
   name: 'createUser',
-  description: 'Creates a user and gives the key that proves to be that user. Needs no key itself.',
+  description:
+    'Creates a user and gives the key that proves to be that user. Not for chats with an encryption key of their own.',
   method: 'POST',
   path: '/chat/{webhookId}/users',
   access: 'visitor',
@@ -23,6 +23,13 @@ export const createUser = operation({
   },
 
   async handle({ db, config, caller: { installation } }, { id, ...fields }) {
+    if (installation.configuration.encryptionKey !== undefined) {
+      throw new ApiError(
+        'Unauthorized',
+        'This chat has an encryption key of its own, so that users are not created by just anybody: ' +
+          'sign { id } with it (a JSON Web Token, HS256), send that as x-user-key, and call POST /users/get-or-create',
+      )
+    }
     const row = await insertUser(db, {
       id: newId('user'),
       botId: installation.bot_id,
@@ -32,7 +39,7 @@ export const createUser = operation({
     })
     if (!row) throw new ApiError('AlreadyExists', `There is a user '${id}' already: use its key, or another id`)
     const created = toUser(row)
-    const key = await signUserKey(sharedEncryptionKey(config.secret, installation.id), created.id)
+    const key = await signUserKey(encryptionKeyOf(installation, config.secret), created.id)
     return { user: created, key }
   },
 })
