@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { parseOpening, type Opening } from './openings.ts'
 import { compile, type Infer } from './schema.ts'
 
 /** The settings of an Isobot process, read from the environment once, complete and frozen. */
@@ -18,6 +19,13 @@ export interface Config {
     host?: string
     /** The address by which the outside reaches the api, without a slash at the end. */
     baseUrl: string
+  }
+  /** Chat requests that are answered per minute; 0: any number. */
+  chatRateLimits: {
+    /** Of one user key at one installation. */
+    user: number
+    /** Of one installation, all its users and visitors together. */
+    installation: number
   }
   /** Encrypts secrets at rest and derives the keys that are shared with nobody else. */
   secret: string
@@ -39,11 +47,16 @@ export interface Config {
     cpuMilliseconds: number
     wallMilliseconds: number
   }
+  outbound: {
+    /** What requests on a bot's behalf may reach although its address is not public. */
+    allowPrivate: Opening[]
+  }
   /** Stop gracefully when standard input ends, because a parent holds its other end. */
   hasParent: boolean
 }
 
 const seconds = { type: 'integer', minimum: 1, maximum: 86_400 } as const
+const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
 
 /** Every variable that is read, with its rule and default. An unknown variable is somebody else's. */
 const environmentSchema = {
@@ -59,6 +72,8 @@ const environmentSchema = {
     PORT: { type: 'integer', minimum: 0, maximum: 65_535, default: 3000 },
     HOST: { type: 'string', minLength: 1 },
     ISOBOT_BASE_URL: { type: 'string', pattern: '^https?://' },
+    CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
+    CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
     ISOBOT_SECRET: { type: 'string', minLength: 32 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
@@ -71,6 +86,7 @@ const environmentSchema = {
     WORKER_LOCK_SECONDS: { ...seconds, default: 10 },
     WORKER_STALLED_SECONDS: { ...seconds, default: 5 },
     WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
+    OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
     SANDBOX_MEMORY_MB: { type: 'integer', minimum: 8, maximum: 128, default: 64 },
     SANDBOX_CPU_MS: { type: 'integer', minimum: 10, maximum: 60_000, default: 2000 },
@@ -107,7 +123,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is how shells and platforms spell "not set".
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(environment)) if (value) given[name] = value
-  if (!isEnvironment(given)) throw new ConfigError(listProblems())
+  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseOpening(entry))
+  if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   return Object.freeze(toConfig(given))
 }
 
@@ -121,6 +138,7 @@ function toConfig(given: Environment): Config {
       ...(given.HOST && { host: given.HOST }),
       baseUrl: (given.ISOBOT_BASE_URL ?? `http://localhost:${given.PORT}`).replace(/\/+$/, ''),
     },
+    chatRateLimits: { user: given.CHAT_RATE_LIMIT_USER, installation: given.CHAT_RATE_LIMIT_INSTALLATION },
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,
@@ -136,16 +154,31 @@ function toConfig(given: Environment): Config {
       cpuMilliseconds: given.SANDBOX_CPU_MS,
       wallMilliseconds: given.SANDBOX_WALL_MS,
     },
+    outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseOpening(entry) ?? []) },
     hasParent: given.ISOBOT_PARENT === 'stdin',
   }
 }
 
-function listProblems(): string {
+/** The entries of a list with commas. */
+function entriesOf(list: string): string[] {
+  return list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
+
+function listProblems(unreadableOpenings: string[]): string {
   const problems = (isEnvironment.errors ?? []).map((error) => {
     const name = error.instancePath.slice(1) || String(error.params['missingProperty'])
     const rule = error.keyword === 'required' ? 'is not set' : (error.message ?? 'is wrong')
     const remedy = remedies[name as keyof Environment]
     return `  ${name} ${rule}${remedy ? `: ${remedy}` : ''}`
   })
+  for (const entry of unreadableOpenings) {
+    problems.push(
+      `  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, ${JSON.stringify(entry)}: write a host, an IP address ` +
+        'or a network, each with or without a port, for instance backend.internal:8080,10.0.0.0/8,[fd00::1]:8080',
+    )
+  }
   return ['The environment does not fit:', ...new Set(problems)].join('\n')
 }

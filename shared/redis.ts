@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import type { Config } from './config.ts'
 import type { Logger } from './logger.ts'
 
@@ -8,9 +8,16 @@ type Patience =
   | 'waits'
   /** Commands fail after a moment: for who answers a request meanwhile. */
   | 'fails'
+  /** Commands fail at once: for who can do without. */
+  | 'hurries'
 
-/** Attempts to connect again, of 50 ms and more each, before a command fails. */
-const attemptsBeforeFailure = 3
+const patienceOptions = {
+  waits: { maxRetriesPerRequest: null },
+  // The attempts to connect again are 50 ms and more apart.
+  fails: { maxRetriesPerRequest: 3 },
+  // A Redis that is connected and does not answer is away too.
+  hurries: { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 },
+} satisfies Record<Patience, RedisOptions>
 
 /** Opens a Redis connection. Its errors are logged, and it connects again by itself. */
 export function connectRedis(
@@ -19,7 +26,7 @@ export function connectRedis(
   patience: Patience,
 ): Redis {
   const redis = new Redis(url, {
-    maxRetriesPerRequest: patience === 'waits' ? null : attemptsBeforeFailure,
+    ...patienceOptions[patience],
     ...(allowSelfSigned && url.startsWith('rediss:') && { tls: { rejectUnauthorized: false } }),
   })
   redis.on('error', (error) => log.error({ err: error }, 'A Redis connection reports an error'))

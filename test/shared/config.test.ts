@@ -39,6 +39,48 @@ function problemsOf(environment: NodeJS.ProcessEnv): unknown {
   }
 }
 
+test('openings for outbound requests are hosts, addresses and networks, with or without a port', () => {
+  const list = 'Backend.internal:8080, 10.0.0.0/8,127.0.0.1:9000,fd00::/8,[::1]:8080,[fd12::/16]:443,'
+  const { allowPrivate } = readConfig({ ...least, OUTBOUND_ALLOW_PRIVATE: list }).outbound
+  const written = allowPrivate.map(({ target, port }) => [typeof target === 'string' ? target : target.join('/'), port])
+  expect(written).toEqual([
+    ['backend.internal', 8080],
+    ['10.0.0.0/8', undefined],
+    ['127.0.0.1/32', 9000],
+    ['fd00::/8', undefined],
+    ['::1/128', 8080],
+    ['fd12::/16', 443],
+  ])
+  expect(readConfig(least).outbound.allowPrivate).toEqual([])
+})
+
+test.each([
+  'http://backend.internal',
+  'backend.internal/path',
+  'user@backend.internal',
+  '*.internal',
+  'backend.internal:0',
+  'backend.internal:65536',
+  'backend.internal:http',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.1',
+  '2130706433',
+  '0x7f.1',
+  '010.0.0.1',
+  '300.0.0.1',
+  '[backend.internal]:80',
+  '[::1',
+  '::ffff:10.0.0.1',
+  'fd00::/129',
+  'two words',
+])('the opening "%s" is refused, with what to write', (entry) => {
+  const error = problemsOf({ ...least, OUTBOUND_ALLOW_PRIVATE: `10.0.0.0/8,${entry}`, PORT: 'eighty' })
+  expect(error).toBeInstanceOf(ConfigError)
+  expect(String(error)).toContain(`  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, "${entry}": write a host`)
+  expect(String(error)).toContain('  PORT ')
+})
+
 test('an empty variable counts as not set', () => {
   expect(readConfig({ ...least, REDIS_URL: '', PORT: '' })).toEqual(readConfig(least))
 })

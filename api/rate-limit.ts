@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import type { RequestHandler } from 'express'
+import type { Config } from '#shared/config.ts'
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
+
+/** What pages of other origins may read only where they are told so. */
+export const rateLimitHeaders = [
+  'RateLimit-Policy',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+]
+
+/** What counting a request came to. */
+export interface Verdict {
+  /** For the answer, whatever it will be; none where nothing was counted. */
+  headers: Record<string, string>
+  /** The answer, when the request is one too many. */
+  refusal?: ApiError
+}
+
+/** Limits the requests of each chat user and of each installation, over all api processes when there is a Redis. */
+export interface RateLimiter {
+  /**
+   * Counts a request. Never throws: while Redis is away everybody passes.
+   *
+   * @param webhookId the id in the installation's address, decoded; there may be no such installation
+   * @param userKey the user's key as it came, valid or not
+   */
+  consume(webhookId: string, userKey?: string): Promise<Verdict>
+  /** Counts the chat's HTTP requests and answers those that are too many. Its place is the root, as it reads the path. */
+  handle: RequestHandler
+  close(): void
+}
+
+export function openRateLimiter({ config, log }: Context): RateLimiter {
+  const limits = config.chatRateLimits
+  const isLimited = limits.user > 0 || limits.installation > 0
+  const counter = isLimited ? openCounter(config.redis, log) : undefined
+
+  async function consume(webhookId: string, userKey?: string): Promise<Verdict> {
+    const buckets = bucketsOf(limits, webhookId, userKey)
+    return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
+  }
+
+  return {
+    consume,
+    async handle(request, response, next) {
+      const webhookId = webhookIdIn(request.path)
+      if (webhookId === undefined) return next()
+      const { headers, refusal } = await consume(webhookId, request.get('x-user-key'))
+      response.set(headers)
+      if (refusal) response.status(refusal.status).json(refusal.toJSON())
+      else next()
+    },
+    close: () => counter?.close(),
+  }
+}
+
+/** The id in a chat's path, read as the router reads it: another spelling of an address is no other installation. */
+function webhookIdIn(path: string): string | undefined {
+  const [first, webhookId] = path.split('/').filter(Boolean)
+  if (first !== 'chat' || webhookId === undefined) return undefined
+  try {
+    return decodeURIComponent(webhookId)
+  } catch {
+    return webhookId
+  }
+}
+
+interface Bucket {
+  name: string
+  limit: number
+  /** Whose requests are in it, in words for the caller. */
+  whose: string
+}
+
+/** The user's bucket and then the installation's, where they have a limit. */
+function bucketsOf(limits: Config['chatRateLimits'], webhookId: string, userKey: string | undefined): Bucket[] {
+  const buckets: Bucket[] = []
+  if (limits.user && userKey) {
+    buckets.push({ name: nameOf(webhookId, userKey), limit: limits.user, whose: 'one user' })
+  }
+  if (limits.installation) {
+    buckets.push({ name: nameOf(webhookId), limit: limits.installation, whose: 'all users of this chat together' })
+  }
+  return buckets
+}
+
+/** A name that is short whatever a stranger sends, and gives no key away. */
+function nameOf(...parts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+}
+
+/** Puts one request into each bucket. The first that is there speaks for all, unless a later one is too full. */
+async function take(counter: Counter, buckets: Bucket[]): Promise<Verdict> {
+  const counts = await counter.increment(buckets.map(({ name }) => name))
+  if (!counts) return { headers: {} }
+  const filled = buckets.map((bucket, index) => ({ ...bucket, ...counts[index]! }))
+  const exceeded = filled.findLast(({ totalHits, limit }) => totalHits > limit)
+  const { limit, totalHits, resetTime } = exceeded ?? filled[0]!
+  const seconds = secondsUntil(resetTime)
+  const headers = {
+    'RateLimit-Policy': `${limit};w=${windowMilliseconds / 1000}`,
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(Math.max(0, limit - totalHits)),
+    'RateLimit-Reset': String(seconds),
+  }
+  if (!exceeded) return { headers }
+  // A user who does not stop takes nothing away from the others.
+  for (const { name } of filled.slice(filled.indexOf(exceeded) + 1)) await counter.decrement(name)
+  const message = `Too many requests: ${exceeded.whose} may make ${limit} a minute. Try again in ${seconds} s`
+  return { headers: { ...headers, 'Retry-After': String(seconds) }, refusal: new ApiError('RateLimited', message) }
+}
+
+function secondsUntil(time: Date | undefined): number {
+  const milliseconds = time ? time.getTime() - Date.now() : windowMilliseconds
+  return Math.max(1, Math.ceil(milliseconds / 1000))
+}
