@@ -3,25 +3,30 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import { answer } from '#shared/answer.ts'
+import { answer, type Reply } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { prepareClose } from './graceful-close.ts'
 import { health } from './health.ts'
-import { createRealtime, type Listening, type Realtime } from './realtime.ts'
+import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
+import { openEventStream } from './realtime/event-stream.ts'
+import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
+import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
-export function createApp(context: Context, realtime: Realtime): Express {
+export function createApp(context: Context, realtime: Realtime, rateLimiter: RateLimiter): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(health(context))
   app.use('/chat', allowBrowsers)
+  app.use(rateLimiter.handle)
   app.use(async (request, response) => {
     const reply = await answer(context, fromHttp(context, request, response))
-    if (reply.opensStream) await realtime.open(response, reply.body as Listening)
-    else response.status(reply.status).json(reply.body)
+    if (reply.opensStream) await realtime.open(reply.body as Listening, () => openEventStream(response))
+    else respond(request, response, reply)
   })
   app.use(answerErrors(context))
   return app
@@ -35,6 +40,7 @@ const allowBrowsers = cors({
   origin: true,
   credentials: true,
   methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
+  exposedHeaders: rateLimitHeaders,
   optionsSuccessStatus: 200,
 })
 
@@ -44,15 +50,30 @@ function answerErrors({ log }: Context): ErrorRequestHandler {
     const error = ApiError.from(cause)
     log.error({ err: cause, errorId: error.id, method: request.method, path: request.path }, error.message)
     if (response.headersSent) next(cause)
-    else response.status(error.status).type('json').json(error.toJSON())
+    else respond(request, response, { status: error.status, body: error.toJSON() })
   }
 }
 
+const retryStreamSeconds = 5
+
+/**
+ * Sends a reply. A client that asks for a stream is never refused with a status of 500 and above: event sources of
+ * published clients would go on asking every second, for ever and unseen.
+ */
+function respond(request: Request, response: Response, reply: Reply): void {
+  const wantsStream = request.headers.accept === 'text/event-stream'
+  if (reply.status < 500 || !wantsStream) return void response.status(reply.status).json(reply.body)
+  const error = new ApiError('RateLimited', 'The stream cannot be opened at the moment: try again in a while')
+  response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
+}
+
 function fromHttp(context: Context, request: Request, response: Response) {
+  // Event sources that come back name what they heard last in a header, or in the query where they cannot set one.
+  const lastEventId = request.headers['last-event-id']
   return {
     method: request.method,
     path: request.path,
-    query: request.query,
+    query: { ...request.query, ...(lastEventId && { lastEventId }) },
     body: () => readBody(request, response),
     identify: identify(context, request.headers),
   }
@@ -60,8 +81,6 @@ function fromHttp(context: Context, request: Request, response: Response) {
 
 /** Longer than the proxies of the usual platforms keep an idle connection, so that they and not we close it. */
 const keepAliveMilliseconds = 95_000
-/** While stopping, how often to close the connections that have become idle. */
-const closeIdleMilliseconds = 50
 
 export interface RunningServer extends AsyncDisposable {
   port: number
@@ -73,20 +92,23 @@ export interface RunningServer extends AsyncDisposable {
  * @throws Error naming the port when it is taken
  */
 export async function startServer(context: Context): Promise<RunningServer> {
-  const realtime = createRealtime(context)
-  const server = createServer(createApp(context, realtime))
+  const realtime = openRealtime(context)
+  const rateLimiter = openRateLimiter(context)
+  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, createApp(context, realtime, rateLimiter))
+  acceptUpgrades(server, { context, realtime, rateLimiter })
   server.keepAliveTimeout = keepAliveMilliseconds
-  await listen(server, context.config.http)
+  const close = prepareClose(server)
+  try {
+    await listen(server, context.config.http)
+  } catch (error) {
+    rateLimiter.close()
+    throw error
+  }
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close')
-      server.close()
-      realtime.close()
-      // A connection whose response ends only now is kept alive otherwise, and the server open with it.
-      const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
-      await closed
-      clearInterval(closeIdle)
+      await Promise.all([close(), realtime.close()])
+      rateLimiter.close()
     },
   }
 }

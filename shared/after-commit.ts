@@ -1,41 +1,62 @@
 import type { Context } from './context.ts'
-import type { ChatEvent } from './models/event.ts'
-import type { Message } from './models/message.ts'
+import type { ChatSignal, PassingSignal } from './models/signal.ts'
 import { conversationTopic } from './signals.ts'
+import type { LogEntry } from './store/conversation-log.ts'
 
-/** What listeners of a conversation are told, exactly as published clients parse it. */
-export type ChatSignal =
-  | { type: 'message_created'; data: Message & { isBot: boolean } }
-  | { type: 'event_created'; data: ChatEvent & { isBot: boolean } }
-  | { type: 'message_deleted'; data: { id: string; conversationId: string; userId: string } }
-  | { type: 'participant_added'; data: Participation }
-  /** `removedUserId` is for the streams' door, which ends those of that user, and goes no further. */
-  | { type: 'participant_removed'; data: Participation; removedUserId: string }
+/** What the processes tell each other of a conversation. */
+export type Announcement =
+  /** A new entry of its log, with its place. */
+  | { sequence: number; at: number; signal: ChatSignal }
+  /** What is no entry, and of use only now. */
+  | { passing: PassingSignal }
+  /** There may be entries that were not announced. */
+  | { look: true }
 
-interface Participation {
-  conversationId: string
-  participantId: string
+/**
+ * Tells a conversation's listeners of an entry of its log, once it is committed. An announcement that cannot be made is
+ * logged and not an error: the entry is stored, and listeners find it when they look.
+ */
+export async function tellListeners(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
+  const { conversationId, sequence, at, hasWebhook } = entry
+  await announce(context, conversationId, { sequence, at: at.getTime(), signal })
+  if (hasWebhook) await wakeWorker(context, 'webhook', conversationId)
+}
+
+/** Has a conversation's listeners look for entries that may not have been announced. */
+export async function nudgeListeners(context: Context, conversationId: string): Promise<void> {
+  await announce(context, conversationId, { look: true })
 }
 
 /**
- * Tells a conversation's listeners, once it is committed. A signal that cannot be sent is logged and not an error: what
- * it tells of is stored, and clients list it.
- *
- * @param conversationId the conversation's own id; `signal.data.conversationId` is what clients call it
+ * Tells a conversation's listeners something that is not stored.
+ * @throws Error when it cannot be told: nothing else will
  */
-export async function tellListeners(context: Context, conversationId: string, signal: ChatSignal): Promise<void> {
+export async function tellInPassing(
+  { signals }: Context,
+  conversationId: string,
+  passing: PassingSignal,
+): Promise<void> {
+  const announcement: Announcement = { passing }
+  await signals.publish(conversationTopic(conversationId), announcement)
+}
+
+async function announce(context: Context, conversationId: string, announcement: Announcement): Promise<void> {
   try {
-    await context.signals.publish(conversationTopic(conversationId), signal)
+    await context.signals.publish(conversationTopic(conversationId), announcement)
   } catch (error) {
-    context.log.error({ err: error, conversationId, type: signal.type }, 'A signal could not be published')
+    context.log.error({ err: error, conversationId }, 'A signal could not be published')
   }
 }
 
 /**
- * Wakes a worker for an event that is committed. A wake-up that fails is logged and not an error: the event is stored,
- * and the sweep finds it.
+ * Wakes a worker for what is committed: an event in a mailbox, or a conversation's entries that its webhook waits for.
+ * A wake-up that fails is logged and not an error: what has to be done is stored, and the sweep finds it.
  */
-export async function wakeWorker(context: Context, name: 'message' | 'event', mailbox: string): Promise<void> {
+export async function wakeWorker(
+  context: Context,
+  name: 'message' | 'event' | 'webhook',
+  mailbox: string,
+): Promise<void> {
   try {
     await context.queue.wake(name, mailbox)
   } catch (error) {

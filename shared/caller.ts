@@ -1,5 +1,6 @@
 import { ApiError } from './errors.ts'
-import { roles, type InstallationRow, type Role } from './store/tables.ts'
+import type { Installation } from './store/installations.ts'
+import { roles, type Role } from './store/tables.ts'
 
 /**
  * Who asks. An operation says which kind of caller it takes, `answer` checks it, and the handler gets a caller of that
@@ -10,13 +11,13 @@ export type Caller = Visitor | ChatUser | BotCaller | AccountCaller | Administra
 /** Somebody at a chat installation's address, without a key. */
 export interface Visitor {
   kind: 'visitor'
-  installation: InstallationRow
+  installation: Installation
 }
 
 /** A user of a chat installation, known by a valid key. */
 export interface ChatUser {
   kind: 'user'
-  installation: InstallationRow
+  installation: Installation
   /** The id in the key: what the client knows the user by. There may be no such user (any more). */
   knownId: string
 }
@@ -29,12 +30,17 @@ export interface BotCaller {
   execution?: Execution
 }
 
+/** The message streams that a run has begun and not ended, by their ids, with their conversations. */
+export type OpenStreams = Map<string, string>
+
 /** The run on whose behalf a call is made. */
 export interface Execution {
   eventId: string
   attempt: number
   /** Which call it is: the operation, with the actions that led to it, and how manieth call of it in the run. */
   call: { operation: string; ordinal: number }
+  /** What the run is writing for all to see. */
+  openStreams: OpenStreams
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
 }
@@ -71,9 +77,14 @@ export function authorise(caller: Caller, access: Access): void {
   if (caller.kind !== 'administrator') {
     throw new ApiError('Forbidden', 'This is for members of a workspace: use a personal token')
   }
-  if (roles.indexOf(caller.role) < roles.indexOf(access)) {
+  if (!hasRole(caller, access)) {
     throw new ApiError('Forbidden', `This needs the role '${access}' in the workspace; yours is '${caller.role}'`)
   }
+}
+
+/** Whether a member may do what a role may. */
+export function hasRole({ role }: Administrator, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least)
 }
 
 export function isRole(access: Access): access is Role {

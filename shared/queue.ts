@@ -15,13 +15,18 @@ export interface Jobs {
   message: { mailbox: string }
   /** Another event arrived, or is due: likewise. */
   event: { mailbox: string }
-  /** A failed event's next run is due: wake its mailbox. */
-  retry: { mailbox: string }
+  /** A conversation's log has entries that its webhook waits for: send them. */
+  webhook: { mailbox: string }
+  /** What had to wait is due: wake it. */
+  retry: { name: WakeName; mailbox: string }
   /** Code was uploaded: say what it declares. */
   inspection: { inspectionId: string }
 }
 
 export type JobName = keyof Jobs
+
+/** The jobs that say where to look. A conversation's events and its webhook are looked after apart. */
+export type WakeName = 'message' | 'event' | 'webhook'
 
 /** A job as its task gets it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
@@ -29,12 +34,12 @@ export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[Job
 /** The end of the queue that jobs are put in at. */
 export interface WakeQueue {
   /**
-   * Has a worker look into a mailbox. At most one job of a mailbox is active and one waits, and a wake during a run
-   * always gets a run after it.
+   * Has a worker look into a mailbox, or after a conversation's webhook. At most one job of each is active and one
+   * waits, and a wake during a run always gets a run after it.
    */
-  wake(name: 'message' | 'event', mailbox: string): Promise<void>
-  /** Has a worker wake the mailbox when the delay is over. */
-  wakeLater(mailbox: string, delayMilliseconds: number): Promise<void>
+  wake(name: WakeName, mailbox: string): Promise<void>
+  /** Has a worker do that when the delay is over. */
+  wakeLater(name: WakeName, mailbox: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, before the mailboxes that wait: a person waits too. */
   inspect(inspectionId: string): Promise<void>
   close(): Promise<void>
@@ -73,10 +78,11 @@ export function openQueue(config: Config, log: Logger): WakeQueue {
   queue.on('error', (error) => log.error({ err: error }, 'The queue reports an error'))
   return {
     async wake(name, mailbox) {
-      await queue.add(name, { mailbox }, { deduplication: { id: mailbox, keepLastIfActive: true } })
+      const id = name === 'webhook' ? `webhook-${mailbox}` : mailbox
+      await queue.add(name, { mailbox }, { deduplication: { id, keepLastIfActive: true } })
     },
-    async wakeLater(mailbox, delay) {
-      await queue.add('retry', { mailbox }, { delay })
+    async wakeLater(name, mailbox, delay) {
+      await queue.add('retry', { name, mailbox }, { delay })
     },
     async inspect(inspectionId) {
       await queue.add('inspection', { inspectionId }, { lifo: true })

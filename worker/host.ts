@@ -1,6 +1,6 @@
 import type { Host } from '#sandbox/contract.ts'
 import { answer } from '#shared/answer.ts'
-import type { BotCaller } from '#shared/caller.ts'
+import type { BotCaller, OpenStreams } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
 
 /** The run for which the sandbox door is open. */
@@ -10,6 +10,8 @@ export interface DoorRun {
   attempt: number
   /** The calls of actions that led to this run, for instance `callAction:1/`; empty for the event itself. */
   scope: string
+  /** The streams that the event's handling has open, in whichever of its runs. */
+  openStreams: OpenStreams
   /** Runs one of the bot's actions within this run. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
@@ -35,6 +37,7 @@ export function openDoor(context: Context, run: DoorRun): Host {
           execution: {
             eventId: run.eventId,
             attempt: run.attempt,
+            openStreams: run.openStreams,
             call: { operation: `${run.scope}${name}`, ordinal },
             callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
           },

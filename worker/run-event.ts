@@ -1,7 +1,9 @@
 import type { EventTask, Host, JsonObject, Outcome, Run } from '#sandbox/contract.ts'
+import type { OpenStreams } from '#shared/caller.ts'
 import { unknownAction } from '#shared/call-action.ts'
 import { toSourceStack } from '#shared/compile-bot.ts'
 import { ApiError } from '#shared/errors.ts'
+import { abortStreams } from '#shared/message-streams.ts'
 import { incomingEventStages, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
 import { actionTriggered, messageCreated } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
@@ -18,18 +20,35 @@ import type { Tools } from './worker.ts'
  */
 export async function runEvent(tools: Tools, event: ClaimedEvent, version: BotVersion): Promise<Outcome | undefined> {
   const task = event.type === actionTriggered ? actionTask(event) : eventTask(event, version)
-  return task && runInSandbox(tools, { event, version, task, scope: '' })
+  if (!task) return undefined
+  const openStreams: OpenStreams = new Map()
+  try {
+    return await runInSandbox(tools, { event, version, task, scope: '', openStreams })
+  } finally {
+    await abortStreams(tools, openStreams)
+  }
 }
 
 function actionTask(event: ClaimedEvent): Run['task'] {
   const { type, input } = event.payload as { type: string; input: JsonObject }
-  return { kind: 'action', name: type, input, event: toEventObject(event) }
+  return { kind: 'action', name: type, input, event: toEventObject(event), streamPrefix: streamPrefix(event) }
 }
 
 function eventTask(event: ClaimedEvent, { hooks }: BotVersion): EventTask | undefined {
   const stages = event.type === messageCreated ? incomingMessageStages : incomingEventStages
   if (![...stages, turnEndStage].some((stage) => hooks.includes(stage))) return undefined
-  return { kind: 'event', event: toEventObject(event), stages: [...stages], finally: turnEndStage }
+  return {
+    kind: 'event',
+    event: toEventObject(event),
+    stages: [...stages],
+    finally: turnEndStage,
+    streamPrefix: streamPrefix(event),
+  }
+}
+
+/** A run that is repeated names its streams as before, so that listeners replace what they show of them. */
+function streamPrefix(event: ClaimedEvent, scope = ''): string {
+  return `${event.id}/${scope}`
 }
 
 interface Part {
@@ -38,19 +57,31 @@ interface Part {
   task: Run['task']
   /** See `DoorRun`. */
   scope: string
+  openStreams: OpenStreams
 }
 
-function runInSandbox(tools: Tools, { event, version, task, scope }: Part): Promise<Outcome> {
+function runInSandbox(tools: Tools, { event, version, task, scope, openStreams }: Part): Promise<Outcome> {
   const id = `${event.id}#${event.attempt}/${scope}`
   const host: Host = openDoor(tools, {
     botId: event.bot_id,
     eventId: event.id,
     attempt: event.attempt,
     scope,
+    openStreams,
     async callAction(name, input, nestedScope) {
       if (!version.actions.includes(name)) throw unknownAction(name, version.actions)
-      const nested: Run['task'] = { kind: 'action', name, input: input as JsonObject, event: {}, within: id }
-      return outputOf(name, await runInSandbox(tools, { event, version, task: nested, scope: nestedScope }))
+      const nested: Run['task'] = {
+        kind: 'action',
+        name,
+        input: input as JsonObject,
+        event: {},
+        within: id,
+        streamPrefix: streamPrefix(event, nestedScope),
+      }
+      return outputOf(
+        name,
+        await runInSandbox(tools, { event, version, task: nested, scope: nestedScope, openStreams }),
+      )
     },
   })
   const bundle = { id: version.id, botId: version.bot_id, code: version.script }

@@ -1,7 +1,9 @@
 import type { Context } from '#shared/context.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
 import { forgottenMailboxes } from '#shared/store/mailboxes.ts'
+import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
+import { forgottenWebhooks } from '#shared/store/webhook-cursors.ts'
 
 /** Mailboxes woken in one sweep. */
 const atOnce = 1000
@@ -24,6 +26,9 @@ async function sweep({ db, queue, config, log }: Context): Promise<void> {
   const mailboxes = await forgottenMailboxes(db, config.worker.sweepMilliseconds, atOnce)
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited long')
   for (const mailbox of mailboxes) await queue.wake('event', mailbox)
+  const webhooks = await forgottenWebhooks(db, config.worker.sweepMilliseconds, atOnce)
+  for (const conversationId of webhooks) await queue.wake('webhook', conversationId)
   await deleteOldLargeSignals(db)
+  await deleteOldSignals(db)
   await deleteAbandonedInspections(db)
 }

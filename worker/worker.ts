@@ -5,7 +5,9 @@ import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
+import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
 import { startSweep } from './sweep.ts'
+import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import type { Sandbox } from '#sandbox/contract.ts'
@@ -15,6 +17,7 @@ export interface Tools extends Context {
   sandbox: Sandbox
   bundles: Bundles
   mailboxes: Mailboxes
+  outbound: Outbound
 }
 
 /** A run that has not ended this long after the worker was asked to stop is interrupted: another worker repeats it. */
@@ -33,7 +36,14 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
     }),
     (open) => open.close(),
   )
-  const tools: Tools = { ...context, sandbox, bundles: openBundles(context.db), mailboxes: openMailboxes(context.db) }
+  const outbound = parts.adopt(openOutbound(config, log), (open) => open.close())
+  const tools: Tools = {
+    ...context,
+    sandbox,
+    bundles: openBundles(context.db),
+    mailboxes: openMailboxes(context.db),
+    outbound,
+  }
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(
     openJobWorker(config, log, config.worker, (job) => work(tools, job)),
@@ -51,8 +61,10 @@ async function work(tools: Tools, job: AnyJob): Promise<void> {
     case 'message':
     case 'event':
       return drainMailbox(tools, job.data.mailbox)
+    case 'webhook':
+      return callWebhook(tools, job.data.mailbox)
     case 'retry':
-      return tools.queue.wake('event', job.data.mailbox)
+      return tools.queue.wake(job.data.name, job.data.mailbox)
     case 'inspection':
       return inspectCode(tools, job.data.inspectionId)
   }

@@ -1,4 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { ChatSignal } from '../models/signal.ts'
+import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { knownConversation, knownUser } from './known-ids.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
@@ -113,18 +115,31 @@ export async function pageOfOwnedConversations(
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
-/** Lets a user take part in a conversation. False when the user does already. */
-export async function insertParticipant(db: Database, conversation: ConversationRow, user: UserRow): Promise<boolean> {
-  const inserted = await db('participants')
-    .insert({ conversation_id: conversation.id, user_id: user.id, bot_id: conversation.bot_id })
-    .onConflict(['conversation_id', 'user_id'])
-    .ignore()
-    .returning('user_id')
-  return inserted.length === 1
+/** Lets a user take part in a conversation, and records the signal that tells of it. Undefined when the user does already. */
+export async function insertParticipant(
+  db: Database,
+  conversation: ConversationRow,
+  userId: string,
+  signal: ChatSignal,
+): Promise<LogEntry | undefined> {
+  const change = `
+    insert into participants (conversation_id, user_id, bot_id) values (:conversationId, :userId, :botId)
+    on conflict (conversation_id, user_id) do nothing
+    returning conversation_id`
+  const bindings = { conversationId: conversation.id, userId, botId: conversation.bot_id }
+  return changeAndRecord(db, change, bindings, signal)
 }
 
-export async function deleteParticipant(db: Database, conversation: ConversationRow, user: UserRow): Promise<void> {
-  await db('participants').where({ conversation_id: conversation.id, user_id: user.id }).delete()
+/** Takes a user out of a conversation, and records the signal that tells of it. Undefined when the user is out already. */
+export async function deleteParticipant(
+  db: Database,
+  conversation: ConversationRow,
+  userId: string,
+  signal: ChatSignal,
+): Promise<LogEntry | undefined> {
+  const change = `
+    delete from participants where conversation_id = :conversationId and user_id = :userId returning conversation_id`
+  return changeAndRecord(db, change, { conversationId: conversation.id, userId }, signal)
 }
 
 /** Finds who takes part in a conversation by the id that clients know the user by. */

@@ -73,8 +73,8 @@ function prepare(sql: string): PreparedStatement {
   const known = preparedStatements.get(sql)
   if (known) return known
   const parameters: string[] = []
-  // A cast is two colons; a parameter is one.
-  const text = sql.replaceAll(/(?<!:):(\w+)/g, (_match, parameter: string) => {
+  // A cast is two colons; a colon inside a word is text.
+  const text = sql.replaceAll(/(?<![:\w]):(\w+)/g, (_match, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })

@@ -1,3 +1,4 @@
+import { entryColumns, nextEntry, noteForWebhook, roomColumns, type EntryColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import type { EventRow } from './tables.ts'
 
@@ -26,6 +27,26 @@ export async function insertConversationEvent(
      insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
      select :id, bot_id, id, id, :userId, :messageId, :integration, :type, :payload, clock from conversation
      returning *`,
+    { ...bindings(event), conversationId: event.conversationId },
+  )
+  return row
+}
+
+/** Stores an event that a chat user made, which is an entry of the conversation's log. Otherwise like the above. */
+export async function insertChatEvent(
+  db: Database,
+  event: NewEvent & { conversationId: string },
+): Promise<(EventRow & EntryColumns) | undefined> {
+  const [row] = await query<EventRow & EntryColumns>(
+    db,
+    `with conversation as (
+       ${nextEntry} where id = :conversationId and bot_id = :botId returning ${roomColumns}
+     ), ${noteForWebhook}, event as (
+       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
+       select :id, bot_id, id, id, :userId, :messageId, :integration, :type, :payload, clock from conversation
+       returning *
+     )
+     select event.*, ${entryColumns} from event, conversation`,
     { ...bindings(event), conversationId: event.conversationId },
   )
   return row

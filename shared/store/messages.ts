@@ -1,5 +1,15 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { MessageContent } from '../models/payload.ts'
+import type { ChatSignal } from '../models/signal.ts'
+import {
+  changeAndRecord,
+  entryColumns,
+  nextEntry,
+  noteForWebhook,
+  roomColumns,
+  type EntryColumns,
+  type LogEntry,
+} from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
 import { knownConversation, knownUser } from './known-ids.ts'
@@ -11,6 +21,9 @@ export interface NewMessage extends MessageContent {
   metadata?: Record<string, unknown>
   tags?: Record<string, string>
 }
+
+/** A message as it was stored, with its place in the conversation's log. */
+export type StoredMessage = MessageRow & EntryColumns
 
 /** A chat user's message: stored only when the user takes part in the conversation. */
 export interface NewIncomingMessage extends NewMessage {
@@ -26,17 +39,17 @@ export interface NewIncomingMessage extends NewMessage {
 export async function insertIncomingMessage(
   db: Database,
   message: NewIncomingMessage,
-): Promise<MessageRow | undefined> {
-  const [row] = await query<MessageRow>(
+): Promise<StoredMessage | undefined> {
+  const [row] = await query<StoredMessage>(
     db,
     `with author as (select ${knownUser} as id), conversation as (
-       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       ${nextEntry}
        where id = (select ${knownConversation}) and bot_id = :botId
          and exists (
            select from participants where conversation_id = conversations.id and user_id = (select id from author)
          )
-       returning id, bot_id, clock, (select id from author) as user_id
-     ), message as (
+       returning ${roomColumns}, (select id from author) as user_id
+     ), ${noteForWebhook}, message as (
        insert into messages
          (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
        select :id, bot_id, id, user_id, :type, :payload, :metadata, :tags, 'incoming', clock, clock from conversation
@@ -45,7 +58,7 @@ export async function insertIncomingMessage(
        insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
        select :eventId, bot_id, id, id, user_id, :id, :integration, :eventType, '{}', clock from conversation
      )
-     select * from message`,
+     select message.*, ${entryColumns} from message, conversation`,
     {
       ...bindings(message),
       installationId: message.installationId,
@@ -69,18 +82,20 @@ export async function insertOutgoingMessage(
   db: Database,
   message: NewMessage & { conversationId: string; userId: string },
   effect?: NewEffect,
-): Promise<MessageRow | undefined> {
-  const [row] = await query<MessageRow>(
+): Promise<StoredMessage | undefined> {
+  const [row] = await query<StoredMessage>(
     db,
     `with conversation as (
-       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       ${nextEntry}
        where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
-       returning id, bot_id, clock
-     )${effect ? `, effect as (${effectInsert} from conversation)` : ''}
-     insert into messages
-       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
-     returning *`,
+       returning ${roomColumns}
+     ), ${noteForWebhook}${effect ? `, effect as (${effectInsert} from conversation)` : ''}, message as (
+       insert into messages
+         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
+       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
+       returning *
+     )
+     select message.*, ${entryColumns} from message, conversation`,
     {
       ...bindings(message),
       conversationId: message.conversationId,
@@ -121,8 +136,14 @@ export async function findAuthoredMessage(
   return row
 }
 
-export async function deleteMessage(db: Database, botId: string, id: string): Promise<void> {
-  await db('messages').where({ bot_id: botId, id }).delete()
+/** Deletes a message, and records the signal that tells of it. Undefined when it is deleted already. */
+export async function deleteMessage(
+  db: Database,
+  where: { botId: string; id: string },
+  signal: ChatSignal,
+): Promise<LogEntry | undefined> {
+  const change = `delete from messages where bot_id = :botId and id = :id returning conversation_id`
+  return changeAndRecord(db, change, { ...where }, signal)
 }
 
 /** One page of a bot's messages, newest first; of one conversation when it is given. */

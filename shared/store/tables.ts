@@ -76,6 +76,9 @@ export interface InstallationRow {
   integration: string
   alias: string
   webhook_id: string
+  /** Encrypted; null until something is configured. */
+  configuration: string | null
+  has_webhook: boolean
   created_at: Date
   updated_at: Date
 }
@@ -102,6 +105,7 @@ export interface ConversationRow {
   channel: string
   tags: Record<string, string>
   clock: Date
+  sequence: number
   created_at: Date
   updated_at: Date
 }
@@ -200,6 +204,22 @@ export interface LargeSignalRow {
   created_at: Date
 }
 
+export interface ConversationSignalRow {
+  conversation_id: string
+  bot_id: string
+  created_at: Date
+  signal: unknown
+}
+
+export interface WebhookCursorRow {
+  conversation_id: string
+  bot_id: string
+  delivered: Date
+  latest: Date
+  failures: number
+  due_at: Date
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -219,5 +239,7 @@ declare module 'knex/types/tables.js' {
     logs: LogRow
     inspections: InspectionRow
     large_signals: LargeSignalRow
+    conversation_signals: ConversationSignalRow
+    webhook_cursors: WebhookCursorRow
   }
 }

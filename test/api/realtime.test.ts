@@ -1,38 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { tellListeners } from '#shared/after-commit.ts'
+import { nudgeListeners, tellListeners } from '#shared/after-commit.ts'
+import { newId } from '#shared/ids.ts'
+import { insertOutgoingMessage } from '#shared/store/messages.ts'
 import { createChatter, type Chatter } from '../chatter.ts'
-import { backEnds, openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { listen as openStream, type EventStream } from '../event-stream.ts'
+import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
 
-interface Frame {
-  type: string
-  data: { id: string; conversationId: string; userId: string; isBot: boolean; payload: { text: string } }
-}
-
-/** An open stream, and what has come over it. */
-async function listen(bot: DeployedBot, chatter: Chatter, conversationId: string) {
-  const abort = new AbortController()
-  const response = await fetch(`${bot.chatUrl}/conversations/${conversationId}/listen`, {
-    headers: { 'x-user-key': chatter.key },
-    signal: abort.signal,
-  })
-  let text = ''
-  const read = async () => {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk
-  }
-  const ended = read().catch(() => {})
-  opened.push(async () => {
-    abort.abort()
-    await ended
-  })
-  const lines = () => [...text.matchAll(/^event: message\ndata: (.*)\n\n/gm)].map(([, data]) => data!)
-  return { response, lines, frames: () => lines().map((line) => JSON.parse(line) as Frame) }
-}
-
-const opened: (() => Promise<void>)[] = []
+const opened: EventStream[] = []
 afterEach(async () => {
   vi.useRealTimers()
-  await Promise.all(opened.splice(0).map((close) => close()))
+  await Promise.all(opened.splice(0).map((stream) => stream.close()))
 })
+
+async function listen(bot: DeployedBot, chatter: Chatter, conversationId: string): Promise<EventStream> {
+  const stream = await openStream(bot.chatUrl, chatter.key, conversationId)
+  opened.push(stream)
+  return stream
+}
+
+const texts = (stream: EventStream) => stream.frames().map(({ data }) => data.payload.text)
 
 describe.each(backEnds)('a stream on %s', (backEnd) => {
   let platform: Platform
@@ -73,15 +59,51 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     ])
   })
 
-  test('hears nothing twice, as when a run is repeated after a crash', async () => {
+  test('hears nothing twice, when it is announced again', async () => {
     const conversationId = await alice.createConversation()
-    const { frames } = await listen(bot, alice, conversationId)
+    const stream = await listen(bot, alice, conversationId)
     const { body } = await alice.say(conversationId, 'once')
-    const data = { ...body.message, isBot: false }
-    await tellListeners(platform.context, conversationId, { type: 'message_created', data })
+    const signal = { type: 'message_created', data: { ...body.message, isBot: false } } as const
+    const entry = { conversationId, sequence: 1, at: new Date(body.message.createdAt), hasWebhook: false }
+    await tellListeners(platform.context, entry, signal)
+    await nudgeListeners(platform.context, conversationId)
     await alice.say(conversationId, 'the end')
-    await expect.poll(frames).toHaveLength(2)
-    expect(frames().map((frame) => frame.data.payload.text)).toEqual(['once', 'the end'])
+    await expect.poll(stream.frames).toHaveLength(2)
+    expect(texts(stream)).toEqual(['once', 'the end'])
+  })
+
+  test('makes up for an announcement that was lost, in the right order', async () => {
+    const conversationId = await alice.createConversation()
+    const stream = await listen(bot, alice, conversationId)
+    await alice.say(conversationId, 'one')
+    await sayUnannounced(platform, bot, conversationId, 'two')
+    await sayUnannounced(platform, bot, conversationId, 'three')
+    await alice.say(conversationId, 'four')
+    await expect.poll(() => texts(stream)).toEqual(['one', 'two', 'three', 'four'])
+  })
+
+  test('hears what was never announced within twenty seconds', async () => {
+    const conversationId = await alice.createConversation()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    // The look at the logs began with the platform, before the clock was ours.
+    await using other = await openPlatform({ backEnd, worker: false })
+    const there = await other.createBot()
+    const bob = await createChatter(there.chatUrl)
+    const itsConversationId = await bob.createConversation()
+    const stream = await listen(there, bob, itsConversationId)
+    await sayUnannounced(other, there, itsConversationId, 'alone')
+    vi.advanceTimersByTime(20_000)
+    vi.useRealTimers()
+    await expect.poll(() => texts(stream)).toEqual(['alone'])
+    expect(conversationId).not.toBe(itsConversationId)
+  })
+
+  test('hears many who speak at once in the order of their times, as they are listed', async () => {
+    const conversationId = await alice.createConversation()
+    const streams = await Promise.all([1, 2].map(() => listen(bot, alice, conversationId)))
+    await Promise.all(Array.from({ length: 60 }, (_, index) => alice.say(conversationId, String(index))))
+    const listed = (await alice.heard(conversationId)).map(({ text }) => text)
+    for (const stream of streams) await expect.poll(() => texts(stream)).toEqual(listed)
   })
 
   test('is pinged every 25 seconds', async () => {
@@ -95,6 +117,12 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   })
 })
 
+/** Stores what the bot says and tells nobody, as when the process dies in between. */
+async function sayUnannounced(platform: Platform, bot: DeployedBot, conversationId: string, text: string) {
+  const message = { id: newId('msg'), botId: bot.id, userId: bot.id, type: 'text', payload: { text } }
+  await insertOutgoingMessage(platform.context.db, { ...message, conversationId })
+}
+
 test('a stream that cannot be opened is refused with an error object that keeps the reason to itself', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()
@@ -103,10 +131,16 @@ test('a stream that cannot be opened is refused with an error object that keeps 
   platform.context.signals.subscribe = async () => {
     throw new Error('the password is hunter2')
   }
-  const { status, headers, body } = await chatter.ask('GET', `/conversations/${conversationId}/listen`)
+  const url = `${bot.chatUrl}/conversations/${conversationId}/listen`
+  const { status, headers, body } = await send('GET', url, undefined, { 'x-user-key': chatter.key })
   expect({ status, ...body }).toMatchObject({ status: 500, code: 500, type: 'Internal', id: expect.any(String) })
   expect(headers.get('content-type')).toContain('application/json')
   expect(JSON.stringify(body)).not.toContain('hunter2')
+
+  const eventSource = { 'x-user-key': chatter.key, accept: 'text/event-stream' }
+  const gently = await send('GET', url, undefined, eventSource)
+  expect(gently).toMatchObject({ status: 429, body: { code: 429, type: 'RateLimited' } })
+  expect(gently.headers.get('retry-after')).toBe('5')
 })
 
 test('a listener that does not read is dropped before it costs memory', async () => {
@@ -115,7 +149,6 @@ test('a listener that does not read is dropped before it costs memory', async ()
   const chatter = await createChatter(bot.chatUrl)
   const conversationId = await chatter.createConversation()
   const abort = new AbortController()
-  opened.push(async () => abort.abort())
   const response = await fetch(`${bot.chatUrl}/conversations/${conversationId}/listen`, {
     headers: { 'x-user-key': chatter.key },
     signal: abort.signal,
@@ -126,4 +159,5 @@ test('a listener that does not read is dropped before it costs memory', async ()
   await expect.poll(() => other.lines().length, { timeout: 20_000 }).toBe(30)
   // Reading comes too late: the connection is gone.
   await expect(response.text()).rejects.toThrow('terminated')
+  abort.abort()
 })

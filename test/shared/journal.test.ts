@@ -27,6 +27,7 @@ async function openRuns() {
       eventId: event.id,
       attempt: event.attempt,
       scope: '',
+      openStreams: new Map(),
       async callAction() {
         actionsCalled += 1
         return { calls: actionsCalled }
@@ -103,7 +104,14 @@ test('a call that is made twice at the same moment is performed once', async () 
   await begin()
   const { db } = platform.context
   const event = (await db('events').where({ mailbox: conversationId }).first())!
-  const run = { botId: event.bot_id, eventId: event.id, attempt: 1, scope: '', callAction: async () => ({}) }
+  const run = {
+    botId: event.bot_id,
+    eventId: event.id,
+    attempt: 1,
+    scope: '',
+    openStreams: new Map(),
+    callAction: async () => ({}),
+  }
   const body = { conversationId, type: 'text', payload: { text: 'once' } }
   const answers = await Promise.all(
     Array.from({ length: 5 }, () =>

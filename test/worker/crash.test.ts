@@ -1,24 +1,15 @@
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startChild, type Child } from '../../cli/children.ts'
+import type { Child } from '../../cli/children.ts'
 import { createChatter } from '../chatter.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
+import { startProcess as start } from '../processes.ts'
 import { startRedis } from '../redis.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const children: Child[] = []
 
-/** Starts a real process of the platform, as a platform's process manager would. */
-async function startProcess(
-  platform: Platform,
-  name: 'api' | 'worker',
-  environment: NodeJS.ProcessEnv = {},
-): Promise<Child> {
-  const child = await startChild(name, [process.execPath, join(root, name, 'main.ts')], {
-    directory: root,
-    environment: { ...platform.environment, ...environment },
-  })
+async function startProcess(...options: Parameters<typeof start>): Promise<Child> {
+  const child = await start(...options)
   children.push(child)
   return child
 }

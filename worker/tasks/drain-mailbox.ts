@@ -82,7 +82,7 @@ async function fail(
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
     const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, logs })
-    if (isOurs) await tools.queue.wakeLater(event.mailbox, delay)
+    if (isOurs) await tools.queue.wakeLater('event', event.mailbox, delay)
     return 'wait'
   }
   await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs })

@@ -20,11 +20,9 @@ export const addParticipant = operation({
     const conversation = await ownConversation(context, conversationId)
     const participant = await findKnownUser(db, caller.installation.id, userId)
     if (!participant) throw new ApiError('ResourceNotFound', `There is no user '${userId}'`)
-    const isNew = await insertParticipant(db, conversation, participant)
-    if (isNew) {
-      const data = { conversationId, participantId: userId }
-      await tellListeners(context, conversation.id, { type: 'participant_added', data })
-    }
+    const signal = { type: 'participant_added', data: { conversationId, participantId: userId } } as const
+    const entry = await insertParticipant(db, conversation, participant.id, signal)
+    if (entry) await tellListeners(context, entry, signal)
     return { participant: toUser(participant, userId) }
   },
 })

@@ -2,7 +2,8 @@ import { tellListeners, wakeWorker } from '../../after-commit.ts'
 import { newId } from '../../ids.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../operation.ts'
-import { insertConversationEvent } from '../../store/events.ts'
+import { toLogEntry } from '../../store/conversation-log.ts'
+import { insertChatEvent } from '../../store/events.ts'
 import { joinedConversation, notParticipating } from './known.ts'
 
 export const createEvent = operation({
@@ -23,7 +24,7 @@ export const createEvent = operation({
   async handle(context, { conversationId, payload }) {
     const { db, caller } = context
     const conversation = await joinedConversation(context, conversationId)
-    const row = await insertConversationEvent(db, {
+    const row = await insertChatEvent(db, {
       id: newId('evt'),
       botId: conversation.bot_id,
       conversationId: conversation.id,
@@ -34,7 +35,7 @@ export const createEvent = operation({
     })
     if (!row) throw notParticipating()
     const created = toChatEvent(row, { conversationId, userId: caller.knownId })
-    await tellListeners(context, conversation.id, { type: 'event_created', data: { ...created, isBot: false } })
+    await tellListeners(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
     await wakeWorker(context, 'event', conversation.id)
     return { event: created }
   },

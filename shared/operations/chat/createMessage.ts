@@ -4,6 +4,7 @@ import { messageCreated } from '../../models/event.ts'
 import { message, toMessage } from '../../models/message.ts'
 import { chatPayload, toContent } from '../../models/payload.ts'
 import { operation } from '../../operation.ts'
+import { toLogEntry } from '../../store/conversation-log.ts'
 import { insertIncomingMessage } from '../../store/messages.ts'
 import { notParticipating } from './known.ts'
 
@@ -38,7 +39,7 @@ export const createMessage = operation({
     if (!row) throw notParticipating()
     const created = toMessage(row, { conversationId, userId: knownId })
     // The user's own signal goes out before the bot is woken, so that no reply overtakes it.
-    await tellListeners(context, row.conversation_id, { type: 'message_created', data: { ...created, isBot: false } })
+    await tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } })
     await wakeWorker(context, 'message', row.conversation_id)
     return { message: created }
   },

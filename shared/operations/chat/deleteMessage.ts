@@ -18,9 +18,10 @@ export const deleteMessage = operation({
     const message = await findAuthoredMessage(db, { installationId: installation.id, id, knownUserId: knownId })
     if (!message) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
     if (!message.is_author) throw new ApiError('Forbidden', 'Only who has written a message may delete it')
-    await deleteMessageRow(db, installation.bot_id, id)
     const data = { id, conversationId: message.conversation_id, userId: knownId }
-    await tellListeners(context, message.conversation_id, { type: 'message_deleted', data })
+    const signal = { type: 'message_deleted', data } as const
+    const entry = await deleteMessageRow(db, { botId: installation.bot_id, id }, signal)
+    if (entry) await tellListeners(context, entry, signal)
     return {}
   },
 })

@@ -1,24 +1,46 @@
+import { listening } from '../../models/listening.ts'
 import { operation } from '../../operation.ts'
+import { readClock } from '../../store/conversation-log.ts'
 import { joinedConversation } from './known.ts'
+
+/** A client that says something and then listens, without waiting for the stream to be open, hears it all the same. */
+const replayMilliseconds = 500
 
 export const listenConversation = operation({
   name: 'listenConversation',
-  description: 'Streams the conversation’s signals as server-sent events.',
+  description:
+    'Streams the conversation’s signals, as server-sent events or over a WebSocket. A client that comes back says with `Last-Event-ID` what it heard last, and is told what it has missed.',
   method: 'GET',
   // Published clients leave the id as it is: one with a slash makes further segments.
   path: '/chat/{webhookId}/conversations/{id*}/listen',
   access: 'user',
   opensStream: true,
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: {
+  input: {
     type: 'object',
     additionalProperties: false,
-    required: ['conversationId', 'knownId', 'userId'],
-    properties: { conversationId: { type: 'string' }, knownId: { type: 'string' }, userId: { type: 'string' } },
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      lastEventId: {
+        type: 'string',
+        pattern: '^\\d{1,15}$',
+        description: 'The id of the last frame that was heard; also taken from the header Last-Event-ID.',
+      },
+    },
   },
+  output: listening,
 
-  async handle(context, { id }) {
+  async handle(context, { id, lastEventId }) {
     const conversation = await joinedConversation(context, id)
-    return { conversationId: conversation.id, knownId: id, userId: conversation.participant_id }
+    const startedAt = (await readClock(context.db)).getTime()
+    return {
+      botId: conversation.bot_id,
+      conversationId: conversation.id,
+      knownId: id,
+      userId: conversation.participant_id,
+      startedAt,
+      since: lastEventId === undefined ? startedAt - replayMilliseconds : Number(lastEventId),
+      resumes: lastEventId !== undefined,
+    }
   },
 })

@@ -23,10 +23,10 @@ export const removeParticipant = operation({
         'The owner of a conversation cannot be removed: delete the conversation instead',
       )
     }
-    await deleteParticipant(context.db, conversation, participant)
     const data = { conversationId, participantId: userId }
     const signal = { type: 'participant_removed', data, removedUserId: participant.id } as const
-    await tellListeners(context, conversation.id, signal)
+    const entry = await deleteParticipant(context.db, conversation, participant.id, signal)
+    if (entry) await tellListeners(context, entry, signal)
     return {}
   },
 })

@@ -1,10 +1,11 @@
+import { chatActions } from '../../chat-actions.ts'
 import { onceThrough } from '../../journal.ts'
 import { callActionRemotely } from '../../call-action.ts'
 import { operation } from '../../operation.ts'
 
 export const callAction = operation({
   name: 'callAction',
-  description: 'Calls one of the bot’s own actions and gives its output.',
+  description: 'Calls one of the bot’s own actions, or of the chat integration’s, and gives its output.',
   method: 'POST',
   path: '/v1/chat/actions',
   access: 'bot',
@@ -31,6 +32,8 @@ export const callAction = operation({
 
   async handle(context, { type, input }) {
     const { botId, execution } = context.caller
+    const chatAction = chatActions.get(type)
+    if (chatAction) return { output: await chatAction(context, input), meta: { cached: false } }
     const output = execution
       ? await onceThrough(context, { type, input }, () => execution.callAction(type, input))
       : await callActionRemotely(context, botId, type, input)

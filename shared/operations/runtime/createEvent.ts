@@ -2,7 +2,7 @@ import { wakeWorker } from '../../after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../journal.ts'
-import { actionTriggered, messageCreated, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
+import { actionTriggered, chatCustom, messageCreated, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { operation } from '../../operation.ts'
 import { insertConversationEvent, insertEvent } from '../../store/events.ts'
 
@@ -19,7 +19,12 @@ export const createEvent = operation({
     required: ['type', 'payload'],
     properties: {
       // The platform makes these itself, with what belongs to them.
-      type: { type: 'string', minLength: 1, maxLength: 200, not: { enum: [messageCreated, actionTriggered] } },
+      type: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 200,
+        not: { enum: [messageCreated, chatCustom, actionTriggered] },
+      },
       payload: { type: 'object' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },

@@ -1,4 +1,4 @@
-import { tellListeners } from '../../after-commit.ts'
+import { nudgeListeners, tellListeners } from '../../after-commit.ts'
 import type { BotCaller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
@@ -8,8 +8,11 @@ import { runtimeMessage, toMessage, toRuntimeMessage } from '../../models/messag
 import { chatPayload, isRecord, toChatPayload, type MessageContent } from '../../models/payload.ts'
 import { operation } from '../../operation.ts'
 import { compile, describeErrors } from '../../schema.ts'
-import { findMessage, insertOutgoingMessage } from '../../store/messages.ts'
-import { findUser } from '../../store/users.ts'
+import { completeStream } from '../../message-streams.ts'
+import { toLogEntry } from '../../store/conversation-log.ts'
+import { findMessage, insertOutgoingMessage, type StoredMessage } from '../../store/messages.ts'
+import type { MessageRow } from '../../store/tables.ts'
+import { findUser, knownUserIds } from '../../store/users.ts'
 
 const isChatPayload = compile(chatPayload, 'body')
 
@@ -54,18 +57,27 @@ export const createMessage = operation({
       ...(isRecord(metadata) && { metadata }),
       ...(input.tags && { tags: input.tags }),
     }
-    const row = await onceStored(context, input, {
+    const row: MessageRow | StoredMessage | undefined = await onceStored<MessageRow>(context, input, {
       id: message.id,
       insert: (effect) => insertOutgoingMessage(context.db, message, effect),
       find: (id) => findMessage(context.db, botId, id),
     })
     if (!row) throw new ApiError('ReferenceNotFound', `The bot has no conversation '${input.conversationId}'`)
-    const known = { conversationId: row.conversation_id, userId: row.user_id }
-    const data = { ...toMessage(row, known), isBot: true }
-    await tellListeners(context, row.conversation_id, { type: 'message_created', data })
+    await tell(context, row)
     return { message: toRuntimeMessage(row) }
   },
 })
+
+async function tell(context: Context & { caller: BotCaller }, row: MessageRow | StoredMessage): Promise<void> {
+  const conversationId = row.conversation_id
+  // A run that is repeated finds its message stored: whether it was announced is not known.
+  if (!('sequence' in row)) return nudgeListeners(context, conversationId)
+  const known = row.user_id === context.caller.botId ? undefined : await knownUserIds(context.db, [row.user_id])
+  const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
+  const streamId = row.metadata?.['streamId']
+  if (typeof streamId === 'string') await completeStream(context, streamId, message)
+  await tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
+}
 
 /** A message that chat clients could not show would be lost to the user without a word, so it is refused here. */
 function assertReadable(content: MessageContent): void {

@@ -1,0 +1,196 @@
+import type { Announcement } from '#shared/after-commit.ts'
+import type { Context } from '#shared/context.ts'
+import type { PassingSignal } from '#shared/models/signal.ts'
+import { conversationTopic } from '#shared/signals.ts'
+import { readLog, readPositions, type LogPosition, type ReadEntry } from '#shared/store/conversation-log.ts'
+
+/**
+ * What this process hears of conversations, for all its listeners; each feed is open while it has members. The log is the truth and announcements are
+ * hints: one that comes in its turn is passed on at once; when one is missing, late or twice, the feed reads the log.
+ * So listeners get every entry once and in order, whatever becomes of announcements.
+ */
+export interface Feeds {
+  /**
+   * Opens a conversation's feed, or shares the open one. When this resolves nothing that happens from then on is missed.
+   */
+  enter(key: ConversationKey): Promise<Membership>
+  close(): void
+}
+
+export interface Membership {
+  /** Gives a follower what it has missed since a time, and from then on everything that happens. */
+  follow(follower: Follower, since: Date): Promise<void>
+  /** Ends it; the feed closes with its last member. */
+  leave(): void
+}
+
+/** A listener, as a feed sees it. */
+export interface Follower {
+  entry(entry: ReadEntry): void
+  passing(signal: PassingSignal): void
+  /** Resolves when it can take more without piling it up. */
+  ready(): Promise<void>
+  /** Whether it has gone. */
+  isGone(): boolean
+}
+
+/** A conversation of a bot. */
+export interface ConversationKey {
+  botId: string
+  conversationId: string
+}
+
+/** How often the logs are compared with what was announced: an announcement that is lost is made up for in this time. */
+const compareMilliseconds = 20_000
+
+export function openFeeds(context: Context): Feeds {
+  const { db, log } = context
+  const feeds = new Map<string, Feed>()
+
+  async function compare(): Promise<void> {
+    const positions = await readPositions(db, [...feeds.keys()])
+    for (const [conversationId, position] of positions) feeds.get(conversationId)?.compare(position)
+  }
+  const timer = setInterval(() => {
+    if (feeds.size === 0) return
+    compare().catch((error: unknown) => log.warn({ err: error }, 'The streams could not be compared with the logs'))
+  }, compareMilliseconds)
+
+  return {
+    enter(key) {
+      const { conversationId } = key
+      let feed = feeds.get(conversationId)
+      if (!feed) {
+        feed = openFeed(context, key, () => feeds.delete(conversationId))
+        feeds.set(conversationId, feed)
+      }
+      return feed.enter()
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+interface Feed {
+  enter(): Promise<Membership>
+  /** Tells where the log stands. */
+  compare(position: LogPosition): void
+}
+
+/** @param onEmpty is called when the last member has left */
+function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): Feed {
+  const { db, signals, log } = context
+  const topic = conversationTopic(key.conversationId)
+  let members = 0
+  /** The members' followers that have caught up. */
+  const followers = new Set<Follower>()
+  let position: LogPosition = { sequence: 0, at: new Date(0) }
+  let isReading = false
+  /** Something came while the log was being read. */
+  let readAgain = false
+
+  function pass(entry: ReadEntry): void {
+    for (const follower of followers) follower.entry(entry)
+  }
+
+  function hear(announcement: Announcement): void {
+    if ('passing' in announcement) {
+      for (const follower of followers) follower.passing(announcement.passing)
+    } else if (isReading) {
+      readAgain = true
+    } else if ('look' in announcement || announcement.sequence > position.sequence + 1) {
+      void read()
+    } else if (announcement.sequence === position.sequence + 1) {
+      const at = new Date(announcement.at)
+      // A reading that broke off may have passed it on already.
+      const isNew = at > position.at
+      position = { sequence: announcement.sequence, at: isNew ? at : position.at }
+      if (isNew) pass({ at, signal: announcement.signal })
+    }
+  }
+
+  /** Passes on what the log has more than was announced. */
+  async function read(): Promise<void> {
+    isReading = true
+    try {
+      do {
+        readAgain = false
+        const head = (await readPositions(db, [key.conversationId])).get(key.conversationId)
+        // The conversation was deleted.
+        if (!head) return
+        while (position.at < head.at) {
+          const page = await readLog(db, key, position.at, head.at)
+          position = { sequence: position.sequence, at: page.until }
+          for (const entry of page.entries) pass(entry)
+        }
+        position = head
+      } while (readAgain)
+    } catch (error) {
+      log.warn({ err: error, ...key }, 'A conversation’s log could not be read; the next look follows')
+    } finally {
+      isReading = false
+    }
+  }
+
+  async function open(): Promise<() => void> {
+    isReading = true
+    const unsubscribe = await signals.subscribe(topic, (announcement) => hear(announcement as Announcement))
+    try {
+      const head = (await readPositions(db, [key.conversationId])).get(key.conversationId)
+      if (head) position = head
+    } catch (error) {
+      unsubscribe()
+      throw error
+    }
+    isReading = false
+    if (readAgain) void read()
+    return unsubscribe
+  }
+  const opened = open()
+
+  /** Lets a follower read the log until it is where the feed is; from that moment on it follows. */
+  async function catchUp(follower: Follower, since: Date): Promise<void> {
+    let at = since
+    while (at < position.at && !follower.isGone()) {
+      const page = await readLog(db, key, at, position.at)
+      for (const entry of page.entries) {
+        follower.entry(entry)
+        await follower.ready()
+      }
+      at = page.until
+    }
+    if (!follower.isGone()) followers.add(follower)
+  }
+
+  function leave(): void {
+    members -= 1
+    if (members > 0) return
+    onEmpty()
+    opened.then((unsubscribe) => unsubscribe()).catch(() => {})
+  }
+
+  return {
+    async enter() {
+      members += 1
+      try {
+        await opened
+      } catch (error) {
+        leave()
+        throw error
+      }
+      let own: Follower | undefined
+      return {
+        follow(follower, since) {
+          own = follower
+          return catchUp(follower, since)
+        },
+        leave() {
+          if (own) followers.delete(own)
+          leave()
+        },
+      }
+    },
+    compare(announced) {
+      if (announced.sequence > position.sequence && !isReading) void read()
+    },
+  }
+}

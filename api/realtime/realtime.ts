@@ -1,0 +1,117 @@
+import type { Context } from '#shared/context.ts'
+import { toListener, type ChatSignal, type PassingSignal } from '#shared/models/signal.ts'
+import type { Infer } from '#shared/schema.ts'
+import type { listening } from '#shared/models/listening.ts'
+import type { ReadEntry } from '#shared/store/conversation-log.ts'
+import type { Connection } from './connection.ts'
+import { openFeeds, type Follower } from './feeds.ts'
+
+/** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
+const pingMilliseconds = 25_000
+/** A listener that lets this much pile up does not read any more. */
+const mostUnreadBytes = 4 * 1024 * 1024
+
+/** A client that does not take the good-bye by then is cut off. */
+const goodByeMilliseconds = 2000
+
+/** What `listenConversation` answers with. */
+export type Listening = Infer<typeof listening>
+
+/** The open streams of this process. */
+export interface Realtime {
+  /**
+   * Lets a client hear a conversation: what it has missed, then what happens.
+   *
+   * @param accept opens the connection; to clients that means that they hear what happens from then on. Undefined when
+   *   the client has gone
+   * @throws Error before it is accepted, when that cannot be promised
+   */
+  open(listening: Listening, accept: () => Connection | Promise<Connection | undefined>): Promise<void>
+  /** Ends all streams; clients connect again elsewhere. Resolves when none reads any more. */
+  close(): Promise<void>
+}
+
+export function openRealtime(context: Context): Realtime {
+  const feeds = openFeeds(context)
+  const connections = new Set<Connection>()
+  const catchingUp = new Set<Promise<void>>()
+  let isClosing = false
+  return {
+    async open(listening, accept) {
+      const { follow, leave } = await feeds.enter(listening)
+      const connection = await accept()
+      if (!connection || connection.isClosed()) return leave()
+      const ping = setInterval(() => send(connection, 'ping'), pingMilliseconds)
+      connections.add(connection)
+      connection.onClose(() => {
+        clearInterval(ping)
+        connections.delete(connection)
+        leave()
+      })
+      if (isClosing) return connection.end()
+      const caughtUp = follow(toFollower(connection, listening), new Date(listening.since))
+      catchingUp.add(caughtUp)
+      try {
+        await caughtUp
+      } catch (error) {
+        context.log.error({ err: error, conversationId: listening.conversationId }, 'A stream broke off')
+        connection.destroy()
+      } finally {
+        catchingUp.delete(caughtUp)
+      }
+    },
+
+    async close() {
+      isClosing = true
+      feeds.close()
+      for (const connection of connections) connection.end()
+      setTimeout(() => {
+        for (const connection of connections) connection.destroy()
+      }, goodByeMilliseconds).unref()
+      await Promise.allSettled(catchingUp)
+    },
+  }
+}
+
+/** Makes a client a follower of a conversation, under the name that the client has for it. */
+function toFollower(connection: Connection, listening: Listening): Follower {
+  const { knownId, userId, resumes } = listening
+  const startedAt = new Date(listening.startedAt)
+  return {
+    entry(entry) {
+      const { at, signal } = entry
+      const isPast = at <= startedAt
+      if (signal.type === 'participant_removed' && signal.removedUserId === userId) {
+        // Who is taken out of the conversation hears nothing more of it, not even that. Who is back again goes on.
+        if (!isPast) connection.end()
+        return
+      }
+      // A client that says something and then listens is to hear it; the rest of the past is for those who come back.
+      if (isPast && !resumes && signal.type !== 'message_created') return
+      send(connection, textFor(entry, knownId), String(at.getTime()))
+    },
+    passing: (signal) => send(connection, textOf(signal, knownId)),
+    ready: () => connection.drained(),
+    isGone: () => connection.isClosed(),
+  }
+}
+
+/** Texts of entries, by what the listener calls the conversation: all listeners of a conversation get the same few. */
+const texts = new WeakMap<ReadEntry, Map<string, string>>()
+
+function textFor(entry: ReadEntry, knownId: string): string {
+  let byName = texts.get(entry)
+  if (!byName) texts.set(entry, (byName = new Map()))
+  let text = byName.get(knownId)
+  if (text === undefined) byName.set(knownId, (text = textOf(entry.signal, knownId)))
+  return text
+}
+
+function textOf(signal: ChatSignal | PassingSignal, knownId: string): string {
+  return JSON.stringify(toListener(signal, knownId))
+}
+
+function send(connection: Connection, text: string, id?: string): void {
+  if (connection.unreadBytes() > mostUnreadBytes) connection.destroy()
+  else connection.send(text, id)
+}

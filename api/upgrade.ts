@@ -1,0 +1,87 @@
+import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { answer, type Reply } from '#shared/answer.ts'
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import { identify } from './authenticate.ts'
+import type { RateLimiter } from './rate-limit.ts'
+import type { Listening, Realtime } from './realtime/realtime.ts'
+import type { Connection } from './realtime/connection.ts'
+import { openWebSocketStream } from './realtime/web-socket.ts'
+
+/** Clients have nothing to say. */
+const largestFrameBytes = 1024
+
+interface UpgradeParts {
+  context: Context
+  realtime: Realtime
+  rateLimiter: RateLimiter
+}
+
+/** Whether a request is to become a WebSocket. Other offers (HTTP/2, for one) may be ignored, so they are. */
+export function wantsWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/**
+ * The WebSocket door: the operation that opens a stream over HTTP opens it here too, at the same address. Browsers cannot
+ * set a WebSocket's headers, so the key is in the query. Who is refused is told before the upgrade.
+ */
+export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
+  const { context, realtime } = parts
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: largestFrameBytes,
+    // A compressor for each stream costs more memory than the stream.
+    perMessageDeflate: false,
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', (error) => context.log.debug({ err: error }, 'A connection broke'))
+    const accept = () =>
+      new Promise<Connection | undefined>((resolve) => {
+        socket.once('close', () => resolve(undefined))
+        sockets.handleUpgrade(request, socket, head, (webSocket) => resolve(openWebSocketStream(webSocket)))
+      })
+    answerUpgrade(parts, request)
+      .then((reply) => (reply.opensStream ? realtime.open(reply.body as Listening, accept) : refuse(socket, reply)))
+      .catch((error: unknown) => {
+        context.log.error({ err: error }, 'A stream could not be opened')
+        socket.destroy()
+      })
+  })
+}
+
+async function answerUpgrade({ context, rateLimiter }: UpgradeParts, request: IncomingMessage): Promise<Reply> {
+  const { method = '', url = '', headers } = request
+  const [path = '', ...search] = url.split('?')
+  const query = new URLSearchParams(search.join('?'))
+  const { 'x-user-key': _unused, ...others } = headers
+  const key = query.get('x-user-key')
+  const ask = identify(context, { ...others, ...(key && { 'x-user-key': key }) })
+  return answer(context, {
+    method,
+    path,
+    query: Object.fromEntries(query),
+    body: async () => ({}),
+    async identify(operation, parameters) {
+      if (!operation.opensStream) {
+        throw new ApiError('InvalidPayload', `There is no WebSocket at ${path}: leave out the header Upgrade`)
+      }
+      const { refusal } = await rateLimiter.consume(parameters['webhookId'] ?? '', key ?? undefined)
+      if (refusal) throw refusal
+      return ask(operation, parameters)
+    },
+  })
+}
+
+/** Answers over plain HTTP and hangs up. */
+function refuse(socket: Duplex, { status, body }: Reply): void {
+  const text = JSON.stringify(body)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n` +
+      'Connection: close\r\nContent-Type: application/json\r\n' +
+      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+}

@@ -1,0 +1,183 @@
+import { chatCustom, toChatEvent } from '../models/event.ts'
+import { toMessage } from '../models/message.ts'
+import type { ChatSignal } from '../models/signal.ts'
+import { query, type Database } from './database.ts'
+import type { EventRow, MessageRow } from './tables.ts'
+import { knownUserIds } from './users.ts'
+
+/**
+ * A conversation's log is what its listeners are told: each message and custom event, and in a table of their own the
+ * signals of what leaves no row. An entry's time is its place: whoever writes locks the conversation's row and takes the
+ * next millisecond of its clock, so that the order of the times is the order of the commits. The conversation counts
+ * its entries, so that a reader who was told of one can tell whether another is missing before it.
+ */
+
+/** Where a log stands. */
+export interface LogPosition {
+  /** The entries so far. */
+  sequence: number
+  /** The time of the newest. */
+  at: Date
+}
+
+/** An entry that was written. */
+export interface LogEntry extends LogPosition {
+  conversationId: string
+  /** Whether it has to be sent to the installation's webhook. */
+  hasWebhook: boolean
+}
+
+/** What a statement that writes an entry gives, besides the row that it may have written. */
+export interface EntryColumns {
+  conversation_id: string
+  sequence: number
+  clock: Date
+  has_webhook: boolean
+}
+
+export function toLogEntry(row: EntryColumns): LogEntry {
+  return { conversationId: row.conversation_id, sequence: row.sequence, at: row.clock, hasWebhook: row.has_webhook }
+}
+
+/** SQL that makes room for an entry; up to the `where` that names the conversation. */
+export const nextEntry = `
+  update conversations
+  set clock = greatest(clock_timestamp(), clock + interval '1 millisecond'), sequence = sequence + 1`
+
+/** What the statement `conversation as (${nextEntry} …)` must return for those below. */
+export const roomColumns = `id, bot_id, installation_id, clock, sequence`
+
+/** SQL that notes that the entry has to be sent to the installation's webhook, if there is one. */
+export const noteForWebhook = `
+  webhook as (
+    insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
+    select conversation.id, conversation.bot_id, clock - interval '1 millisecond', clock
+    from conversation join installations on installations.id = installation_id
+    where has_webhook
+    on conflict (conversation_id) do update set latest = excluded.latest
+    returning conversation_id
+  )`
+
+/** SQL that gives the `EntryColumns`. */
+export const entryColumns = `
+  conversation.id as conversation_id, sequence, clock, exists (select from webhook) as has_webhook`
+
+/**
+ * Makes a change and records the signal that tells of it, in one statement. Undefined when nothing was changed.
+ *
+ * @param change SQL that returns the `conversation_id` if it changes something
+ */
+export async function changeAndRecord(
+  db: Database,
+  change: string,
+  bindings: Record<string, string>,
+  signal: ChatSignal,
+): Promise<LogEntry | undefined> {
+  const [row] = await query<EntryColumns>(
+    db,
+    `with change as (${change}), conversation as (
+       ${nextEntry} where id = (select conversation_id from change) returning ${roomColumns}
+     ), ${noteForWebhook}, entry as (
+       insert into conversation_signals (conversation_id, bot_id, created_at, signal)
+       select id, bot_id, clock, :signal from conversation
+     )
+     select ${entryColumns} from conversation`,
+    { ...bindings, signal: JSON.stringify(signal) },
+  )
+  return row && toLogEntry(row)
+}
+
+/** Records a signal that tells of no change. Undefined when the bot has no such conversation. */
+export async function recordSignal(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  signal: ChatSignal,
+): Promise<LogEntry | undefined> {
+  const change = `select id as conversation_id from conversations where id = :conversationId and bot_id = :botId`
+  return changeAndRecord(db, change, { ...where }, signal)
+}
+
+/** Where the logs of some conversations stand, by their ids; those that are deleted are missing. */
+export async function readPositions(db: Database, conversationIds: string[]): Promise<Map<string, LogPosition>> {
+  const rows = await query<{ id: string; sequence: number; clock: Date }>(
+    db,
+    `select id, sequence, clock from conversations where id = any(:conversationIds)`,
+    { conversationIds },
+  )
+  return new Map(rows.map(({ id, sequence, clock }) => [id, { sequence, at: clock }]))
+}
+
+/** An entry as it is read. `data.conversationId` is the conversation's own id. */
+export interface ReadEntry {
+  at: Date
+  signal: ChatSignal
+}
+
+export interface LogPage {
+  /** In their order. */
+  entries: ReadEntry[]
+  /** Nothing is missing up to this time. */
+  until: Date
+}
+
+/** Entries of each kind that are read at once. */
+const atOnce = 50
+
+/** Reads a log's entries after a time and up to another, which must be one that the log has reached; the oldest first. */
+export async function readLog(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  after: Date,
+  until: Date,
+): Promise<LogPage> {
+  const bindings = { ...where, after, until }
+  const range = `bot_id = :botId and conversation_id = :conversationId and created_at > :after and created_at <= :until`
+  const page = `order by created_at limit ${atOnce}`
+  const [messages, events, signals] = await Promise.all([
+    query<MessageRow>(db, `select * from messages where ${range} ${page}`, bindings),
+    query<EventRow>(db, `select * from events where type = '${chatCustom}' and ${range} ${page}`, bindings),
+    query<{ created_at: Date; signal: ChatSignal }>(
+      db,
+      `select created_at, signal from conversation_signals where ${range} ${page}`,
+      bindings,
+    ),
+  ])
+  const known = await knownUserIds(
+    db,
+    [...messages, ...events].flatMap(({ user_id: id }) => (id ? [id] : [])),
+  )
+  const { conversationId } = where
+  const toKnown = (userId: string) => ({ conversationId, userId: known.get(userId) ?? userId })
+  const entries: ReadEntry[] = [
+    ...messages.map((row) => ({ at: row.created_at, signal: toMessageSignal(row, toKnown(row.user_id)) })),
+    ...events.map((row) => ({ at: row.created_at, signal: toEventSignal(row, toKnown(row.user_id ?? '')) })),
+    ...signals.map((row) => ({ at: row.created_at, signal: row.signal })),
+  ].toSorted((a, b) => a.at.getTime() - b.at.getTime())
+
+  const ends = [messages, events, signals].flatMap((rows) => (rows.length === atOnce ? [rows.at(-1)!.created_at] : []))
+  const complete = new Date(Math.min(until.getTime(), ...ends.map((end) => end.getTime())))
+  return { entries: entries.filter(({ at }) => at <= complete), until: complete }
+}
+
+function toMessageSignal(row: MessageRow, known: { conversationId: string; userId: string }): ChatSignal {
+  return { type: 'message_created', data: { ...toMessage(row, known), isBot: row.direction === 'outgoing' } }
+}
+
+function toEventSignal(row: EventRow, known: { conversationId: string; userId: string }): ChatSignal {
+  return { type: 'event_created', data: { ...toChatEvent(row, known), isBot: false } }
+}
+
+/** How long the entries are kept that have no row of their own. */
+const keptFor = `interval '1 day'`
+
+export async function deleteOldSignals(db: Database): Promise<void> {
+  await db('conversation_signals')
+    .where('created_at', '<', db.raw(`now() - ${keptFor}`))
+    .delete()
+}
+
+/** The database's time. */
+export async function readClock(db: Database): Promise<Date> {
+  const [row] = await query<{ now: Date }>(db, `select clock_timestamp()::timestamptz(3) as now`, {})
+  return row!.now
+}

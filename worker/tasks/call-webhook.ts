@@ -1,0 +1,103 @@
+import { toListener } from '#shared/models/signal.ts'
+import { readLog, type ReadEntry } from '#shared/store/conversation-log.ts'
+import { findInstallation, type Installation } from '#shared/store/installations.ts'
+import { insertLog } from '#shared/store/logs.ts'
+import {
+  advanceWebhookCursor,
+  closeWebhookCursor,
+  dropWebhookCursor,
+  findWebhookCursor,
+  postponeWebhook,
+  type WebhookCursor,
+} from '#shared/store/webhook-cursors.ts'
+import type { Tools } from '../worker.ts'
+
+/** An entry is tried so often: with the waits between, for about 17 minutes. */
+const attempts = 10
+/** The wait after the first failure; each further one is twice the one before. */
+const backOffMilliseconds = 1000
+const timeoutMilliseconds = 10_000
+/** The answer is of no interest. */
+const mostResponseBytes = 64 * 1024
+
+/**
+ * Sends the entries of a conversation's log that wait for its webhook, in their order, each until it is taken. One that
+ * is refused again and again is given up, with a word in the bot's log, and the next has its turn.
+ */
+export async function callWebhook(tools: Tools, conversationId: string): Promise<void> {
+  const { db, config, queue } = tools
+  const cursor = await findWebhookCursor(db, conversationId)
+  // Somebody else has sent it, or it is to wait: then a job that comes later is on its way.
+  if (!cursor?.is_due) return
+  const installation = await findInstallation(db, config.secret, cursor.bot_id, cursor.installation_id)
+  const webhook = installation && toWebhook(installation)
+  if (!webhook) return dropWebhookCursor(db, conversationId)
+
+  const page = await readLog(db, { botId: cursor.bot_id, conversationId }, cursor.delivered, cursor.latest)
+  let { failures } = cursor
+  for (const entry of page.entries) {
+    const problem = await send(tools, webhook, entry, cursor.foreign_id ?? conversationId)
+    if (problem && failures + 1 < attempts) {
+      const delay = backOffMilliseconds * 2 ** failures
+      await postponeWebhook(db, conversationId, delay)
+      return queue.wakeLater('webhook', conversationId, delay)
+    }
+    if (problem) await giveUp(tools, cursor, entry, problem)
+    failures = 0
+    await advanceWebhookCursor(db, conversationId, entry.at)
+  }
+  await advanceWebhookCursor(db, conversationId, page.until)
+  await closeWebhookCursor(db, conversationId)
+  if (page.until < cursor.latest) await queue.wake('webhook', conversationId)
+}
+
+interface Webhook {
+  botId: string
+  url: string
+  secret: string | undefined
+}
+
+/** The address with a slash at its end: published receivers are told there. */
+function toWebhook({ bot_id: botId, configuration: { webhookUrl, webhookSecret } }: Installation): Webhook | undefined {
+  if (!webhookUrl) return undefined
+  const url = new URL(webhookUrl)
+  if (!url.pathname.endsWith('/')) url.pathname += '/'
+  return { botId, url: url.href, secret: webhookSecret }
+}
+
+/** @returns why the entry was not taken; undefined when it was */
+async function send(
+  { outbound, log }: Tools,
+  { botId, url, secret }: Webhook,
+  { signal }: ReadEntry,
+  knownConversationId: string,
+): Promise<string | undefined> {
+  try {
+    using response = await outbound.request({
+      tenant: botId,
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', ...(secret && { 'x-secret-key': secret }) },
+      body: JSON.stringify(toListener(signal, knownConversationId)),
+      // The port that the address names may be any.
+      allow: [new URL(url).host],
+      // A redirect would turn the POST into a GET, which tells nobody anything.
+      maxRedirects: 0,
+      timeoutMilliseconds,
+      maxResponseBytes: mostResponseBytes,
+    })
+    return response.status < 300 ? undefined : `it answered with ${response.status}`
+  } catch (error) {
+    log.debug({ err: error }, 'A webhook could not be reached')
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+async function giveUp({ db }: Tools, cursor: WebhookCursor, { signal }: ReadEntry, problem: string): Promise<void> {
+  await insertLog(db, {
+    botId: cursor.bot_id,
+    conversationId: cursor.conversation_id,
+    level: 'error',
+    message: `The webhook was not told of ${signal.type} after ${attempts} attempts: ${problem}`,
+  })
+}
