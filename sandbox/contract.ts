@@ -49,6 +49,8 @@ export interface EventTask {
   stages: string[]
   /** A stage that runs when the others are through or were stopped, but not when one failed: `afterTurnEnd`. */
   finally?: string
+  /** What the ids of its message streams begin with: its own, and the same when the event is run again. */
+  streamPrefix: string
 }
 
 export interface ActionTask {
@@ -62,6 +64,8 @@ export interface ActionTask {
    * object, and draws on the same limits and deadline.
    */
   within?: string
+  /** As an event's: its own, not that of the run that called it. */
+  streamPrefix: string
 }
 
 export interface Run {

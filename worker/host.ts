@@ -1,7 +1,8 @@
-import type { Host } from '#sandbox/contract.ts'
+import type { Host, Json } from '#sandbox/contract.ts'
 import { answer } from '#shared/answer.ts'
 import type { BotCaller, OpenStreams } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
+import { isRecord } from '#shared/models/payload.ts'
 
 /** The run for which the sandbox door is open. */
 export interface DoorRun {
@@ -28,7 +29,8 @@ export function openDoor(context: Context, run: DoorRun): Host {
       path,
       ...(query && { query }),
       body: async () => body,
-      identify({ name }): BotCaller {
+      identify(operation): BotCaller {
+        const name = journalName(operation.name, body)
         const ordinal = (counts.get(name) ?? 0) + 1
         counts.set(name, ordinal)
         return {
@@ -44,4 +46,13 @@ export function openDoor(context: Context, run: DoorRun): Host {
         }
       },
     }) as ReturnType<Host>
+}
+
+/**
+ * What a call is numbered as. How many parts a message is streamed in depends on how fast they cross: a run that is
+ * repeated may make fewer of these calls, and must still find its other actions by their numbers.
+ */
+function journalName(operation: string, body: Json | undefined): string {
+  const streams = operation === 'callAction' && isRecord(body) && body['type'] === 'chat:publishMessageStream'
+  return streams ? 'publishMessageStream' : operation
 }

@@ -81,7 +81,8 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   const { db, signals, log } = context
   const topic = conversationTopic(key.conversationId)
   let members = 0
-  /** The members' followers that have caught up. */
+  /** The members' followers, and those of them that have caught up. */
+  const present = new Set<Follower>()
   const followers = new Set<Follower>()
   let position: LogPosition = { sequence: 0, at: new Date(0) }
   let isReading = false
@@ -94,7 +95,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
 
   function hear(announcement: Announcement): void {
     if ('passing' in announcement) {
-      for (const follower of followers) follower.passing(announcement.passing)
+      for (const follower of present) follower.passing(announcement.passing)
     } else if (isReading) {
       readAgain = true
     } else if ('look' in announcement || announcement.sequence > position.sequence + 1) {
@@ -181,10 +182,11 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
       return {
         follow(follower, since) {
           own = follower
+          present.add(follower)
           return catchUp(follower, since)
         },
         leave() {
-          if (own) followers.delete(own)
+          if (own) for (const set of [present, followers]) set.delete(own)
           leave()
         },
       }

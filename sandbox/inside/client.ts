@@ -1,10 +1,11 @@
 import type { ClientOperation } from '../contract.ts'
 import type { BotExports } from './bot-module.ts'
 import { apiError } from './errors.ts'
+import { openMessageStream } from './message-stream.ts'
 import { hookedOperations, sendHooked } from './outgoing.ts'
 import { create, defineProperty, freeze, NativeWeakMap, parse, record, weakMapGet, weakMapSet } from './primordials.ts'
 import { requestText } from './request.ts'
-import { never, type KernelRun } from './run.ts'
+import { follow, type KernelRun } from './run.ts'
 
 /** The platform's operations by name, for one run. */
 export type Client = object
@@ -18,30 +19,53 @@ export interface ClientOptions {
 /** Makes the client of a run, which runs the bot's hooks for what it sends. The client that those hooks get runs none. */
 export type MakeClient = (options: ClientOptions) => Client
 
-type Send = (operation: ClientOperation, input: unknown) => Promise<unknown>
+/** `finish`, where there is one, has the last word on what is sent. It may wait: the call keeps its place meanwhile. */
+type Send = (
+  operation: ClientOperation,
+  input: unknown,
+  finish?: (input: unknown) => Promise<unknown>,
+) => Promise<unknown>
+
+/** Who a client speaks for, and how. */
+interface Caller {
+  run: KernelRun
+  /** Makes a call in its place among the calls of the run, with the hooks that belong to it. */
+  send: Send
+  /** Makes a call at once and as it is. */
+  sendNow: Send
+}
 
 /** Prepares the clients of an isolate. */
 export function createClients(operations: ArrayLike<ClientOperation>): MakeClient {
   const makeClient = prepareClients(operations)
   return ({ run, bot, logger }) => {
+    const { hostCalls } = run
+    const sendNow: Send = async (operation, input, finish) => {
+      const last = finish === undefined ? input : await finish(input)
+      return unwrap(await hostCalls.makeNow(requestText(operation, last)))
+    }
+
     let unhooked: Client | undefined
     const context = () => {
-      unhooked ??= makeClient(run, async (operation, input) =>
-        unwrap(await run.hostCalls.makeNow(requestText(operation, input))),
-      )
+      unhooked ??= makeClient({ run, send: sendNow, sendNow })
       return { event: run.shared.event, client: unhooked, state: run.shared.event.state, logger }
     }
 
-    return makeClient(run, async (operation, input) => {
-      const place = run.hostCalls.reserve()
+    const send: Send = async (operation, input, finish) => {
+      const place = hostCalls.reserve()
       try {
-        const send = async (what: unknown) => unwrap(await run.hostCalls.make(place, requestText(operation, what)))
+        const sendInPlace = async (what: unknown) => {
+          const last = finish === undefined ? what : await finish(what)
+          return unwrap(await hostCalls.make(place, requestText(operation, last)))
+        }
         const hooks = hookedOperations[operation.name]
-        return await (hooks === undefined ? send(input) : sendHooked({ run, bot, hooks, input, send, context }))
+        if (hooks === undefined) return await sendInPlace(input)
+        return await sendHooked({ run, bot, hooks, input, send: sendInPlace, context })
       } finally {
-        run.hostCalls.release(place)
+        hostCalls.release(place)
       }
-    })
+    }
+    return makeClient({ run, send, sendNow })
   }
 }
 
@@ -49,37 +73,41 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
  * A client inherits a getter for each operation, which makes the function when it is asked for: a function for each
  * operation of each run took longer than a run does.
  */
-function prepareClients(operations: ArrayLike<ClientOperation>): (run: KernelRun, send: Send) => Client {
-  const callers = new NativeWeakMap<object, { run: KernelRun; send: Send }>()
+function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller) => Client {
+  const callers = new NativeWeakMap<object, Caller>()
   const prototype = {}
-  for (let index = 0; index < operations.length; index += 1) {
-    const operation = operations[index]!
+  const define = (name: string, method: (caller: Caller, input: unknown) => unknown) => {
     const get = function (this: object) {
       const caller = weakMapGet(callers, this)
-      return caller && ((input: unknown) => follow(caller.run, () => caller.send(operation, input)))
+      return caller && ((input: unknown) => method(caller, input))
     }
-    defineProperty(prototype, operation.name, record({ get, enumerable: true }))
+    defineProperty(prototype, name, record({ get, enumerable: true }))
+  }
+
+  const named = create(null) as Record<string, ClientOperation>
+  for (let index = 0; index < operations.length; index += 1) {
+    const operation = operations[index]!
+    named[operation.name] = operation
+    define(operation.name, ({ run, send }, input) => follow(run, () => send(operation, input)))
+  }
+  const { callAction, createMessage } = named
+  if (callAction !== undefined && createMessage !== undefined) {
+    define('streamMessage', ({ run, send, sendNow }, conversationId) =>
+      openMessageStream(
+        run,
+        {
+          publish: (input) => sendNow(callAction, record({ type: 'chat:publishMessageStream', input })),
+          createMessage: (input, finish) => send(createMessage, input, finish),
+        },
+        conversationId,
+      ),
+    )
   }
   freeze(prototype)
-  return (run, send) => {
+  return (caller) => {
     const client = create(prototype) as Client
-    weakMapSet(callers, client, { run, send })
+    weakMapSet(callers, client, caller)
     return freeze(client)
-  }
-}
-
-/**
- * Counts an operation as pending until it settles: a run does not end before. Adds no handler to the promise that bot
- * code gets, so that V8 still reports a rejection that nobody handles.
- */
-async function follow(run: KernelRun, work: () => Promise<unknown>): Promise<unknown> {
-  if (run.ended) return never()
-  run.pendingOperations += 1
-  try {
-    return await work()
-  } finally {
-    run.pendingOperations -= 1
-    if (run.pendingOperations === 0) run.onQuiet?.()
   }
 }
 

@@ -62,6 +62,8 @@ export function open(post: Post, settings: string): Dispatch {
       limits,
       shared,
       hostCalls: createHostCalls({ id, limits, shared }, post),
+      streamPrefix: task.streamPrefix,
+      streams: 0,
       ended: false,
       pendingOperations: 0,
       onQuiet: undefined,

@@ -24,6 +24,10 @@ export interface KernelRun {
   readonly limits: Limits
   readonly shared: Shared
   readonly hostCalls: HostCalls
+  /** See `EventTask`. */
+  readonly streamPrefix: string
+  /** How many message streams it has begun. */
+  streams: number
   /** Nothing more happens for it; code of it that still goes on is neither heard nor answered. */
   ended: boolean
   /** Operations of its client that have not settled. */
@@ -37,4 +41,19 @@ export interface KernelRun {
 /** A promise that never settles: what code of an ended run gets to wait for. */
 export function never(): Promise<never> {
   return new NativePromise(() => {})
+}
+
+/**
+ * Counts an operation as pending until it settles: a run does not end before. Adds no handler to the promise that bot
+ * code gets, so that V8 still reports a rejection that nobody handles.
+ */
+export async function follow<Result>(run: KernelRun, work: () => Promise<Result>): Promise<Result> {
+  if (run.ended) return never()
+  run.pendingOperations += 1
+  try {
+    return await work()
+  } finally {
+    run.pendingOperations -= 1
+    if (run.pendingOperations === 0) run.onQuiet?.()
+  }
 }

@@ -32,7 +32,7 @@ await sandbox.run({
     botId: 'bot',
     code: `exports.hooks = { loop({ client }) { client.sayLooping(); for (;;); } }`,
   },
-  task: { kind: 'event', event: {}, stages: ['loop'] },
+  task: { kind: 'event', event: {}, stages: ['loop'], streamPrefix: '' },
   limits,
   host: async () => {
     process.stdout.write(`${pid}\n`)

@@ -94,12 +94,18 @@ export function messageRun(bundle: Bundle, options: RunOptions = {}): Run {
     event: { createdOn: '2026-01-02T03:04:05.678Z', state: { conversation: {}, temp: {} }, ...options.event },
     stages: options.stages ?? ['beforeIncomingMessage', 'afterIncomingMessage'],
     finally: options.finally ?? 'afterTurnEnd',
+    streamPrefix: 'evt_1/',
   }
   return makeRun(bundle, task, options)
 }
 
-export function actionRun(bundle: Bundle, task: Omit<ActionTask, 'kind' | 'event'>, options: RunOptions = {}): Run {
-  return makeRun(bundle, { kind: 'action', event: { state: {}, ...options.event }, ...task }, options)
+export function actionRun(
+  bundle: Bundle,
+  task: Omit<ActionTask, 'kind' | 'event' | 'streamPrefix'>,
+  options: RunOptions = {},
+): Run {
+  const event = { state: {}, ...options.event }
+  return makeRun(bundle, { kind: 'action', event, streamPrefix: 'evt_1/callAction:1/', ...task }, options)
 }
 
 function makeRun(bundle: Bundle, task: Run['task'], options: RunOptions): Run {

@@ -70,12 +70,12 @@ export const createMessage = operation({
 
 async function tell(context: Context & { caller: BotCaller }, row: MessageRow | StoredMessage): Promise<void> {
   const conversationId = row.conversation_id
-  // A run that is repeated finds its message stored: whether it was announced is not known.
-  if (!('sequence' in row)) return nudgeListeners(context, conversationId)
   const known = row.user_id === context.caller.botId ? undefined : await knownUserIds(context.db, [row.user_id])
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
   const streamId = row.metadata?.['streamId']
   if (typeof streamId === 'string') await completeStream(context, streamId, message)
+  // A run that is repeated finds its message stored: whether it was announced is not known.
+  if (!('sequence' in row)) return nudgeListeners(context, conversationId)
   await tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
 }
 

@@ -1,0 +1,106 @@
+import { dateToIso, freeze, isObject, NativeDate, NativeError, NativeTypeError, record } from './primordials.ts'
+import { follow, type KernelRun } from './run.ts'
+
+/** How a stream speaks to the platform. */
+export interface StreamDoor {
+  /** Calls the action `chat:publishMessageStream`, without hooks and past all calls that keep a place. */
+  publish(input: object): Promise<unknown>
+  /**
+   * Performs `createMessage` as `client.createMessage` does. `finish` waits for what must come first, and has the last
+   * word on what is sent, after the hooks; the call keeps its place meanwhile.
+   */
+  createMessage(input: unknown, finish: (input: unknown) => Promise<unknown>): Promise<unknown>
+}
+
+/**
+ * Begins a message that is shown while it is being written: the object that bot code gets from `client.streamMessage`.
+ *
+ * @throws TypeError when the conversation's id is no string
+ */
+export function openMessageStream(run: KernelRun, door: StreamDoor, conversationId: unknown): object {
+  if (typeof conversationId !== 'string') throw new NativeTypeError('client.streamMessage takes a conversation’s id')
+  run.streams += 1
+  const id = `${run.streamPrefix}${run.streams}`
+  const createdAt = dateToIso(new NativeDate())
+  let sequence = 0
+  let written = ''
+  let unsent = ''
+  let over = ''
+  /** The newest delta; those before it are sent when it is. */
+  let newest: Promise<void> | undefined
+  /** The newest delta as long as it takes more text. */
+  let open: Promise<void> | undefined
+
+  const publish = (signal: object) => door.publish(record({ conversationId, signal: record(signal) }))
+  const publishAbort = () => publish({ type: 'abort', streamId: id })
+
+  /** Sends a delta when the one before it is through, with all that was written until then. */
+  const send = async (previous: Promise<void> | undefined): Promise<void> => {
+    await settled(previous)
+    const delta = unsent
+    unsent = ''
+    open = undefined
+    sequence += 1
+    await publish({ type: 'delta', streamId: id, createdAt, sequence: sequence - 1, delta })
+  }
+
+  const assertOngoing = () => {
+    if (over !== '') throw new NativeError(`The message stream ${id} has been ${over}: begin another one`)
+  }
+
+  const write = async (delta: unknown): Promise<void> => {
+    assertOngoing()
+    if (typeof delta !== 'string') throw new NativeTypeError('stream.write takes a string')
+    written += delta
+    unsent += delta
+    if (open === undefined) newest = open = send(newest)
+    await open
+  }
+
+  const end = async (message: unknown): Promise<unknown> => {
+    assertOngoing()
+    if (message !== undefined && !isObject(message)) {
+      throw new NativeTypeError('stream.end takes { type, payload, tags }, or nothing for the text that was written')
+    }
+    over = 'ended'
+    const content = message ?? { type: 'text', payload: { text: written } }
+    const reply = await door.createMessage({ ...content, conversationId }, async (input) => {
+      await settled(newest)
+      return withStreamId(input, id)
+    })
+    // A hook has stopped the message.
+    if (isObject(reply) && reply['message'] === null) await publishAbort()
+    return reply
+  }
+
+  const abort = async (): Promise<void> => {
+    assertOngoing()
+    over = 'aborted'
+    await settled(newest)
+    await publishAbort()
+  }
+
+  return freeze({
+    id,
+    write: (delta: unknown) => follow(run, () => write(delta)),
+    end: (message: unknown) => follow(run, () => end(message)),
+    abort: () => follow(run, abort),
+  })
+}
+
+/** Waits for a delta. Its failure is for those to see who wrote it. */
+async function settled(delta: Promise<void> | undefined): Promise<void> {
+  try {
+    await delta
+  } catch {
+    // Listeners lack a piece of the text until the message comes.
+  }
+}
+
+/** A message that says which stream it completes. */
+function withStreamId(message: unknown, streamId: string): unknown {
+  if (!isObject(message) || !isObject(message['payload'])) return message
+  const { payload } = message
+  const metadata = isObject(payload['metadata']) ? payload['metadata'] : {}
+  return { ...message, payload: { ...payload, metadata: { ...metadata, streamId } } }
+}
