@@ -5,7 +5,15 @@ import { openDatabase } from '#shared/store/database.ts'
 import { startChild } from '../../cli/children.ts'
 import { freePort } from '../../cli/free-port.ts'
 import { migrate } from '../../migrations/migrate.ts'
-import { poolSize, untilReady, workerConcurrency, type Chat, type System, type SystemOptions } from './system.ts'
+import {
+  poolSize,
+  untilReady,
+  workerConcurrency,
+  type Chat,
+  type StreamServer,
+  type System,
+  type SystemOptions,
+} from './system.ts'
 
 const repository = resolve(import.meta.dirname, '..', '..')
 
@@ -23,8 +31,31 @@ const echoBot = `
 
 /** Starts our side: the api and the worker as an operator would, with a bot that echoes. */
 export async function startIsobot(options: SystemOptions): Promise<System> {
-  const { servers, backEnd, conversations, nodeOptions, parts } = options
-  const databaseUrl = await servers.postgres.createDatabase(`isobot_on_${backEnd}`)
+  const isobot = await prepare(`isobot_on_${options.backEnd}`, options)
+  const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
+  const chatUrl = await isobot.createBot({ name: 'Echo', code: echoBot })
+  const chats = await openChats(chatUrl, options.conversations)
+  return { chatUrl, chats, databaseUrl: isobot.databaseUrl, processes }
+}
+
+/** Starts our api alone, with a bot that has no code. */
+export async function startApi(database: string, options: SystemOptions): Promise<StreamServer> {
+  const isobot = await prepare(database, options)
+  const pid = await isobot.start('api')
+  const chatUrl = await isobot.createBot({ name: 'Silent' })
+  return { chatUrl, chats: await openChats(chatUrl, options.conversations), pid }
+}
+
+interface Isobot {
+  databaseUrl: string
+  /** Starts a process, and gives its id. */
+  start(name: 'api' | 'worker'): Promise<number>
+  /** Gives the address of the bot's chat, as soon as the api is ready. */
+  createBot(bot: { name: string; code?: string }): Promise<string>
+}
+
+async function prepare(database: string, { servers, backEnd, nodeOptions, parts }: SystemOptions): Promise<Isobot> {
+  const databaseUrl = await servers.postgres.createDatabase(database)
   await migrate(databaseUrl)
   const token = randomBytes(32).toString('hex')
   const workspaceId = await administrator(databaseUrl, token)
@@ -33,34 +64,36 @@ export async function startIsobot(options: SystemOptions): Promise<System> {
   const environment = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL: String(poolSize),
-    ...(backEnd === 'redis' && { REDIS_URL: servers.redis.url, REDIS_PREFIX: 'isobot' }),
+    ...(backEnd === 'redis' && { REDIS_URL: servers.redis.url, REDIS_PREFIX: database }),
     ISOBOT_SECRET: randomBytes(32).toString('hex'),
     ISOBOT_ADMIN_TOKEN: token,
     PORT: String(port),
     HOST: '127.0.0.1',
     ISOBOT_BASE_URL: url,
     LOG_LEVEL: 'silent',
+    CHAT_RATE_LIMIT_USER: '0',
+    CHAT_RATE_LIMIT_INSTALLATION: '0',
     WORKER_CONCURRENCY: String(workerConcurrency),
     SANDBOX_PROCESSES: '1',
   }
-  const start = async (name: string, script: string) => {
-    const command = [process.execPath, ...nodeOptions, join(repository, script)] as const
-    const child = await startChild(name, command, { directory: repository, environment })
-    parts.defer(async () => void (await child.stop()))
-    return child.pid
+  return {
+    databaseUrl,
+    async start(name) {
+      const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.ts')] as const
+      const child = await startChild(name, command, { directory: repository, environment })
+      parts.defer(async () => void (await child.stop()))
+      return child.pid
+    },
+    async createBot(fields) {
+      await untilReady(url)
+      const { bot } = await post<{ bot: { integrations: { chat: { webhookUrl: string } } } }>(
+        `${url}/v1/admin/bots`,
+        fields,
+        { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
+      )
+      return bot.integrations.chat.webhookUrl
+    },
   }
-  const processes = { api: await start('api', 'api/main.ts'), worker: await start('worker', 'worker/main.ts') }
-  await untilReady(url)
-
-  const { bot } = await post<{ bot: { integrations: { chat: { webhookUrl: string } } } }>(
-    `${url}/v1/admin/bots`,
-    { name: 'Echo', code: echoBot },
-    { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
-  )
-  const chatUrl = bot.integrations.chat.webhookUrl
-  const chats = []
-  for (let count = 0; count < conversations; count++) chats.push(await openChat(chatUrl))
-  return { chatUrl, chats, databaseUrl, processes }
 }
 
 async function administrator(databaseUrl: string, token: string): Promise<string> {
@@ -70,6 +103,12 @@ async function administrator(databaseUrl: string, token: string): Promise<string
   } finally {
     await db.destroy()
   }
+}
+
+async function openChats(chatUrl: string, count: number): Promise<Chat[]> {
+  const chats = []
+  while (chats.length < count) chats.push(await openChat(chatUrl))
+  return chats
 }
 
 async function openChat(chatUrl: string): Promise<Chat> {

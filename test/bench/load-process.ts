@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { startAskedProcess } from './asked-process.ts'
 import type { Chat, System } from './system.ts'
 
 /** How hard the chat users talk, and for how long. */
@@ -20,8 +19,8 @@ export interface Measured {
   p99: number
 }
 
-export type LoadRequest = { open: { chatUrl: string; chats: Chat[] } } | { measure: Pace }
-export type LoadReply = { opened: true } | { measured: Measured } | { error: string }
+export type LoadQuestion = { open: { chatUrl: string; chats: Chat[] } } | { measure: Pace }
+export type LoadAnswer = { opened: true } | { measured: Measured }
 
 /** The chat users of one side: a process of their own, so that neither side nor the other's users slow them down. */
 export interface Load {
@@ -31,35 +30,15 @@ export interface Load {
 
 /** Starts the chat users of a side and opens their streams. */
 export async function startLoad(system: System, parts: AsyncDisposableStack): Promise<Load> {
-  const child = fork(new URL('./load.ts', import.meta.url))
-  parts.defer(async () => {
-    const exited = once(child, 'exit')
-    if (child.connected) child.disconnect()
-    if (child.exitCode === null && child.signalCode === null) await exited
-  })
-
-  async function ask(request: LoadRequest): Promise<LoadReply> {
-    const answered = new AbortController()
-    const ended = once(child, 'exit', answered).then(() => {
-      throw new Error('The process of the chat users ended')
-    })
-    try {
-      child.send(request)
-      const [reply] = (await Promise.race([once(child, 'message', answered), ended])) as [LoadReply]
-      if ('error' in reply) throw new Error(`The chat users gave up: ${reply.error}`)
-      return reply
-    } finally {
-      answered.abort()
-    }
-  }
-
+  const script = new URL('./load.ts', import.meta.url)
+  const { pid, ask } = startAskedProcess<LoadQuestion, LoadAnswer>('the chat users', script, parts)
   await ask({ open: { chatUrl: system.chatUrl, chats: system.chats } })
   return {
-    pid: child.pid!,
+    pid,
     async measure(pace) {
-      const reply = await ask({ measure: pace })
-      if (!('measured' in reply)) throw new Error('The chat users answered something else')
-      return reply.measured
+      const answer = await ask({ measure: pace })
+      if (!('measured' in answer)) throw new Error('The chat users answered something else')
+      return answer.measured
     },
   }
 }

@@ -1,32 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { answerQuestions } from './asked-process.ts'
 import { openConversation, type Conversation } from './conversation.ts'
-import type { LoadRequest, LoadReply, Measured, Pace } from './load-process.ts'
+import type { LoadAnswer, LoadQuestion, Measured, Pace } from './load-process.ts'
 import { percentile } from './statistics.ts'
 
-/** The process that plays the chat users. It talks to its parent over Node's channel, and ends with it. */
+/** The process that plays the chat users. */
 
 /** Beyond it, a reply is lost. */
 const drainMilliseconds = 30_000
 
 let conversations: Conversation[] = []
 
-process.on('disconnect', () => process.exit())
-// A Ctrl-C reaches the whole group: the parent decides when this one ends.
-process.on('SIGINT', () => {})
-process.on('message', (request: LoadRequest) => {
-  answer(request).then(reply, (error: unknown) => reply({ error: String(error) }))
-})
-
-function reply(message: LoadReply): void {
-  process.send?.(message)
-}
-
-async function answer(request: LoadRequest): Promise<LoadReply> {
-  if ('measure' in request) return { measured: await measure(request.measure) }
-  const { chatUrl, chats } = request.open
+answerQuestions(async (question: LoadQuestion): Promise<LoadAnswer> => {
+  if ('measure' in question) return { measured: await measure(question.measure) }
+  const { chatUrl, chats } = question.open
   conversations = await Promise.all(chats.map((chat) => openConversation(chatUrl, chat)))
   return { opened: true }
-}
+})
 
 /**
  * Keeps so many messages under way, each in a conversation of its own: the next is sent when the reply to the one

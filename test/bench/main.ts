@@ -1,12 +1,16 @@
 import { once } from 'node:events'
 import { compare, type Comparison } from './compare.ts'
+import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
+import { mostStreams } from './listeners/open-files.ts'
+import { describeListeners, listenersTable } from './listeners/report.ts'
 import { readOptions, usage, type Options } from './options.ts'
-import { compareTable, describeRun, processorTable } from './report.ts'
-import { startServers } from './servers.ts'
+import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
+import { startServers, type Servers } from './servers.ts'
+import { listenersPerConversation } from './system.ts'
 
 /**
- * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, beside a floor, which is
- * the same pipeline with nothing of ours. See the README in this folder.
+ * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, and how an api process
+ * carries open streams; each beside a floor, which does the same with nothing of ours. See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -28,14 +32,37 @@ async function main(): Promise<void> {
 
 async function measure(options: Options, parts: AsyncDisposableStack): Promise<void> {
   const servers = await startServers(parts)
+  const sections = [describeMachine()]
+  if (options.benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, parts)))
+  if (options.benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, parts)))
+  console.log(sections.filter((text) => text !== '').join('\n\n'))
+}
+
+async function straightLine(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {
   const comparisons: Comparison[] = []
   for (const backEnd of options.backEnds) {
-    console.error(`Measuring on ${backEnd}`)
+    console.error(`Measuring the straight line on ${backEnd}`)
     await using systems = parts.use(new AsyncDisposableStack())
     comparisons.push(await compare(backEnd, servers, options, systems))
   }
-  const tables = [compareTable(comparisons, options), processorTable(comparisons)].filter((text) => text !== '')
-  console.log([describeRun(options), ...tables].join('\n\n'))
+  return [describeStraightLine(options), compareTable(comparisons, options), processorTable(comparisons)]
+}
+
+async function listeners(servers: Servers, wanted: Options, parts: AsyncDisposableStack): Promise<string[]> {
+  const possible = Math.floor(mostStreams() / listenersPerConversation) * listenersPerConversation
+  const options = { ...wanted, listeners: Math.min(wanted.listeners, possible) }
+  if (options.listeners < wanted.listeners) {
+    console.error(
+      `This machine lets a process open too few files for ${wanted.listeners} listeners: measuring ${options.listeners}. ` +
+        'To measure all, raise the limit (ulimit -Hn shows it)',
+    )
+  }
+  const comparisons: ListenersComparison[] = []
+  for (const backEnd of options.backEnds) {
+    console.error(`Measuring ${options.listeners} listeners on ${backEnd}`)
+    comparisons.push(...(await compareListeners(backEnd, servers, options, parts)))
+  }
+  return [describeListeners(options), listenersTable(comparisons)]
 }
 
 async function untilStopped(): Promise<'stopped'> {

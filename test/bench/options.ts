@@ -1,7 +1,17 @@
 import { parseArgs } from 'node:util'
 import { backEnds, type BackEnd } from './back-ends.ts'
+import { listenersPerConversation } from './system.ts'
+
+/** The benchmarks, each of which may be left out. */
+const benchmarks = ['straight-line', 'listeners'] as const
+type Benchmark = (typeof benchmarks)[number]
 
 export interface Options {
+  benchmarks: readonly Benchmark[]
+  /** Open streams, a multiple of the listeners that each conversation has. */
+  listeners: number
+  /** Messages that are said to listeners. */
+  messages: number
   /** How long each measurement at saturation lasts, its warm-up not counted. */
   seconds: number
   /** Conversations that somebody talks in, one message under way in each. */
@@ -14,10 +24,13 @@ export interface Options {
 }
 
 export const usage = `Usage: npm run bench -- [options]
+  --only straight-line|listeners     one of the benchmarks (both)
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)
   --backend redis|postgres|both      where jobs and signals live (both)
+  --listeners <number>               streams that are open at once, in whole hundreds (10000)
+  --messages <number>                messages to listeners, one at a time (500)
   --profile <directory>              write CPU profiles of our api and worker there; the figures suffer`
 
 /**
@@ -31,19 +44,33 @@ export function readOptions(): Options {
       seconds: { type: 'string', default: '3' },
       conversations: { type: 'string', default: '100' },
       rounds: { type: 'string', default: '3' },
+      listeners: { type: 'string', default: '10000' },
+      messages: { type: 'string', default: '500' },
+      only: { type: 'string' },
       backend: { type: 'string', default: 'both' },
       profile: { type: 'string' },
     },
   })
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
+  const wanted = benchmarks.filter((name) => (values.only ?? name) === name)
+  if (wanted.length === 0) throw new Error(`--only must be straight-line or listeners, not '${values.only}'`)
   return {
+    benchmarks: wanted,
+    listeners: hundreds('listeners', values.listeners),
+    messages: positive('messages', values.messages),
     seconds: positive('seconds', values.seconds),
     conversations: positive('conversations', values.conversations),
     rounds: positive('rounds', values.rounds),
     backEnds: chosen,
     ...(values.profile !== undefined && { profileDirectory: values.profile }),
   }
+}
+
+function hundreds(name: string, text: string): number {
+  const number = positive(name, text)
+  if (number % listenersPerConversation === 0) return number
+  throw new Error(`--${name} must be a multiple of ${listenersPerConversation}, not '${text}'`)
 }
 
 function positive(name: string, text: string): number {

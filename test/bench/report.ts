@@ -9,13 +9,15 @@ interface Measure {
   of: (round: Round) => number
 }
 
-/** The machine and the load, in a line each. */
-export function describeRun({ seconds, conversations, rounds }: Options): string {
+/** The day, the machine and the runtime, in a line. */
+export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor'
-  return [
-    `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${model}), Node ${process.versions.node}`,
-    `${conversations} conversations, ${rounds} rounds of ${seconds} s; median of the rounds (smallest to largest)`,
-  ].join('\n')
+  return `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${model}), Node ${process.versions.node}`
+}
+
+/** The load of the straight line, in a line. */
+export function describeStraightLine({ seconds, conversations, rounds }: Options): string {
+  return `${conversations} conversations, ${rounds} rounds of ${seconds} s; median of the rounds (smallest to largest)`
 }
 
 /** What both sides did, side by side, as a Markdown table. */
@@ -64,11 +66,14 @@ function spread(values: number[]): string {
   return `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
 }
 
-function round(value: number): string {
-  return value < 100 ? value.toFixed(1) : value.toFixed(0)
+/** A figure with as many decimals as tell something. */
+export function round(value: number): string {
+  if (value >= 100) return value.toFixed(0)
+  return value.toFixed(value < 1 ? 2 : 1)
 }
 
-function table(head: string[], rows: string[][]): string {
+/** A Markdown table whose columns are aligned. */
+export function table(head: string[], rows: string[][]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')

@@ -11,6 +11,13 @@ export interface System {
   processes: { api: number; worker: number }
 }
 
+/** One of the two sides of the listeners' benchmark: a process that holds streams. */
+export interface StreamServer {
+  chatUrl: string
+  chats: Chat[]
+  pid: number
+}
+
 /** A conversation that one user talks in. */
 export interface Chat {
   conversationId: string
@@ -30,6 +37,8 @@ export interface SystemOptions {
 
 /** Mailboxes, or bare jobs, that a worker handles at once. */
 export const workerConcurrency = 100
+/** Listeners of each conversation in the listeners' benchmark. */
+export const listenersPerConversation = 100
 /** Connections to PostgreSQL that a process holds for its own statements. */
 export const poolSize = 10
 

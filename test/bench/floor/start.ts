@@ -3,34 +3,53 @@ import { runMigrations } from 'bullmq'
 import { Client } from 'pg'
 import { startChild } from '../../../cli/children.ts'
 import { freePort } from '../../../cli/free-port.ts'
-import { untilReady, type System, type SystemOptions } from '../system.ts'
+import { untilReady, type Chat, type StreamServer, type System, type SystemOptions } from '../system.ts'
 
 /** Starts the floor: the bare pipeline that our side is compared with. */
 export async function startFloor(options: SystemOptions): Promise<System> {
-  const { servers, backEnd, conversations, parts } = options
-  const databaseUrl = await servers.postgres.createDatabase(`floor_on_${backEnd}`)
+  const databaseUrl = await options.servers.postgres.createDatabase(`floor_on_${options.backEnd}`)
   await createTables(databaseUrl)
+  const { url, start } = await prepare(databaseUrl, options)
+  const processes = {
+    api: await start('api.ts'),
+    // isolated-vm asks for the option.
+    worker: await start('worker.ts', '--no-node-snapshot'),
+  }
+  await untilReady(url)
+  return { chatUrl: `${url}/chat`, chats: chatsOf(options), databaseUrl, processes }
+}
+
+/** Starts the listeners' floor: a bare server that holds streams. */
+export async function startFloorStreams(database: string, options: SystemOptions): Promise<StreamServer> {
+  const databaseUrl = await options.servers.postgres.createDatabase(database)
+  await createTables(databaseUrl)
+  const { url, start } = await prepare(databaseUrl, options)
+  const pid = await start('streams.ts')
+  await untilReady(url)
+  return { chatUrl: `${url}/chat`, chats: chatsOf(options), pid }
+}
+
+function chatsOf({ conversations }: SystemOptions): Chat[] {
+  return Array.from({ length: conversations }, (_, index) => ({ conversationId: `floor-${index}`, key: 'none' }))
+}
+
+async function prepare(databaseUrl: string, { servers, backEnd, nodeOptions, parts }: SystemOptions) {
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
   const environment = {
     DATABASE_URL: databaseUrl,
     ...(backEnd === 'redis' && { REDIS_URL: servers.redis.url }),
     PORT: String(port),
   }
-  const start = async (name: string, ...parameters: string[]) => {
-    const command = [process.execPath, ...parameters] as const
-    const child = await startChild(name, command, { environment })
-    parts.defer(async () => void (await child.stop()))
-    return child.pid
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Starts a process, and gives its id. */
+    async start(script: string, ...options: string[]): Promise<number> {
+      const command = [process.execPath, ...nodeOptions, ...options, join(import.meta.dirname, script)] as const
+      const child = await startChild(`floor ${script}`, command, { environment })
+      parts.defer(async () => void (await child.stop()))
+      return child.pid
+    },
   }
-  const processes = {
-    api: await start('floor api', join(import.meta.dirname, 'api.ts')),
-    // isolated-vm asks for the option.
-    worker: await start('floor worker', '--no-node-snapshot', join(import.meta.dirname, 'worker.ts')),
-  }
-  await untilReady(url)
-  const chats = Array.from({ length: conversations }, (_, index) => ({ conversationId: `floor-${index}`, key: 'none' }))
-  return { chatUrl: `${url}/chat`, chats, databaseUrl, processes }
 }
 
 async function createTables(databaseUrl: string): Promise<void> {
@@ -42,7 +61,7 @@ async function createTables(databaseUrl: string): Promise<void> {
          id uuid primary key,
          conversation_id text not null,
          payload jsonb not null,
-         created_at timestamptz not null default now()
+         created_at timestamptz(3) not null default clock_timestamp()
        )`,
     )
     await runMigrations(client)

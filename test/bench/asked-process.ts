@@ -1,0 +1,64 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A process of the benchmark's own that is asked one thing after the other. */
+export interface AskedProcess<Question, Answer> {
+  pid: number
+  /** @throws Error with the words of the process when it cannot answer, or when it is gone */
+  ask(question: Question): Promise<Answer>
+}
+
+type Reply<Answer> = { answer: Answer } | { error: string }
+
+/**
+ * Starts a process that answers questions. It ends with the parts, or with this process.
+ *
+ * @param name what errors call it
+ * @param script a module that calls `answerQuestions`
+ */
+export function startAskedProcess<Question extends object, Answer>(
+  name: string,
+  script: URL,
+  parts: AsyncDisposableStack,
+): AskedProcess<Question, Answer> {
+  const child = fork(script)
+  parts.defer(async () => {
+    const exited = once(child, 'exit')
+    if (child.connected) child.disconnect()
+    if (child.exitCode === null && child.signalCode === null) await exited
+  })
+  return {
+    pid: child.pid!,
+    async ask(question) {
+      const answered = new AbortController()
+      const ended = once(child, 'exit', answered).then(() => {
+        throw new Error(`The process of ${name} is gone`)
+      })
+      try {
+        child.send(question)
+        const [reply] = (await Promise.race([once(child, 'message', answered), ended])) as [Reply<Answer>]
+        if ('error' in reply) throw new Error(`The process of ${name} gave up: ${reply.error}`)
+        return reply.answer
+      } finally {
+        answered.abort()
+      }
+    },
+  }
+}
+
+/** Makes this process one that answers its parent's questions over Node's channel, and ends with it. */
+export function answerQuestions(answer: (question: never) => Promise<object>): void {
+  process.on('disconnect', () => process.exit())
+  // A Ctrl-C reaches the whole group: the parent decides when this one ends.
+  process.on('SIGINT', () => {})
+  process.on('message', (question) => {
+    answer(question as never).then(
+      (answer) => reply({ answer }),
+      (error: unknown) => reply({ error: String(error) }),
+    )
+  })
+}
+
+function reply(message: Reply<object>): void {
+  process.send?.(message)
+}

@@ -1,0 +1,45 @@
+import type { Options } from '../options.ts'
+import { round, table } from '../report.ts'
+import { listenersPerConversation } from '../system.ts'
+import type { Held, ListenersComparison } from './compare.ts'
+
+interface Measure {
+  name: string
+  /** Undefined where the system does not tell. */
+  of: (held: Held) => number | undefined
+}
+
+const kilobyte = 1024
+const megabyte = 1024 * kilobyte
+
+const measures: Measure[] = [
+  { name: 'KB for each stream', of: ({ memory }) => memory && memory.perStream / kilobyte },
+  { name: 'MB with all open, quiet', of: ({ memory }) => memory && memory.all / megabyte },
+  { name: 'MB at most', of: ({ memory }) => memory && memory.most / megabyte },
+  { name: 'streams opened/s', of: ({ streamsPerSecond }) => streamsPerSecond },
+  { name: 'processor ms per opening', of: ({ processorTime }) => processorTime?.perStream },
+  { name: 'p50 ms, stored to last heard', of: ({ p50 }) => p50 },
+  { name: 'p99 ms, stored to last heard', of: ({ p99 }) => p99 },
+  { name: 'p50 ms, first to last heard', of: ({ spread }) => spread },
+  { name: 'processor ms per message', of: ({ processorTime }) => processorTime?.perMessage },
+]
+
+/** The load of the listeners' benchmark, in a line. */
+export function describeListeners({ listeners, messages }: Options): string {
+  return (
+    `${listeners} listeners, ${listenersPerConversation} in each of ${listeners / listenersPerConversation} ` +
+    `conversations; ${messages} messages, one at a time`
+  )
+}
+
+/** What both sides need for their streams, side by side, as a Markdown table. */
+export function listenersTable(comparisons: ListenersComparison[]): string {
+  const rows = comparisons.flatMap(({ backEnd, protocol, ours, floor }) =>
+    measures.flatMap(({ name, of }) => {
+      const [our, least] = [of(ours), of(floor)]
+      if (our === undefined || least === undefined) return []
+      return [[backEnd, protocol, name, round(our), round(least), (our / least).toFixed(2)]]
+    }),
+  )
+  return table(['back end', 'streams', 'measure', 'ours', 'floor', 'ours / floor'], rows)
+}
