@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['./test/services.ts'],
     setupFiles: ['./test/end-with-run.ts'],
     pool: 'forks',
+    // Much of the time is spent in waiting for other processes.
+    maxWorkers: '100%',
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

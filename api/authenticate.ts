@@ -14,6 +14,7 @@ import type { Operation } from '#shared/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
+import { decryptInstallation, listInstallations, type Installation } from '#shared/store/installations.ts'
 import type { TokenRow } from '#shared/store/tables.ts'
 import { encryptionKeyOf, verifyUserKey } from '#shared/user-keys.ts'
 
@@ -32,7 +33,9 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
 
 async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
   const installation = await installations.find(webhookId)
-  if (!installation) throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+  if (!installation || installation.integration_id !== null) {
+    throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+  }
   return { kind: 'visitor', installation }
 }
 
@@ -78,13 +81,54 @@ async function administrator(
   )
 }
 
-/** A bot's own token acts as that bot; a person's token may act as any bot of a workspace where the role suffices. */
-async function bot({ db }: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
+/**
+ * A bot's own token acts as that bot, and a person's as any bot of a workspace where the role suffices; both may act as
+ * an integration that is installed on it. An integration's token acts as that integration, on the bots that have it.
+ */
+async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
+  const { db } = context
   const botId = single(headers['x-bot-id'])
   if (!botId) throw new ApiError('InvalidPayload', 'The header x-bot-id is missing: it names the bot to act as')
+  const named = { id: single(headers['x-integration-id']), alias: single(headers['x-integration-alias']) }
+  if (token.integration_id) {
+    if (named.id === undefined || named.id === token.integration_id) {
+      const installation = await findInstalled(context, botId, token.integration_id, named.alias)
+      if (installation) return { kind: 'bot', botId, installation }
+    }
+    throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
+  }
   const role = token.account_id ? await findRoleForBot(db, botId, token.account_id) : undefined
-  if (token.bot_id === botId || (role && role !== 'viewer')) return { kind: 'bot', botId }
-  throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
+  if (token.bot_id !== botId && (!role || role === 'viewer')) {
+    throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
+  }
+  if (named.id === undefined) return { kind: 'bot', botId }
+  const installation = await findInstalled(context, botId, named.id, named.alias)
+  if (installation) return { kind: 'bot', botId, installation }
+  throw new ApiError('ResourceNotFound', `The bot has no integration '${named.id}' (x-integration-id)`)
+}
+
+/**
+ * An integration as it is installed on a bot.
+ *
+ * @param alias which, when it is installed more than once
+ * @returns undefined when it is not installed
+ * @throws ApiError `InvalidPayload` when the alias is missing or of none of them
+ */
+async function findInstalled(
+  { db, config }: Context,
+  botId: string,
+  integrationId: string,
+  alias?: string,
+): Promise<Installation | undefined> {
+  const installed = await listInstallations(db, botId)
+  const candidates = installed.filter((row) => row.integration_id === integrationId)
+  const [chosen, ...others] = alias === undefined ? candidates : candidates.filter((row) => row.alias === alias)
+  if (chosen && others.length === 0) return decryptInstallation(chosen, config.secret)
+  if (candidates.length === 0) return undefined
+  throw new ApiError(
+    'InvalidPayload',
+    `The header x-integration-alias must name one of ${candidates.map((row) => `'${row.alias}'`).join(', ')}`,
+  )
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -14,6 +14,7 @@ import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limi
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
+import { webhooks } from './webhooks.ts'
 
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
 export function createApp(context: Context, realtime: Realtime, rateLimiter: RateLimiter): Express {
@@ -23,6 +24,7 @@ export function createApp(context: Context, realtime: Realtime, rateLimiter: Rat
   app.use(health(context))
   app.use('/chat', allowBrowsers)
   app.use(rateLimiter.handle)
+  app.use('/webhooks', webhooks(context))
   app.use(async (request, response) => {
     const reply = await answer(context, fromHttp(context, request, response))
     if (reply.opensStream) await realtime.open(reply.body as Listening, () => openEventStream(response))

@@ -7,12 +7,14 @@ import { connectionSettings } from '#shared/store/database.ts'
 import * as tables from './001_tables.ts'
 import * as installationConfiguration from './002_installation_configuration.ts'
 import * as conversationLog from './003_conversation_log.ts'
+import * as integrations from './004_integrations.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
-const migrations: Record<string, Knex.Migration> = {
+export const migrations: Record<string, Knex.Migration> = {
   '001_tables': tables,
   '002_installation_configuration': installationConfiguration,
   '003_conversation_log': conversationLog,
+  '004_integrations': integrations,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -7,6 +7,15 @@ create table accounts (
   constraint accounts_pkey PRIMARY KEY (id)
 );
 
+create table analytics (
+  bot_id text not null,
+  name text not null,
+  day date not null,
+  count bigint not null,
+  constraint analytics_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint analytics_pkey PRIMARY KEY (bot_id, name, day)
+);
+
 create table bot_versions (
   id text not null,
   bot_id text not null,
@@ -18,8 +27,10 @@ create table bot_versions (
   actions text[] not null,
   retry jsonb,
   created_at timestamp(3) with time zone not null default now(),
+  kind text not null default 'native'::text,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),
+  constraint bot_versions_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint bot_versions_pkey PRIMARY KEY (id)
 );
 
@@ -32,6 +43,8 @@ create table bots (
   deployed_at timestamp(3) with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  definition jsonb not null default '{}'::jsonb,
+  secrets text,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -62,6 +75,7 @@ create table conversations (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   sequence integer not null default 0,
+  properties jsonb not null default '{}'::jsonb,
   constraint conversations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint conversations_bot_id_id_key UNIQUE (bot_id, id),
   constraint conversations_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -70,7 +84,11 @@ create table conversations (
   constraint conversations_pkey PRIMARY KEY (id)
 );
 
+CREATE INDEX conversations_by_bot ON public.conversations USING btree (bot_id, created_at DESC, id DESC);
+
 CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_id, created_at DESC, id DESC);
+
+CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
 create table effects (
   event_id text not null,
@@ -103,11 +121,14 @@ create table events (
   started_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
+  installation_id text,
+  workflow_id text,
   constraint events_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint events_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint events_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
   constraint events_direction_check CHECK ((direction = ANY (ARRAY['incoming'::text, 'outgoing'::text]))),
   constraint events_pkey PRIMARY KEY (id),
-  constraint events_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processed'::text, 'ignored'::text, 'failed'::text])))
+  constraint events_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'canceled'::text, 'pending'::text, 'processed'::text, 'ignored'::text, 'failed'::text])))
 );
 
 CREATE INDEX chat_events_by_conversation ON public.events USING btree (conversation_id, created_at) WHERE (type = 'chat:custom'::text);
@@ -115,6 +136,10 @@ CREATE INDEX chat_events_by_conversation ON public.events USING btree (conversat
 CREATE INDEX events_by_bot ON public.events USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX events_by_conversation ON public.events USING btree (conversation_id);
+
+CREATE INDEX events_by_installation ON public.events USING btree (installation_id);
+
+CREATE INDEX events_scheduled ON public.events USING btree (available_at) WHERE (status = 'scheduled'::text);
 
 CREATE INDEX events_waiting ON public.events USING btree (mailbox, created_at, id) WHERE (status = 'pending'::text);
 
@@ -124,6 +149,8 @@ create table inspections (
   script text not null,
   outcome jsonb,
   created_at timestamp(3) with time zone not null default now(),
+  kind text not null default 'native'::text,
+  constraint inspections_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint inspections_pkey PRIMARY KEY (id),
   constraint inspections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
@@ -138,12 +165,58 @@ create table installations (
   updated_at timestamp(3) with time zone not null default now(),
   configuration text,
   has_webhook boolean not null default false,
+  integration_id text,
+  enabled boolean not null default true,
+  configuration_type text,
+  disabled_channels text[] not null default '{}'::text[],
+  status text not null default 'registered'::text,
+  status_reason text,
+  identifier text,
+  sandbox_identifiers jsonb,
+  schedule text,
+  schedule_from timestamp(3) with time zone,
+  next_register_at timestamp(3) with time zone,
+  register_failures integer not null default 0,
   constraint installations_bot_id_alias_key UNIQUE (bot_id, alias),
   constraint installations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint installations_bot_id_id_key UNIQUE (bot_id, id),
+  constraint installations_check CHECK ((((schedule IS NULL) = (schedule_from IS NULL)) AND ((schedule IS NOT NULL) OR (next_register_at IS NULL)))),
+  constraint installations_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id),
   constraint installations_pkey PRIMARY KEY (id),
+  constraint installations_schedule_check CHECK ((schedule = ANY (ARRAY['hourly'::text, 'daily'::text, 'weekly'::text, 'bi-weekly'::text, 'monthly'::text, 'bi-monthly'::text, 'quarterly'::text, 'yearly'::text]))),
+  constraint installations_status_check CHECK ((status = ANY (ARRAY['registration_pending'::text, 'registered'::text, 'registration_failed'::text, 'unregistration_pending'::text, 'unregistered'::text, 'unregistration_failed'::text]))),
   constraint installations_webhook_id_key UNIQUE (webhook_id)
 );
+
+CREATE UNIQUE INDEX installations_by_identifier ON public.installations USING btree (integration_id, identifier);
+
+CREATE INDEX installations_by_integration ON public.installations USING btree (integration_id);
+
+CREATE INDEX installations_to_register ON public.installations USING btree (schedule, next_register_at) WHERE (schedule IS NOT NULL);
+
+create table integrations (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  version text not null,
+  definition jsonb not null,
+  kind text not null,
+  code_id text not null,
+  hash text not null,
+  source text not null,
+  script text not null,
+  source_map text not null,
+  secrets text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint integrations_code_id_key UNIQUE (code_id),
+  constraint integrations_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
+  constraint integrations_pkey PRIMARY KEY (id),
+  constraint integrations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint integrations_workspace_id_name_version_key UNIQUE (workspace_id, name, version)
+);
+
+CREATE INDEX integrations_by_age ON public.integrations USING btree (workspace_id, created_at DESC, id DESC);
 
 create unlogged table large_signals (
   id uuid not null default gen_random_uuid(),
@@ -196,12 +269,18 @@ create table messages (
   direction text not null,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  origin text,
   constraint messages_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint messages_direction_check CHECK ((direction = ANY (ARRAY['incoming'::text, 'outgoing'::text]))),
+  constraint messages_origin_check CHECK ((origin = 'synthetic'::text)),
   constraint messages_pkey PRIMARY KEY (id)
 );
 
+CREATE INDEX messages_by_bot ON public.messages USING btree (bot_id, created_at DESC, id DESC);
+
 CREATE INDEX messages_by_conversation ON public.messages USING btree (conversation_id, created_at DESC, id DESC);
+
+CREATE INDEX messages_by_tags ON public.messages USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
 create table participants (
   conversation_id text not null,
@@ -215,6 +294,22 @@ create table participants (
 
 CREATE INDEX participants_by_user ON public.participants USING btree (user_id);
 
+create table recurring_events (
+  bot_id text not null,
+  name text not null,
+  type text not null,
+  payload jsonb not null,
+  cron text not null,
+  next_at timestamp(3) with time zone not null,
+  failed_attempts integer not null default 0,
+  last_failure_reason text,
+  last_event_id text,
+  constraint recurring_events_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint recurring_events_pkey PRIMARY KEY (bot_id, name)
+);
+
+CREATE INDEX recurring_events_due ON public.recurring_events USING btree (next_at);
+
 create table states (
   id text not null,
   bot_id text not null,
@@ -226,11 +321,17 @@ create table states (
   expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  installation_id text,
   constraint states_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
-  constraint states_bot_id_type_owner_id_name_key UNIQUE (bot_id, type, owner_id, name),
+  constraint states_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
+  constraint states_by_name UNIQUE NULLS NOT DISTINCT (bot_id, type, owner_id, name, installation_id),
   constraint states_pkey PRIMARY KEY (id),
-  constraint states_type_check CHECK ((type = ANY (ARRAY['bot'::text, 'user'::text, 'conversation'::text])))
+  constraint states_type_check CHECK ((type = ANY (ARRAY['bot'::text, 'user'::text, 'conversation'::text, 'workflow'::text, 'integration'::text])))
 );
+
+CREATE INDEX states_by_installation ON public.states USING btree (installation_id);
+
+CREATE INDEX states_to_expire ON public.states USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 create table tokens (
   id text not null,
@@ -240,18 +341,23 @@ create table tokens (
   bot_id text,
   note text not null default ''::text,
   created_at timestamp(3) with time zone not null default now(),
+  integration_id text,
   constraint tokens_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
   constraint tokens_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint tokens_check CHECK (((kind = 'personal'::text) = (account_id IS NOT NULL))),
   constraint tokens_check1 CHECK (((kind = 'bot'::text) = (bot_id IS NOT NULL))),
+  constraint tokens_check2 CHECK (((kind = 'integration'::text) = (integration_id IS NOT NULL))),
   constraint tokens_hash_key UNIQUE (hash),
-  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['personal'::text, 'bot'::text]))),
+  constraint tokens_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) ON DELETE CASCADE,
+  constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['personal'::text, 'bot'::text, 'integration'::text]))),
   constraint tokens_pkey PRIMARY KEY (id)
 );
 
 CREATE INDEX tokens_by_account ON public.tokens USING btree (account_id);
 
 CREATE INDEX tokens_by_bot ON public.tokens USING btree (bot_id);
+
+CREATE INDEX tokens_by_integration ON public.tokens USING btree (integration_id);
 
 create table users (
   id text not null,
@@ -264,12 +370,27 @@ create table users (
   tags jsonb not null default '{}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  properties jsonb not null default '{}'::jsonb,
   constraint users_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint users_bot_id_id_key UNIQUE (bot_id, id),
   constraint users_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
   constraint users_installation_id_foreign_id_key UNIQUE (installation_id, foreign_id),
   constraint users_pkey PRIMARY KEY (id)
 );
+
+CREATE INDEX users_by_bot ON public.users USING btree (bot_id, created_at DESC, id DESC);
+
+CREATE INDEX users_by_tags ON public.users USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
+
+create table webhook_bodies (
+  event_id text not null,
+  part integer not null,
+  bytes bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint webhook_bodies_pkey PRIMARY KEY (event_id, part)
+);
+
+CREATE INDEX webhook_bodies_by_age ON public.webhook_bodies USING btree (created_at);
 
 create table webhook_cursors (
   conversation_id text not null,
@@ -283,6 +404,40 @@ create table webhook_cursors (
 );
 
 CREATE INDEX webhook_cursors_by_due ON public.webhook_cursors USING btree (due_at);
+
+create table workflows (
+  id text not null,
+  bot_id text not null,
+  name text not null,
+  status text not null,
+  input jsonb not null default '{}'::jsonb,
+  output jsonb not null default '{}'::jsonb,
+  tags jsonb not null default '{}'::jsonb,
+  parent_id text,
+  conversation_id text,
+  user_id text,
+  failure_reason text,
+  timeout_at timestamp(3) with time zone not null,
+  completed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint workflows_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
+  constraint workflows_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint workflows_bot_id_id_key UNIQUE (bot_id, id),
+  constraint workflows_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  constraint workflows_pkey PRIMARY KEY (id),
+  constraint workflows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'failed'::text, 'completed'::text, 'listening'::text, 'paused'::text, 'timedout'::text, 'cancelled'::text])))
+);
+
+CREATE INDEX workflows_by_bot ON public.workflows USING btree (bot_id, created_at DESC, id DESC);
+
+CREATE INDEX workflows_by_conversation ON public.workflows USING btree (conversation_id);
+
+CREATE INDEX workflows_by_name ON public.workflows USING btree (bot_id, name, created_at DESC, id DESC);
+
+CREATE INDEX workflows_by_parent ON public.workflows USING btree (parent_id);
+
+CREATE INDEX workflows_to_time_out ON public.workflows USING btree (timeout_at) WHERE (completed_at IS NULL);
 
 create table workspaces (
   id text not null,

@@ -1,20 +1,36 @@
 /**
  * What the worker and the sandbox say to each other. Everything here is plain JSON: nothing else crosses the walls.
  *
- * A *bundle* is one version of a bot's code. A *run* is one event handled, or one action called, by a bundle. Runs of
- * one bundle share its isolate and interleave at their awaits; bundles never share an isolate.
+ * A *bundle* is one version of the code of a bot or an integration, with its environment. A *run* is one event handled,
+ * or one function called, by a bundle. Runs of one bundle share its isolate and interleave at their awaits; bundles never
+ * share an isolate.
  */
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
+/**
+ * How a bundle is called, and what it finds around it. `native`: its hooks, actions and other functions are called with
+ * one argument that has a `client`, among the globals of a bare isolate. `sdk`: its `handler` is called with requests,
+ * and it finds what the public SDK and its HTTP client need: `process`, `Buffer`, `fetch`, `require` and the like.
+ */
+export type BundleKind = 'native' | 'sdk'
+
 export interface Bundle {
-  /** Names the code for ever: the same id always means the same text. */
+  /** Names for ever the code, its environment, and whom it runs for: the same id always means the same isolate. */
   id: string
   /** Whose code it is. All bundles of a bot have the same home process. */
   botId: string
   /** A CommonJS script: it assigns to `module.exports`. */
   code: string
+  /** `native` unless told otherwise. */
+  kind?: BundleKind
+  /**
+   * `process.env` of an SDK bundle, where `fetch` of the origin of `BP_API_URL` is a call of the host, `BP_TOKEN` is
+   * replaced by one that names the run, and `BP_LOG_FORMAT=json` has its lines read as the SDK writes them. Of a native
+   * bundle, `env` in the argument of the functions that get a context.
+   */
+  environment?: Record<string, string>
 }
 
 export interface Limits {
@@ -68,11 +84,42 @@ export interface ActionTask {
   streamPrefix: string
 }
 
+/**
+ * A call of a function that the bundle exports. What it returns is the result, `{}` when it returns nothing. The result
+ * of an SDK bundle's is a `HandlerResponse`.
+ */
+export interface CallTask {
+  kind: 'call'
+  /**
+   * Where the function is, for instance `['actions', 'send']`. A function met on the way is the one: a channel may be
+   * one function for all types of messages.
+   */
+  path: string[]
+  /** Whether there may be no such function. Then the result is `{}`. */
+  optional?: boolean
+  argument: JsonObject
+  /** Whether `client`, `logger` and `env` are added to the argument. */
+  addsContext: boolean
+  /** As an action's. */
+  within?: string
+  streamPrefix: string
+}
+
+/** What the handler of an SDK bundle answers to a request. */
+export type HandlerResponse = {
+  /** From 100 to 599. */
+  status: number
+  headers: Record<string, string>
+  body?: string
+}
+
+export type Task = EventTask | ActionTask | CallTask
+
 export interface Run {
   /** Chosen by the caller; unique among the runs under way. */
   id: string
   bundle: Bundle
-  task: EventTask | ActionTask
+  task: Task
   limits: Limits
   /** Answers what the bot asks of the platform during this run. */
   host: Host
@@ -133,14 +180,19 @@ export type Outcome =
 export type Inspection =
   | {
       status: 'accepted'
+      /** `sdk` when it was to be inspected as such and has a `handler`; of such a bundle, no more is known. */
+      kind: BundleKind
       /** Names in `exports.hooks`, each a function or a list of functions. */
       hooks: string[]
       actions: string[]
-      register: boolean
+      /** Those of `register`, `unregister` and `handler` that are exported. */
+      exports: string[]
+      /** Names in `exports.channels`. */
+      channels: string[]
       /** `exports.retry` as it is, for the caller to validate; absent when the bundle declares none. */
       retry?: Json
     }
-  /** `hook` is the name of the hook or action at fault, where it is one. */
+  /** `hook` is the name of the hook, action, channel or other function at fault, where it is one. */
   | { status: 'refused'; reason: FailureReason; error: RunError; hook?: string }
   | { status: 'interrupted'; reason: string }
 

@@ -1,4 +1,4 @@
-import type { Bundle, Inspection, Json, Limits } from './contract.ts'
+import type { Bundle, BundleKind, Inspection, Json, Limits } from './contract.ts'
 import type { Failure, Job } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
 
@@ -28,28 +28,34 @@ export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks:
     begin: () => ({ type: 'inspect', run: id, bundle: bundle.id, limits }),
     log() {},
     answer: async () => '{"status":403,"body":null}',
-    done: (result) => end(toInspection(result, hooks)),
+    done: (result) => end(toInspection(result, bundle.kind ?? 'native', hooks)),
     fail: ({ reason, error, hook }: Failure) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
     interrupt: (reason) => end({ status: 'interrupted', reason }),
   }
 }
 
-function toInspection(text: string, known: readonly string[]): Inspection {
-  const declared = toDeclaration(text)
+function toInspection(text: string, given: BundleKind, known: readonly string[]): Inspection {
+  const declared = toDeclaration(text, given)
   const stranger = declared.hooks.find((hook) => !known.includes(hook))
   if (stranger === undefined) return { status: 'accepted', ...declared }
   const message = `There is no hook called ${stranger}. The hooks are: ${known.join(', ')}`
   return { status: 'refused', reason: 'error', error: { name: 'TypeError', message }, hook: stranger }
 }
 
+type Declaration = Omit<Extract<Inspection, { status: 'accepted' }>, 'status'>
+
+const exportable = ['register', 'unregister', 'handler']
+
 /** Takes nothing but the expected: what the kernel inside wrote, the bundle may have tampered with. */
-function toDeclaration(text: string): { hooks: string[]; actions: string[]; register: boolean; retry?: Json } {
+function toDeclaration(text: string, given: BundleKind): Declaration {
   const declared = parseUntrustedJson(text) as Record<string, Json | undefined>
-  const { hooks, actions, register, retry } = declared
+  const { kind, hooks, actions, exports, channels, retry } = declared
   return {
+    kind: given === 'sdk' && kind === 'sdk' ? 'sdk' : 'native',
     hooks: toNames(hooks),
     actions: toNames(actions),
-    register: register === true,
+    exports: toNames(exports).filter((name) => exportable.includes(name)),
+    channels: toNames(channels),
     ...(retry === undefined ? {} : { retry }),
   }
 }

@@ -22,7 +22,7 @@ export interface Job {
 export interface Failure {
   reason: FailureReason
   error: RunError
-  /** The hook or action at fault, for an inspection. */
+  /** The function at fault, for an inspection. */
   hook?: string
 }
 

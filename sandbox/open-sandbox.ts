@@ -13,7 +13,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   return {
     async run(run: Run): Promise<Outcome> {
-      const within = run.task.kind === 'action' ? run.task.within : undefined
+      const within = run.task.kind === 'event' ? undefined : run.task.within
       const outer = within === undefined ? undefined : runs.get(within)
       if (within !== undefined && outer === undefined) return orphaned(within)
       const job = runJob(run, log, outer)

@@ -6,9 +6,11 @@ export interface Programs {
   process: string
   /** What runs first in each isolate; it defines `inside`. */
   inside: string
+  /** What SDK bundles find around them; it defines `prelude`. */
+  prelude: string
 }
 
-/** Bundles the two programs, in memory. */
+/** Bundles the programs, in memory. */
 export async function bundlePrograms(): Promise<Programs> {
   const programs = {
     process: bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
@@ -17,6 +19,17 @@ export async function bundlePrograms(): Promise<Programs> {
       globalName: 'inside',
       platform: 'neutral',
       target: 'es2024',
+    }),
+    // Libraries have variants for browsers, which is what they are to run in here: no Node.
+    prelude: bundle('./prelude/main.ts', {
+      format: 'iife',
+      globalName: 'prelude',
+      platform: 'browser',
+      target: 'es2024',
+      legalComments: 'none',
+      // All but the names, which bot code sees.
+      minifyWhitespace: true,
+      minifySyntax: true,
     }),
   }
   // Otherwise esbuild's own process stays for as long as this one.

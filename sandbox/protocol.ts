@@ -3,20 +3,27 @@
  * bot code made stays text in it, so that nobody parses it before its size is known.
  */
 
-import type { ClientOperation, FailureReason, Limits } from './contract.ts'
+import type { BundleKind, ClientOperation, FailureReason, Limits } from './contract.ts'
 
 /** The largest frames that each side accepts, in bytes; whoever sends a larger one is broken. */
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
 export type ToProcess =
-  | { type: 'start'; addon: string; inside: string; operations: ClientOperation[] }
+  | { type: 'start'; addon: string; inside: string; prelude: string; operations: ClientOperation[] }
   /** `within` is the run that called this one, or empty. */
   | { type: 'run'; run: string; within: string; bundle: string; task: string; limits: Limits }
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
-  | { type: 'code'; bundle: string; code: string }
+  | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
   | { type: 'ping' }
+
+/** What an isolate is loaded with. */
+export interface BundleSource {
+  kind: BundleKind
+  code: string
+  environment: Record<string, string>
+}
 
 /** What a sandbox process may say. Checked field by field: after an escape it says whatever it likes. */
 const fields = {

@@ -1,4 +1,5 @@
 import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, SandboxLog } from './contract.ts'
+import { toHandlerResponse } from './handler-response.ts'
 import type { Job } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
 
@@ -72,11 +73,13 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     },
     done(result, state, cpuMilliseconds) {
       try {
-        const parsed = { result: parseUntrustedJson(result), state: toObject(parseUntrustedJson(state)) }
-        end({ status: 'done', ...parsed, logs, cpuMilliseconds })
-      } catch {
-        const error = { name: 'ResultError', message: 'The result is not JSON' }
-        end({ status: 'failed', reason: 'result', error, logs, cpuMilliseconds })
+        const parsed = parseUntrustedJson(result)
+        const isResponse = run.task.kind === 'call' && bundle.kind === 'sdk'
+        const answer = isResponse ? toHandlerResponse(parsed) : parsed
+        end({ status: 'done', result: answer, state: toObject(parseUntrustedJson(state)), logs, cpuMilliseconds })
+      } catch (thrown) {
+        const message = thrown instanceof TypeError ? thrown.message : 'The result is not JSON'
+        end({ status: 'failed', reason: 'result', error: { name: 'ResultError', message }, logs, cpuMilliseconds })
       }
     },
     fail({ reason, error }, cpuMilliseconds) {

@@ -83,6 +83,7 @@ export class SandboxProcess {
       type: 'start',
       addon: findAddon(),
       inside: options.programs.inside,
+      prelude: options.programs.prelude,
       operations: options.operations,
     })
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMilliseconds)
@@ -214,7 +215,9 @@ export class SandboxProcess {
 
   #sendCode(bundle: string): void {
     for (const job of this.#jobs.values()) {
-      if (job.bundle.id === bundle) return this.#channel.send({ type: 'code', bundle, code: job.bundle.code })
+      if (job.bundle.id !== bundle) continue
+      const { kind = 'native', code, environment = {} } = job.bundle
+      return this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
     }
   }
 

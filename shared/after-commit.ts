@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import type { ChatSignal, PassingSignal } from './models/signal.ts'
+import type { WakeName } from './queue.ts'
 import { conversationTopic } from './signals.ts'
 import type { LogEntry } from './store/conversation-log.ts'
 
@@ -52,11 +53,7 @@ async function announce(context: Context, conversationId: string, announcement: 
  * Wakes a worker for what is committed: an event in a mailbox, or a conversation's entries that its webhook waits for.
  * A wake-up that fails is logged and not an error: what has to be done is stored, and the sweep finds it.
  */
-export async function wakeWorker(
-  context: Context,
-  name: 'message' | 'event' | 'webhook',
-  mailbox: string,
-): Promise<void> {
+export async function wakeWorker(context: Context, name: WakeName, mailbox: string): Promise<void> {
   try {
     await context.queue.wake(name, mailbox)
   } catch (error) {

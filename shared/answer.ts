@@ -2,6 +2,7 @@ import { authorise, type Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import type { Operation } from './operation.ts'
+import { nestQuery } from './query.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
 /** A request as every door hands it over. */
@@ -9,6 +10,7 @@ export interface Request {
   method: string
   /** As it came, percent-encoded, without the query. */
   path: string
+  /** The query's fields; those of an object may be given one by one, with a dot (`nestQuery`). */
   query?: Record<string, unknown>
   /** Reads the JSON body. It is called only for a caller who may call, so that a stranger's body is never read. */
   body(): Promise<unknown>
@@ -32,7 +34,7 @@ export async function answer(context: Context, request: Request): Promise<Reply>
     const { operation, parameters } = findOperation(request.method, request.path)
     const caller = await request.identify(operation, parameters)
     authorise(caller, operation.access)
-    const given = operation.takesBody ? asObject(await request.body()) : request.query
+    const given = operation.takesBody ? asObject(await request.body()) : nestQuery(request.query ?? {})
     const body = await operation.call({ ...context, caller }, { ...given, ...parameters })
     return { status: operation.status, body, opensStream: operation.opensStream }
   } catch (cause) {

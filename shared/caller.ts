@@ -26,6 +26,8 @@ export interface ChatUser {
 export interface BotCaller {
   kind: 'bot'
   botId: string
+  /** The installed integration as which it acts, when it does not act as the bot itself. */
+  installation?: Installation
   /** Present when the bot's code calls while it handles an event. */
   execution?: Execution
 }

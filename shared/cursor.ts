@@ -2,7 +2,8 @@ import type { Knex } from 'knex'
 import { ApiError } from './errors.ts'
 
 /**
- * Keyset paging, newest first. A page ends at a row; the next page begins after that row's place, `(created_at, id)`.
+ * Keyset paging, newest first unless asked otherwise. A page ends at a row; the next page begins after that row's place,
+ * `(created_at, id)` or another time in place of the former.
  * Timestamps are `timestamptz(3)`, which a `Date` holds exactly, so no row is lost between pages.
  */
 export interface Place {
@@ -13,6 +14,8 @@ export interface Place {
 export interface PageRequest {
   limit: number
   after?: Place
+  /** Oldest first. */
+  ascending?: boolean
 }
 
 export interface Page<Row> {
@@ -48,10 +51,12 @@ export function pageRequest(input: { nextToken?: string; pageSize?: number }): P
 
 /** Restricts and orders a query to one page. It fetches one row more, which tells whether another page follows. */
 export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'created_at', id = 'id'): void {
-  if (request.after) query.whereRaw('(??, ??) < (?, ?)', [column, id, request.after.createdAt, request.after.id])
+  const { after, ascending } = request
+  if (after) query.whereRaw(`(??, ??) ${ascending ? '>' : '<'} (?, ?)`, [column, id, after.createdAt, after.id])
+  const order = ascending ? 'asc' : 'desc'
   void query.orderBy([
-    { column, order: 'desc' },
-    { column: id, order: 'desc' },
+    { column, order },
+    { column: id, order },
   ])
   void query.limit(request.limit + 1)
 }

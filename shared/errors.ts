@@ -97,6 +97,7 @@ export function postgresCode(error: unknown): string | undefined {
 }
 
 export const uniqueViolation = '23505'
+export const foreignKeyViolation = '23503'
 
 /** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */
 function errorId(): string {

@@ -20,14 +20,19 @@ type IdPrefix =
   | 'wkspace'
   | 'account'
   | 'pat'
+  | 'bak'
+  | 'iak'
   | 'bot'
   | 'botver'
   | 'int'
+  | 'intver'
+  | 'code'
   | 'user'
   | 'conv'
   | 'msg'
   | 'evt'
   | 'state'
+  | 'workflow'
   | 'check'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
@@ -40,7 +45,7 @@ export function newWebhookId(): string {
   return randomUUID()
 }
 
-/** A new secret that a person or program presents to prove who it is. */
-export function newToken(): string {
-  return `pat_${randomBytes(27).toString('base64url')}`
+/** A new secret that a person, a bot or an integration presents to prove who it is. */
+export function newToken(prefix: 'pat' | 'bak' | 'iak' = 'pat'): string {
+  return `${prefix}_${randomBytes(27).toString('base64url')}`
 }

@@ -47,6 +47,26 @@ export async function once<Result>(
 }
 
 /**
+ * Like `once`, for what may take the run's own event with it: the journal's entry comes first, while the event is there.
+ *
+ * @param remove gives nothing
+ */
+export async function onceRemoved(
+  context: JournalContext,
+  input: unknown,
+  remove: (db: Database) => Promise<void>,
+): Promise<void> {
+  const entry = openEntry(context, input)
+  if (!entry) return remove(context.db)
+  await entry.recalledOr(() =>
+    context.db.transaction(async (transaction) => {
+      await entry.record(transaction, {})
+      await remove(transaction)
+    }),
+  )
+}
+
+/**
  * Like `once`, for a row that is stored in one statement with the journal's entry, which saves the three round trips of
  * a transaction. The entry keeps the row's id alone.
  *

@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { compile, describeErrors, type Infer } from './schema.ts'
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface Specification<A extends Access, I, O> {
   /** Unique within its API; the name of the method in the published clients. */
@@ -18,6 +18,8 @@ interface Specification<A extends Access, I, O> {
   status?: 200 | 201
   /** The output is not the answer but tells the HTTP door which stream to open. */
   opensStream?: true
+  /** Fields of the body that the schema does not name are refused, not dropped. */
+  isClosed?: true
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
   input: I
   output: O
@@ -48,9 +50,9 @@ export interface Operation {
 export function operation<A extends Access, const I extends object, const O extends object>(
   specification: Specification<A, I, O>,
 ): Operation {
-  const { handle, status = 200, opensStream = false, ...declaration } = specification
-  const takesBody = declaration.method === 'POST' || declaration.method === 'PUT'
-  const isValid = compile(declaration.input, takesBody ? 'body' : 'query')
+  const { handle, status = 200, opensStream = false, isClosed = false, ...declaration } = specification
+  const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
+  const isValid = compile(declaration.input, takesBody ? (isClosed ? 'closedBody' : 'body') : 'query')
   return {
     ...declaration,
     status,

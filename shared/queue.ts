@@ -17,6 +17,10 @@ export interface Jobs {
   event: { mailbox: string }
   /** A conversation's log has entries that its webhook waits for: send them. */
   webhook: { mailbox: string }
+  /** An integration is to register or unregister itself: look into its installation's mailbox. */
+  register: { mailbox: string }
+  /** An installed integration has configured itself: see to what follows from it. The mailbox is its installation. */
+  'configure-integration': { mailbox: string }
   /** What had to wait is due: wake it. */
   retry: { name: WakeName; mailbox: string }
   /** Code was uploaded: say what it declares. */
@@ -25,8 +29,11 @@ export interface Jobs {
 
 export type JobName = keyof Jobs
 
-/** The jobs that say where to look. A conversation's events and its webhook are looked after apart. */
-export type WakeName = 'message' | 'event' | 'webhook'
+/** The jobs that say where to look. */
+export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration'
+
+/** Of these, those that look elsewhere than into the mailbox's events, and are looked after apart from them. */
+const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration'])
 
 /** A job as its task gets it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
@@ -78,7 +85,7 @@ export function openQueue(config: Config, log: Logger): WakeQueue {
   queue.on('error', (error) => log.error({ err: error }, 'The queue reports an error'))
   return {
     async wake(name, mailbox) {
-      const id = name === 'webhook' ? `webhook-${mailbox}` : mailbox
+      const id = apart.has(name) ? `${name}-${mailbox}` : mailbox
       await queue.add(name, { mailbox }, { deduplication: { id, keepLastIfActive: true } })
     },
     async wakeLater(name, mailbox, delay) {

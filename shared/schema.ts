@@ -13,6 +13,8 @@ const options = { verbose: true, useDefaults: true, removeAdditional: true, disc
 const validators = {
   /** A JSON body is taken at its word. */
   body: withFormats(new Ajv(options)),
+  /** Likewise, and what is unknown is refused. */
+  closedBody: withFormats(new Ajv({ ...options, removeAdditional: false })),
   /** A path or a query can only carry strings, so they are coerced. */
   query: withFormats(new Ajv({ ...options, coerceTypes: 'array' })),
   /** Likewise; and it is short and nobody's attack, so every problem is reported and not just the first. */
@@ -45,7 +47,8 @@ function dotted(pointer: string): string {
 }
 
 function problemOf({ keyword, message, params, parentSchema }: ErrorObject): string {
-  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`
+  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`
+  if (keyword === 'additionalProperties') return `must not have a field '${params['additionalProperty']}'`
   if (keyword !== 'discriminator') return message ?? 'is not valid'
   const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]
   return `has a ${params['tag']} that is none of ${variants.map(({ properties }) => properties.type.const).join(', ')}`

@@ -1,6 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from './errors.ts'
+import { chatConfigurationOf } from './models/chat-configuration.ts'
 import { sharedEncryptionKey } from './secrets.ts'
 import type { Installation } from './store/installations.ts'
 
@@ -15,8 +16,8 @@ const algorithm = 'HS256'
  *
  * @param secret the platform's own secret
  */
-export function encryptionKeyOf({ id, configuration }: Installation, secret: string): string {
-  return configuration.encryptionKey ?? sharedEncryptionKey(secret, id)
+export function encryptionKeyOf(installation: Installation, secret: string): string {
+  return chatConfigurationOf(installation).encryptionKey ?? sharedEncryptionKey(secret, installation.id)
 }
 
 /** Signs a key for a user. It does not expire: the client keeps it as long as it wants to be that user. */

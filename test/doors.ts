@@ -1,3 +1,6 @@
+import { parse } from 'node:querystring'
+import { nestQuery } from '#shared/query.ts'
+import { findOperation } from '#shared/router.ts'
 import { createChatter } from './chatter.ts'
 import type { Answer, Platform } from './platform.ts'
 
@@ -13,28 +16,17 @@ export interface BotWithDoors {
 }
 
 /**
- * Bot code that makes whatever request its `ask` action is given, by the plain way in which its client makes them, and
- * gives back the reply. It also has the action `greet`.
+ * Bot code whose `ask` action calls whatever method of its client it is told to, and gives back what comes of it. It also
+ * has the actions `greet` and `fail`.
  */
 const asker = `
-  const names = {
-    'POST messages': 'createMessage', 'GET messages': 'listMessages', 'GET messages/': 'getMessage',
-    'POST events': 'createEvent', 'GET conversations/': 'getConversation', 'GET users/': 'getUser',
-    'GET states/': 'getState', 'POST states/': 'setState', 'POST actions': 'callAction',
-  }
-  function toInput(path, query, body) {
-    const [kind, ...rest] = path.split('/').filter(Boolean).slice(2).map(decodeURIComponent)
-    const parameters = kind === 'states' ? { type: rest[0], id: rest[1], name: rest[2] } : rest.length > 0 ? { id: rest[0] } : {}
-    return { kind: rest.length > 0 ? kind + '/' : kind, input: { ...query, ...body, ...parameters } }
-  }
   export const actions = {
     async ask({ input, client }) {
-      const { kind, input: given } = toInput(input.path, input.query, input.body)
       try {
-        return { status: 200, body: await client[names[input.method + ' ' + kind]](given) }
+        return { body: await client[input.name](input.input) }
       } catch (error) {
-        const { code, type, message, id } = error
-        return { status: code, body: { code, type, message, id } }
+        const { code, type, message, id, metadata } = error
+        return { status: code, body: { code, type, message, id, metadata } }
       }
     },
     greet: ({ input }) => ({ text: 'Hello ' + input.name }),
@@ -51,17 +43,13 @@ export async function openDoors(platform: Platform): Promise<BotWithDoors> {
   const overHttp: Ask = (method, path, body) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
   const fromSandbox: Ask = async (method, path, body) => {
     const [plain = '', search] = path.split('?')
-    const query = Object.fromEntries(new URLSearchParams(search))
-    const input = { type: 'ask', input: { method, path: plain, query, body } }
-    const called = await overHttp('POST', '/v1/chat/actions', input)
+    const { operation, parameters } = findOperation(method, plain)
+    const input = { ...nestQuery(parse(search ?? '')), ...(body as object | undefined), ...parameters }
+    const called = await overHttp('POST', '/v1/chat/actions', { type: 'ask', input: { name: operation.name, input } })
     if (called.status !== 200) throw new Error(`The asking action failed: ${JSON.stringify(called.body)}`)
-    const { status, body: reply } = called.body.output
-    // The client gives the body alone; that it came means that the status was one of success.
-    return { status: status === 200 && method === 'POST' ? statusOfSuccess(plain) : status, body: reply }
+    // The client gives the body alone; that it came means that the status was the operation's.
+    const { status = operation.status, body: reply } = called.body.output
+    return { status, body: reply }
   }
   return { botId: bot.id, userId: chatter.userId, conversationId, doors: { overHttp, fromSandbox } }
-}
-
-function statusOfSuccess(path: string): number {
-  return /\/(messages|events)$/.test(path) ? 201 : 200
 }

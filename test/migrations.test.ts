@@ -2,8 +2,7 @@ import knex from 'knex'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
-import { migrate } from '../migrations/migrate.ts'
-import * as tables from '../migrations/001_tables.ts'
+import { migrate, migrations } from '../migrations/migrate.ts'
 import { createDatabase, type TestDatabase } from './databases.ts'
 
 let database: TestDatabase
@@ -33,11 +32,13 @@ test('a database that is newer than the code is refused', async () => {
   await db('knex_migrations').where({ name: '999_from_the_future' }).delete()
 })
 
-test('the tables can be taken back', async () => {
+test('every migration can be taken back, and made again', async () => {
   const own = await createDatabase()
   const other = knex({ client: 'pg', connection: own.url })
-  await tables.down(other)
+  for (const migration of Object.values(migrations).toReversed()) await migration.down?.(other)
   expect(await other.schema.hasTable('bots')).toBe(false)
+  for (const migration of Object.values(migrations)) await migration.up(other)
+  expect(await other.schema.hasTable('workflows')).toBe(true)
   await other.destroy()
   await own.drop()
 })

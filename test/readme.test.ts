@@ -28,6 +28,32 @@ test('the bot of the README works as it says', async () => {
   expect(await replies(platform, conversationId)).toEqual(['Hello! You said: hi', 'Welcome back. You said: ho'])
 })
 
+test('the integration of the README works as it says', async () => {
+  const [, code] = /```ts\n(export async function register[^]*?)```/.exec(readme) ?? []
+  const created = await platform.ask('POST', '/v1/admin/integrations', { name: 'rooms', version: '1.0.0', code })
+  expect(created).toMatchObject({ status: 200 })
+  const bot = await platform.createBot(`
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        const { output } = await client.callAction({ type: 'rooms:weather', input: { place: event.preview } })
+        await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: output })
+      },
+    }`)
+  const integrations = { rooms: { integrationId: created.body.integration.id } }
+  const installed = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  expect(installed.body.bot.integrations.rooms).toMatchObject({ status: 'registered', statusReason: null })
+  const { webhookUrl } = installed.body.bot.integrations.rooms
+  const response = await fetch(webhookUrl, {
+    method: 'POST',
+    body: JSON.stringify({ room: 'kitchen', from: 'Ann', text: 'Bern' }),
+  })
+  expect({ status: response.status, text: await response.text() }).toEqual({ status: 200, text: 'thank you' })
+  const lines = () => platform.context.db('logs').where({ bot_id: bot.id }).pluck('message')
+  await expect.poll(lines, { timeout: 10_000 }).toContain('kitchen hears No idea about Bern')
+  const [row] = await platform.context.db('installations').where({ bot_id: bot.id, alias: 'rooms' })
+  expect(row).toMatchObject({ schedule: 'daily' })
+})
+
 test('the example bot works', async () => {
   const bot = await platform.createBot(await readFile(join(root, 'examples', 'echo.js'), 'utf8'))
   const chatter = await createChatter(bot.chatUrl, { id: 'Ann' })

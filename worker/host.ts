@@ -3,23 +3,26 @@ import { answer } from '#shared/answer.ts'
 import type { BotCaller, OpenStreams } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { isRecord } from '#shared/models/payload.ts'
+import type { Installation } from '#shared/store/installations.ts'
 
 /** The run for which the sandbox door is open. */
 export interface DoorRun {
   botId: string
+  /** The installed integration whose code it is; absent when it is the bot's own. */
+  installation?: Installation
   eventId: string
   attempt: number
   /** The calls of actions that led to this run, for instance `callAction:1/`; empty for the event itself. */
   scope: string
   /** The streams that the event's handling has open, in whichever of its runs. */
   openStreams: OpenStreams
-  /** Runs one of the bot's actions within this run. `scope` is the nested run's. */
+  /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
 
 /**
- * The sandbox door: what bot code asks for is answered by the same operations that answer HTTP, with the bot as the
- * caller. Calls are numbered as they arrive, which is the order in which the code made them.
+ * The sandbox door: what code asks for is answered by the same operations that answer HTTP, with the bot as the caller,
+ * or the integration that is installed on it. Calls are numbered as they arrive, which is the order in which the code made them.
  */
 export function openDoor(context: Context, run: DoorRun): Host {
   const counts = new Map<string, number>()
@@ -36,6 +39,7 @@ export function openDoor(context: Context, run: DoorRun): Host {
         return {
           kind: 'bot',
           botId: run.botId,
+          ...(run.installation && { installation: run.installation }),
           execution: {
             eventId: run.eventId,
             attempt: run.attempt,

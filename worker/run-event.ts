@@ -1,101 +1,35 @@
-import type { EventTask, Host, JsonObject, Outcome, Run } from '#sandbox/contract.ts'
-import type { OpenStreams } from '#shared/caller.ts'
-import { unknownAction } from '#shared/call-action.ts'
+import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
 import { toSourceStack } from '#shared/compile-bot.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/message-streams.ts'
-import { incomingEventStages, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
-import { actionTriggered, messageCreated } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import type { BotVersion } from './bundles.ts'
-import { toEventObject } from './event-object.ts'
-import { openDoor } from './host.ts'
-import { limits } from './limits.ts'
+import type { RetryPolicy } from '#shared/store/tables.ts'
+import type { Code } from './bundles.ts'
+import { botCall } from './calls/bot-calls.ts'
+import { Unheard, Unrunnable, type Call } from './calls/call.ts'
+import { integrationCall } from './calls/integration-calls.ts'
+import { runCall, type Handling } from './run-call.ts'
 import type { Tools } from './worker.ts'
 
-/**
- * Runs a claimed event in the bot's isolate.
- *
- * @returns undefined when the version declares nothing that would run for it
- */
-export async function runEvent(tools: Tools, event: ClaimedEvent, version: BotVersion): Promise<Outcome | undefined> {
-  const task = event.type === actionTriggered ? actionTask(event) : eventTask(event, version)
-  if (!task) return undefined
-  const openStreams: OpenStreams = new Map()
-  try {
-    return await runInSandbox(tools, { event, version, task, scope: '', openStreams })
-  } finally {
-    await abortStreams(tools, openStreams)
-  }
+/** How an event's handling went. */
+export type Handled =
+  | { status: 'ignored'; logs: LogLine[] }
+  | (Ended & {
+      status: 'done'
+      /** `event.state` as hooks or actions left it. */
+      state?: JsonObject
+    })
+  | (Ended & { status: 'failed'; failure: Failure })
+  | { status: 'interrupted'; reason: string }
+
+interface Ended {
+  logs: LogLine[]
+  result?: Json
+  /** Whether to try again after a failure. */
+  retry: RetryPolicy | null
 }
 
-function actionTask(event: ClaimedEvent): Run['task'] {
-  const { type, input } = event.payload as { type: string; input: JsonObject }
-  return { kind: 'action', name: type, input, event: toEventObject(event), streamPrefix: streamPrefix(event) }
-}
-
-function eventTask(event: ClaimedEvent, { hooks }: BotVersion): EventTask | undefined {
-  const stages = event.type === messageCreated ? incomingMessageStages : incomingEventStages
-  if (![...stages, turnEndStage].some((stage) => hooks.includes(stage))) return undefined
-  return {
-    kind: 'event',
-    event: toEventObject(event),
-    stages: [...stages],
-    finally: turnEndStage,
-    streamPrefix: streamPrefix(event),
-  }
-}
-
-/** A run that is repeated names its streams as before, so that listeners replace what they show of them. */
-function streamPrefix(event: ClaimedEvent, scope = ''): string {
-  return `${event.id}/${scope}`
-}
-
-interface Part {
-  event: ClaimedEvent
-  version: BotVersion
-  task: Run['task']
-  /** See `DoorRun`. */
-  scope: string
-  openStreams: OpenStreams
-}
-
-function runInSandbox(tools: Tools, { event, version, task, scope, openStreams }: Part): Promise<Outcome> {
-  const id = `${event.id}#${event.attempt}/${scope}`
-  const host: Host = openDoor(tools, {
-    botId: event.bot_id,
-    eventId: event.id,
-    attempt: event.attempt,
-    scope,
-    openStreams,
-    async callAction(name, input, nestedScope) {
-      if (!version.actions.includes(name)) throw unknownAction(name, version.actions)
-      const nested: Run['task'] = {
-        kind: 'action',
-        name,
-        input: input as JsonObject,
-        event: {},
-        within: id,
-        streamPrefix: streamPrefix(event, nestedScope),
-      }
-      return outputOf(
-        name,
-        await runInSandbox(tools, { event, version, task: nested, scope: nestedScope, openStreams }),
-      )
-    },
-  })
-  const bundle = { id: version.id, botId: version.bot_id, code: version.script }
-  return tools.sandbox.run({ id, bundle, task, limits: limits(tools.config.sandbox), host })
-}
-
-function outputOf(name: string, outcome: Outcome): Record<string, unknown> {
-  if (outcome.status === 'done') return outcome.result as Record<string, unknown>
-  if (outcome.status === 'failed')
-    throw new ApiError('Runtime', `The action '${name}' failed: ${outcome.error.message}`)
-  throw new ApiError('Internal', `The action '${name}' was interrupted`, { cause: new Error(outcome.reason) })
-}
-
-/** Why a run failed, for the event and for the bot's log. */
+/** Why an event failed, for the event and for the bot's log. */
 export interface Failure {
   /** One line. */
   reason: string
@@ -103,9 +37,74 @@ export interface Failure {
   details: string
 }
 
-export function describeFailure(outcome: Outcome & { status: 'failed' }, version: BotVersion): Failure {
+/** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
+export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handled> {
+  let call: Call | undefined
+  try {
+    call = await findCall(tools, event)
+  } catch (error) {
+    return withoutRun(error)
+  }
+  if (!call) return { status: 'ignored', logs: [] }
+  const deadline = Date.now() + tools.config.sandbox.wallMilliseconds
+  const handling: Handling = { event, openStreams: new Map(), deadline }
+  try {
+    return toHandled(call, await runCall(tools, handling, call))
+  } finally {
+    await abortStreams(tools, handling.openStreams)
+  }
+}
+
+async function findCall(tools: Tools, event: ClaimedEvent): Promise<Call | undefined> {
+  const { bot_id: botId, version_id: versionId, installation_id: installationId } = event
+  if (installationId !== null) {
+    const code = await tools.bundles.ofIntegration(botId, { id: installationId })
+    return code && integrationCall(tools, event, code)
+  }
+  const code = versionId === null ? undefined : await tools.bundles.ofBot(botId, versionId)
+  return code && botCall(tools, event, code)
+}
+
+/** How an event is to end that no code could be called for; what is not its own doing is thrown on. */
+function withoutRun(error: unknown): Handled {
+  if (error instanceof Unheard) {
+    const timestamp = new Date().toISOString()
+    return { status: 'ignored', logs: [{ timestamp, level: 'warn', message: error.message }] }
+  }
+  if (error instanceof Unrunnable) {
+    const reason = `${error.reason}: ${error.message}`
+    return { status: 'failed', failure: { reason, details: reason }, logs: [], retry: null }
+  }
+  if (error instanceof ApiError && error.status < 500) {
+    return { status: 'failed', failure: { reason: error.message, details: error.message }, logs: [], retry: null }
+  }
+  throw error
+}
+
+function toHandled(call: Call, outcome: Outcome): Handled {
+  if (outcome.status === 'interrupted') return outcome
+  const { logs } = outcome
+  if (outcome.status === 'failed') {
+    return { status: 'failed', logs, failure: describeFailure(outcome, call.code), retry: call.retry }
+  }
+  const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }
+  const answer = result !== undefined && { result }
+  if (failure) {
+    const { message } = failure
+    const retry = failure.mayPass ? call.retry : null
+    return { status: 'failed', logs, failure: { reason: oneLine(message), details: message }, retry, ...answer }
+  }
+  const isOwnRun = call.task.kind !== 'call'
+  return { status: 'done', logs, retry: call.retry, ...answer, ...(isOwnRun && { state: outcome.state }) }
+}
+
+function describeFailure(outcome: Outcome & { status: 'failed' }, { sourceMap }: Code): Failure {
   const { name, message, stack } = outcome.error
   const what = outcome.reason === 'error' ? `${name}: ${message}` : `${outcome.reason}: ${message}`
-  const where = stack ? `\n${toSourceStack(stack, version.source_map)}` : ''
-  return { reason: what.slice(0, 2000), details: what + where }
+  const where = stack ? `\n${sourceMap ? toSourceStack(stack, sourceMap) : stack}` : ''
+  return { reason: oneLine(what), details: what + where }
+}
+
+function oneLine(text: string): string {
+  return text.slice(0, 2000)
 }

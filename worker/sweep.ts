@@ -3,6 +3,7 @@ import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
 import { forgottenMailboxes } from '#shared/store/mailboxes.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
+import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
 import { forgottenWebhooks } from '#shared/store/webhook-cursors.ts'
 
 /** Mailboxes woken in one sweep. */
@@ -31,4 +32,5 @@ async function sweep({ db, queue, config, log }: Context): Promise<void> {
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)
+  await deleteOldBodies(db)
 }

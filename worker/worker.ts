@@ -1,11 +1,14 @@
 import type { Context } from '#shared/context.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { openJobWorker, type AnyJob } from '#shared/queue.ts'
+import { registerBySchedule } from '#shared/registration.ts'
 import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openBundles, type Bundles } from './bundles.ts'
+import { startDue } from './due.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
+import { startRegisterTick } from './register-tick.ts'
 import { startSweep } from './sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
@@ -40,11 +43,13 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
   const tools: Tools = {
     ...context,
     sandbox,
-    bundles: openBundles(context.db),
+    bundles: openBundles(context),
     mailboxes: openMailboxes(context.db),
     outbound,
   }
   parts.adopt(startSweep(context), (stop) => stop())
+  parts.adopt(startRegisterTick(context), (stop) => stop())
+  parts.adopt(startDue(context), (stop) => stop())
   parts.adopt(
     openJobWorker(config, log, config.worker, (job) => work(tools, job)),
     async (jobs) => {
@@ -60,9 +65,12 @@ async function work(tools: Tools, job: AnyJob): Promise<void> {
   switch (job.name) {
     case 'message':
     case 'event':
+    case 'register':
       return drainMailbox(tools, job.data.mailbox)
     case 'webhook':
       return callWebhook(tools, job.data.mailbox)
+    case 'configure-integration':
+      return registerBySchedule(tools, job.data.mailbox)
     case 'retry':
       return tools.queue.wake(job.data.name, job.data.mailbox)
     case 'inspection':

@@ -4,16 +4,17 @@ import { apply, hasOwn, isArray, isObject, NativeError, NativeTypeError, record,
 export type BotExports = Record<string, unknown>
 
 /** Evaluates the bundle as a CommonJS module, and gives back what it exports. */
-export function evaluateModule(wrapper: unknown): BotExports {
+export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) => unknown): BotExports {
   const module: { exports: unknown } = { exports: {} }
   if (typeof wrapper !== 'function') throw new NativeTypeError('The bundle is not a script')
-  apply(wrapper, module.exports, [module, module.exports, requireNothing])
+  apply(wrapper, module.exports, [module, module.exports, requireModule])
   const { exports } = module
   if (!isObject(exports)) throw new NativeTypeError('module.exports must be an object')
   return exports
 }
 
-function requireNothing(name: unknown): never {
+/** The `require` of native bundles. */
+export function requireNothing(name: unknown): unknown {
   throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file, bundle what it needs`)
 }
 

@@ -1,21 +1,65 @@
+import type { BundleKind } from '../contract.ts'
 import type { BotExports } from './bot-module.ts'
 import { describeError } from './errors.ts'
-import { isArray, isObject, keys, NativeTypeError, record, stringify } from './primordials.ts'
+import { hasOwn, isArray, isObject, keys, NativeTypeError, record, stringify } from './primordials.ts'
 
 /** What a bundle declares as JSON, or the text of the error that refuses it. */
 export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
 
-export function declarationOf(bot: BotExports): Declaration {
-  const { hooks, actions, register, retry } = bot
-  const wrong = wrongGroup('hooks', hooks) ?? wrongGroup('actions', actions) ?? wrongHook(hooks) ?? wrongAction(actions)
+export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
+  if (kind === 'sdk') return sdkDeclaration(bot)
+  const { hooks, actions, channels, register, unregister, handler, retry } = bot
+  const wrong =
+    wrongGroup('hooks', hooks) ??
+    wrongGroup('actions', actions) ??
+    wrongGroup('channels', channels) ??
+    wrongFunction('register', register) ??
+    wrongFunction('unregister', unregister) ??
+    wrongFunction('handler', handler) ??
+    wrongHook(hooks) ??
+    wrongAction(actions) ??
+    wrongChannel(channels)
   if (wrong !== undefined) return wrong
-  const declared = { hooks: namesIn(hooks), actions: namesIn(actions), register: typeof register === 'function', retry }
+  const exported = functionNames({ register, unregister, handler })
+  const declared = {
+    kind,
+    hooks: namesIn(hooks),
+    actions: namesIn(actions),
+    exports: exported,
+    channels: namesIn(channels),
+    retry,
+  }
+  return accepted(declared)
+}
+
+/** Such a bundle tells what it can do to nobody but its own `handler`. */
+function sdkDeclaration({ handler }: BotExports): Declaration {
+  const kind = typeof handler === 'function' ? 'sdk' : 'native'
+  return accepted({ kind, hooks: [], actions: [], exports: functionNames({ handler }), channels: [] })
+}
+
+function accepted(declared: object): Declaration {
   return { accepted: true, text: stringify(record(declared)) }
+}
+
+/** The names of those that are functions, as an object of which only the keys count. */
+function functionNames(exported: Record<string, unknown>): string[] {
+  const functions: Record<string, unknown> = record({})
+  const names = keys(exported)
+  for (let index = 0; index < names.length; index += 1) {
+    if (typeof exported[names[index]!] === 'function') functions[names[index]!] = true
+  }
+  return keys(functions)
 }
 
 function wrongGroup(name: string, group: unknown): Declaration | undefined {
   if (group === undefined || (isObject(group) && !isArray(group))) return undefined
   return refusal(`exports.${name} must be an object of functions`)
+}
+
+function wrongFunction(name: string, value: unknown): Declaration | undefined {
+  if (value === undefined || typeof value === 'function') return undefined
+  return refusal(`exports.${name} must be a function`, name)
 }
 
 function wrongHook(hooks: unknown): Declaration | undefined {
@@ -36,6 +80,26 @@ function wrongAction(actions: unknown): Declaration | undefined {
     if (typeof value !== 'function') return refusal(`exports.actions.${name} must be a function`, name)
   }
   return undefined
+}
+
+function wrongChannel(channels: unknown): Declaration | undefined {
+  const names = namesIn(channels)
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index]!
+    const value = (channels as Record<string, unknown>)[name]
+    if (!isChannel(value))
+      return refusal(`exports.channels.${name} must be a function, or have functions in its messages`, name)
+  }
+  return undefined
+}
+
+function isChannel(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  const messages = isObject(value) && hasOwn(value, 'messages') ? value['messages'] : undefined
+  if (!isObject(messages)) return false
+  const types = keys(messages)
+  for (let index = 0; index < types.length; index += 1) if (typeof messages[types[index]!] !== 'function') return false
+  return true
 }
 
 function isHook(value: unknown): boolean {

@@ -53,7 +53,7 @@ function define(error: Error, property: string, value: unknown, enumerable: bool
   defineProperty(error, property, record({ value, enumerable, writable: true, configurable: true }))
 }
 
-/** Any thrown value as the text of a `RunError`; `hook` names the hook or action at fault, in an inspection. */
+/** Any thrown value as the text of a `RunError`; `hook` names the function at fault, in an inspection. */
 export function describeError(thrown: unknown, hook?: string): string {
   const described = record({ name: 'Error', message: 'It threw a value that can not be described', stack: '', hook })
   try {

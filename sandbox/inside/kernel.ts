@@ -5,41 +5,68 @@
  * itself asks promises for their constructor: a bot that replaces that, and `then` as well, breaks its own isolate.)
  */
 
-import type { ActionTask, ClientOperation, EventTask, Limits } from '../contract.ts'
-import { evaluateModule, type BotExports } from './bot-module.ts'
+import type { BundleKind, ClientOperation, Limits, Task } from '../contract.ts'
+import { evaluateModule, requireNothing, type BotExports } from './bot-module.ts'
+import { runCall } from './call.ts'
 import { createClients } from './client.ts'
 import { declarationOf } from './declaration.ts'
 import { describeError, reasonOf } from './errors.ts'
 import { createHostCalls } from './host-calls.ts'
 import { createConsole, createLogger, createWriteLog } from './log.ts'
-import { resultText, reviveEvent, runAction, runEvent, stateText } from './pipeline.ts'
-import { apply, create, defineProperty, keys, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
+import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
+import { createPlatform, type Prelude } from './platform.ts'
+import {
+  apply,
+  create,
+  defineProperty,
+  freeze,
+  keys,
+  NativePromise,
+  NativeTypeError,
+  parse,
+  record,
+} from './primordials.ts'
 import type { KernelRun, Post, Shared } from './run.ts'
 import { narrowSurface } from './surface.ts'
 import { createTimers } from './timers.ts'
 
-type Task = EventTask | ActionTask
+export interface KernelSettings {
+  operations: ClientOperation[]
+  kind: BundleKind
+  environment: Record<string, string>
+  /** Random, in hexadecimal; empty where nobody needs it. */
+  seed: string
+}
 
 /** Does one thing in the isolate. What comes of it is posted; only an error in the bundle's start is returned, as text. */
 type Dispatch = (operation: string, id: unknown, ...texts: string[]) => string
 
 /** Makes the kernel; what it returns is the only way in, and `post` the only way out. */
 export function open(post: Post, settings: string): Dispatch {
-  const { operations } = parse(settings) as { operations: ClientOperation[] }
+  const { operations, kind, environment, seed } = parse(settings) as KernelSettings
+  freeze(environment)
   const runs = create(null) as Record<string, KernelRun>
   // Whose turn it is. Code that waits for a promise of another run of the same bundle goes on in that one's turn.
   let current: KernelRun | undefined
   let bot: BotExports = {}
+  let requireModule = requireNothing
 
   const write = createWriteLog(post)
+  const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
   narrowSurface(() => post('worn', '', '', ''))
-  defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write) })
+  defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
 
-  const define = (wrapper: unknown): string => {
+  const definePrelude = (install: unknown) => {
+    const platform = createPlatform({ environment, seed, runs, current: () => current })
+    requireModule = (install as Prelude)(platform)
+  }
+
+  const define = (what: string, wrapper: unknown): string => {
     try {
-      bot = evaluateModule(wrapper)
+      if (what === 'prelude') definePrelude(wrapper)
+      else bot = evaluateModule(wrapper, requireModule)
       return ''
     } catch (error) {
       return describeError(error)
@@ -47,7 +74,7 @@ export function open(post: Post, settings: string): Dispatch {
   }
 
   const inspect = (id: string) => {
-    const declaration = declarationOf(bot)
+    const declaration = declarationOf(bot, kind)
     if (declaration.accepted) post('done', id, declaration.text, '{}')
     else post('failed', id, 'error', declaration.error)
   }
@@ -78,13 +105,24 @@ export function open(post: Post, settings: string): Dispatch {
     try {
       const logger = createLogger(run, write)
       const pipeline = { run, bot, logger, client: makeClient({ run, bot, logger }) }
-      const result = await (task.kind === 'event' ? runEvent(pipeline, task) : runAction(pipeline, task))
+      const result = await performTask(pipeline, task)
       while (run.pendingOperations > 0) await quiet(run)
       const text = resultText(result, run.limits.resultCharacters)
       const state = stateText(run.shared.event)
       end(run, 'done', text, state)
     } catch (error) {
       end(run, 'failed', reasonOf(error), describeError(error))
+    }
+  }
+
+  const performTask = (pipeline: Pipeline, task: Task): Promise<unknown> => {
+    switch (task.kind) {
+      case 'event':
+        return runEvent(pipeline, task)
+      case 'action':
+        return runAction(pipeline, task)
+      case 'call':
+        return runCall(pipeline, task, environment)
     }
   }
 
@@ -127,7 +165,7 @@ export function open(post: Post, settings: string): Dispatch {
 
   return (operation, id, first = '', second = '', third = '') => {
     current = undefined
-    if (operation === 'define') return define(id)
+    if (operation === 'prelude' || operation === 'bundle') return define(operation, id)
     if (typeof id !== 'string') return ''
     const run = runs[id]
     if (operation === 'inspect') inspect(id)
@@ -138,7 +176,7 @@ export function open(post: Post, settings: string): Dispatch {
 }
 
 function share(task: Task): Shared {
-  const event = reviveEvent(task.event)
+  const event = reviveEvent(task.kind === 'call' ? {} : task.event)
   return record({ event, hostCalls: 0, timers: 0, logLines: 0, logCharacters: 0, logIsCut: false })
 }
 

@@ -1,5 +1,6 @@
 import type { LogLine } from '../contract.ts'
 import { format } from './format.ts'
+import { readJsonLine } from './json-line.ts'
 import { freeze, NativeError, sliceText } from './primordials.ts'
 import type { KernelRun, Post } from './run.ts'
 import { botFrames } from './stack.ts'
@@ -48,8 +49,17 @@ export function createLogger(run: KernelRun, write: WriteLog): object {
   })
 }
 
-/** The global `console`, which logs for the run whose turn it is. */
-export function createConsole(current: () => KernelRun | undefined, write: WriteLog): object {
+/**
+ * The global `console`, which logs for the run whose turn it is.
+ *
+ * @param readsJson whether lines that the SDK's logger wrote as JSON are read
+ */
+export function createConsole(current: () => KernelRun | undefined, writeLine: WriteLog, readsJson: boolean): object {
+  const write: WriteLog = (run, level, values) => {
+    const line = readsJson ? readJsonLine(values) : undefined
+    if (line === undefined) writeLine(run, level, values)
+    else writeLine(run, line.level ?? level, [line.message])
+  }
   const log = (...values: unknown[]) => write(current(), 'info', values)
   return {
     log,

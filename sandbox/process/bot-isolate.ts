@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import type { ClientOperation } from '../contract.ts'
-import type { Isolate, Ivm, Reference } from './isolated-vm.ts'
+import type { KernelSettings } from '../inside/kernel.ts'
+import type { BundleSource } from '../protocol.ts'
+import type { Context, Isolate, Ivm, Reference } from './isolated-vm.ts'
+import type { Prelude } from './prelude.ts'
 
 /** Processor time: what may be used, and what has been. */
 export interface CpuBudget {
@@ -43,10 +47,14 @@ export interface IsolateEvents {
 export interface IsolateOptions {
   ivm: Ivm
   inside: string
+  prelude: Prelude
   operations: ClientOperation[]
   memoryMegabytes: number
   events: IsolateEvents
 }
+
+/** Of the random numbers of an isolate. */
+const seedBytes = 32
 
 /** An isolate whose thread leaves it does so within 130 ms of its disposal, measured on two busy cores. */
 const canaryMilliseconds = 300
@@ -97,12 +105,28 @@ export class BotIsolate {
   }
 
   /**
-   * Starts the kernel and evaluates the bundle; for use inside a turn. Resolves to the error of the bundle's own, as
-   * text, or to nothing; throws when the bundle does not compile.
+   * Starts the kernel and evaluates the bundle, and before an SDK bundle the prelude; for use inside a turn. Resolves to
+   * the error of the bundle's own, as text, or to nothing; throws when the bundle does not compile.
    */
-  async load(code: string): Promise<string> {
-    const { ivm, inside, operations, events } = this.#options
+  async load({ kind, code, environment }: BundleSource): Promise<string> {
     const context = await this.#isolate.createContext()
+    const seed = kind === 'sdk' ? randomBytes(seedBytes).toString('hex') : ''
+    await this.#openKernel(context, { operations: this.#options.operations, kind, environment, seed })
+    if (kind === 'sdk') {
+      const failed = await this.#define('prelude', await this.#options.prelude.evaluate(this.#isolate, context))
+      if (failed !== '') throw new Error(`The prelude failed: ${failed}`)
+    }
+    const script = await this.#isolate.compileScript(`(function (module, exports, require) {\n${code}\n})`, {
+      filename: 'bot.js',
+      lineOffset: -1,
+    })
+    const wrapper: Reference<unknown> = await script.run(context, { reference: true })
+    script.release()
+    return this.#define('bundle', wrapper)
+  }
+
+  async #openKernel(context: Context, settings: KernelSettings): Promise<void> {
+    const { ivm, inside, events } = this.#options
     const post = new ivm.Callback(
       (kind: unknown, run: unknown, first: unknown, second: unknown) => {
         if (!this.dead) events.posted(String(kind), String(run), String(first), String(second))
@@ -111,18 +135,16 @@ export class BotIsolate {
     )
     this.#dispatch = await context.evalClosure(
       `'use strict'; ${inside}; return inside.open($0, $1)`,
-      [post, JSON.stringify({ operations })],
+      [post, JSON.stringify(settings)],
       { filename: 'kernel', result: { reference: true } },
     )
-    const script = await this.#isolate.compileScript(`(function (module, exports, require) {\n${code}\n})`, {
-      filename: 'bot.js',
-      lineOffset: -1,
-    })
-    const wrapper: Reference<unknown> = await script.run(context, { reference: true })
-    script.release()
-    const error: unknown = await this.#dispatch.apply(undefined, ['define', wrapper.derefInto()])
+  }
+
+  /** Gives the kernel the function that a script ended with; resolves to the text of the error it threw, or to nothing. */
+  async #define(what: 'prelude' | 'bundle', wrapper: Reference<unknown>): Promise<string> {
+    const error: unknown = await this.#dispatch?.apply(undefined, [what, wrapper.derefInto()])
     wrapper.release()
-    return String(error)
+    return typeof error === 'string' ? error : ''
   }
 
   /** Processor time of the owner, the turn under way included. */

@@ -29,7 +29,8 @@ process.on('uncaughtException', (error) => {
 
 function receive(frame: ToProcess): void {
   if (frame.type !== 'start') return sandbox?.receive(frame)
-  const { addon, inside, operations } = frame
-  sandbox = new ProcessSandbox({ ivm: loadIsolatedVm(addon), inside, operations, send: (out) => channel.send(out) })
+  const { addon, inside, prelude, operations } = frame
+  const ivm = loadIsolatedVm(addon)
+  sandbox = new ProcessSandbox({ ivm, inside, prelude, operations, send: (out) => channel.send(out) })
   channel.send({ type: 'ready' })
 }

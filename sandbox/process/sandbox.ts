@@ -1,8 +1,9 @@
 import type { ClientOperation, Limits } from '../contract.ts'
-import type { FromProcess, ToProcess } from '../protocol.ts'
+import type { BundleSource, FromProcess, ToProcess } from '../protocol.ts'
 import { BotIsolate, type Turn } from './bot-isolate.ts'
 import { readError, readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
+import { Prelude } from './prelude.ts'
 import { Runs } from './runs.ts'
 import { WarmIsolates } from './warm-isolates.ts'
 import { Watchdog } from './watchdog.ts'
@@ -10,6 +11,7 @@ import { Watchdog } from './watchdog.ts'
 export interface ProcessSandboxOptions {
   ivm: Ivm
   inside: string
+  prelude: string
   operations: ClientOperation[]
   send: (frame: FromProcess) => void
 }
@@ -24,10 +26,12 @@ export class ProcessSandbox {
   readonly #watchdog: Watchdog
   /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
   readonly #retired = new Set<BotIsolate>()
-  readonly #codes = new Map<string, PromiseWithResolvers<string>>()
+  readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
+  readonly #prelude: Prelude
 
   constructor(options: ProcessSandboxOptions) {
     this.#options = options
+    this.#prelude = new Prelude(options.ivm, options.prelude)
     this.#runs = new Runs({ send: options.send, onIdle: (isolate) => this.#becameIdle(isolate) })
     this.#warm = new WarmIsolates((isolate) => this.#runs.isIdle(isolate))
     this.#watchdog = new Watchdog({
@@ -50,8 +54,8 @@ export class ProcessSandbox {
       case 'inspect':
         return this.#inspect(frame)
       case 'code':
-        this.#codes.get(frame.bundle)?.resolve(frame.code)
-        this.#codes.delete(frame.bundle)
+        this.#sources.get(frame.bundle)?.resolve(frame.source)
+        this.#sources.delete(frame.bundle)
         return
       case 'reply': {
         const run = this.#runs.find(frame.run)
@@ -77,17 +81,17 @@ export class ProcessSandbox {
     const isolate = this.#makeIsolate(limits.memoryMegabytes)
     const loading = this.#runs.loading(run, limits, isolate)
     isolate.enter(loading, async () => {
-      const error = await isolate.load(await this.#codeOf(bundle))
+      const error = await isolate.load(await this.#sourceOf(bundle))
       if (error !== '') this.#runs.abandon(isolate, { type: 'failed', reason: 'error', error: readError(error) })
     })
     return isolate
   }
 
-  #codeOf(bundle: string): Promise<string> {
-    const known = this.#codes.get(bundle)
+  #sourceOf(bundle: string): Promise<BundleSource> {
+    const known = this.#sources.get(bundle)
     if (known !== undefined) return known.promise
-    const asked = Promise.withResolvers<string>()
-    this.#codes.set(bundle, asked)
+    const asked = Promise.withResolvers<BundleSource>()
+    this.#sources.set(bundle, asked)
     this.#options.send({ type: 'code', bundle })
     return asked.promise
   }
@@ -97,6 +101,7 @@ export class ProcessSandbox {
     const isolate: BotIsolate = new BotIsolate({
       ivm,
       inside,
+      prelude: this.#prelude,
       operations,
       memoryMegabytes,
       events: {

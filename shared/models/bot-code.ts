@@ -1,4 +1,4 @@
-import type { RetryPolicy } from '../store/tables.ts'
+import type { CodeKind, RetryPolicy } from '../store/tables.ts'
 
 /** The stages of handling something, at which a bot's hooks run; in the order they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
@@ -16,7 +16,7 @@ export const hookNames = [
   turnEndStage,
 ] as const
 
-/** The longest code of one bot. */
+/** The longest code of one bot or integration. */
 export const codeLimit = 4 * 1024 * 1024
 
 /** What `export const retry` may say: how often an event whose hook throws is tried, and how long after. */
@@ -30,11 +30,46 @@ export const retryPolicy = {
   },
 } as const satisfies object
 
-/** What bot code turned out to declare when a worker evaluated it. */
+/**
+ * The modules that a bundle of the public SDK may ask for in an isolate, by their names without `node:`. They do as much
+ * as such bundles need to load and to call the platform; what is not here cannot be had.
+ */
+export const sdkModules: ReadonlySet<string> = new Set([
+  'assert',
+  'buffer',
+  'crypto',
+  'events',
+  'fs',
+  'http',
+  'http2',
+  'https',
+  'net',
+  'path',
+  'process',
+  'stream',
+  'tls',
+  'tty',
+  'url',
+  'util',
+  'zlib',
+  // Asked for within try and catch, and missed by none.
+  'supports-color',
+])
+
+/** What code turned out to declare when a worker evaluated it. */
 export interface BotDeclaration {
   hooks: string[]
   actions: string[]
+  /** The functions of an integration that are no actions: of `register`, `unregister` and `handler`. */
+  exports: string[]
+  channels: string[]
   retry?: RetryPolicy
+}
+
+/** Code that a worker is to evaluate. */
+export interface InspectedScript {
+  kind: CodeKind
+  script: string
 }
 
 /** What a worker says of code that it inspected; positions are those of the compiled script. */

@@ -1,9 +1,10 @@
 import type { Infer } from '../schema.ts'
-import { sharedEncryptionKey } from '../secrets.ts'
 import type { Installation } from '../store/installations.ts'
-import type { BotRow, BotVersionRow } from '../store/tables.ts'
+import type { BotRow, BotVersionRow, IntegrationRow, RecurringEventRow } from '../store/tables.ts'
 import { permissions } from './bot-code.ts'
-import { chatConfiguration, withoutSecrets } from './chat-configuration.ts'
+import { botDefinition, type BotDefinition } from './bot-definition.ts'
+import { anyObject } from './definition.ts'
+import { installation, toInstallation, type InstallationView } from './installation.ts'
 
 const summaryFields = {
   id: { type: 'string' },
@@ -38,51 +39,55 @@ export function toBotSummary(row: BotRow): Infer<typeof botSummary> {
 const version = {
   type: 'object',
   additionalProperties: false,
-  required: ['id', 'createdAt', 'hash', 'hooks', 'actions'],
+  required: ['id', 'createdAt', 'kind', 'hash', 'hooks', 'actions'],
   properties: {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
+    kind: { enum: ['native', 'sdk'], description: 'A module of hooks and actions, or a bundle of the public SDK.' },
     hash: { type: 'string', description: 'SHA-256 of the uploaded code, in hexadecimal.' },
     hooks: { type: 'array', items: { type: 'string' } },
     actions: { type: 'array', items: { type: 'string' } },
   },
 } as const
 
-const installation = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'name', 'enabled', 'webhookId', 'webhookUrl', 'configuration', 'status', 'createdAt', 'updatedAt'],
-  properties: {
-    id: { type: 'string' },
-    name: { type: 'string' },
-    enabled: { type: 'boolean' },
-    webhookId: { type: 'string' },
-    webhookUrl: { type: 'string', description: 'For the chat integration, the address that chat clients connect to.' },
-    configuration: {
-      ...chatConfiguration,
-      description: 'Its encryptionKey and webhookSecret are shown to administrators and owners only.',
-    },
-    sharedEncryptionKey: {
-      type: 'string',
-      description:
-        'Signs the chat’s user keys while no encryptionKey is configured. Shown to administrators and owners only.',
-    },
-    status: { enum: ['registered'] },
-    createdAt: { type: 'string', format: 'date-time' },
-    updatedAt: { type: 'string', format: 'date-time' },
-  },
-} as const
-
-/** A bot in full. */
+/** A bot in full. Published clients read deep into it, so what they read is always there. */
 export const bot = {
   type: 'object',
   additionalProperties: false,
-  required: [...botSummary.required, 'permissions', 'integrations'],
+  required: [
+    ...botSummary.required,
+    'permissions',
+    'integrations',
+    'plugins',
+    'user',
+    'conversation',
+    'message',
+    'states',
+    'configuration',
+    'events',
+    'recurringEvents',
+    'subscriptions',
+    'actions',
+    'tags',
+    'dev',
+    'secrets',
+    'signingSecret',
+    'alwaysAlive',
+    'status',
+    'medias',
+    'type',
+  ],
   properties: {
+    ...botDefinition,
     ...summaryFields,
     permissions,
     version: { ...version, description: 'The version in service; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
+    plugins: { type: 'object', additionalProperties: false, properties: {} },
+    recurringEvents: { type: 'object', additionalProperties: anyObject },
+    secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
+    signingSecret: { type: 'string' },
+    status: { enum: ['active'] },
   },
 } as const
 
@@ -91,50 +96,69 @@ export type Bot = Infer<typeof bot>
 /** A row of each kind that a bot in full is made of. */
 export interface BotParts {
   bot: BotRow
-  version?: Pick<BotVersionRow, 'id' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
+  version?: Pick<BotVersionRow, 'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
   installations: Installation[]
+  /** Those that are installed. */
+  integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'>[]
+  recurringEvents: RecurringEventRow[]
+  secretNames: string[]
 }
 
-/** How a bot is shown. */
-export interface BotView {
-  /** The platform's own address. */
-  baseUrl: string
-  /** The platform's own secret. */
-  secret: string
-  /** Whether the one it is shown to may see the secrets of the installations. */
-  showsSecrets: boolean
-}
-
-export function toBot({ bot: row, version: deployed, installations }: BotParts, view: BotView): Bot {
+export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view: InstallationView): Bot {
+  const integrations = new Map(parts.integrations.map((integration) => [integration.id, integration]))
   return {
+    ...completeDefinition(row.definition),
     ...toBotSummary(row),
     permissions: row.permissions,
     ...(deployed && {
       version: {
         id: deployed.id,
         createdAt: deployed.created_at.toISOString(),
+        kind: deployed.kind,
         hash: deployed.hash,
         hooks: deployed.hooks,
         actions: deployed.actions,
       },
     }),
-    integrations: Object.fromEntries(installations.map((one) => [one.alias, toInstallation(one, view)])),
+    integrations: Object.fromEntries(
+      parts.installations.map((one) => [
+        one.alias,
+        toInstallation(one, integrations.get(one.integration_id ?? ''), view),
+      ]),
+    ),
+    plugins: {},
+    recurringEvents: Object.fromEntries(parts.recurringEvents.map((one) => [one.name, toRecurringEvent(one)])),
+    secrets: parts.secretNames,
+    signingSecret: '',
+    status: 'active',
   }
 }
 
-function toInstallation(row: Installation, view: BotView): Infer<typeof installation> {
-  const { baseUrl, secret, showsSecrets } = view
-  const showsSharedKey = showsSecrets && row.integration === 'chat' && row.configuration.encryptionKey === undefined
+function completeDefinition(definition: BotDefinition) {
   return {
-    id: row.id,
-    name: row.integration,
-    enabled: true,
-    webhookId: row.webhook_id,
-    webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
-    configuration: showsSecrets ? row.configuration : withoutSecrets(row.configuration),
-    ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),
-    status: 'registered',
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
+    states: {},
+    events: {},
+    actions: {},
+    tags: {},
+    dev: false,
+    alwaysAlive: false,
+    medias: [],
+    type: 'studio' as const,
+    ...definition,
+    user: { tags: {}, ...definition.user },
+    conversation: { tags: {}, ...definition.conversation },
+    message: { tags: {}, ...definition.message },
+    configuration: { data: {}, schema: {}, ...definition.configuration },
+    subscriptions: { events: null, ...definition.subscriptions },
+  }
+}
+
+function toRecurringEvent(row: RecurringEventRow) {
+  return {
+    type: row.type,
+    payload: row.payload,
+    schedule: { cron: row.cron },
+    failedAttempts: row.failed_attempts,
+    lastFailureReason: row.last_failure_reason,
   }
 }

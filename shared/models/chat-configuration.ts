@@ -33,6 +33,11 @@ export const chatConfiguration = {
 
 export type ChatConfiguration = Infer<typeof chatConfiguration>
 
+/** The configuration of a chat installation. It was validated when it was stored. */
+export function chatConfigurationOf({ configuration }: { configuration: Record<string, unknown> }): ChatConfiguration {
+  return configuration
+}
+
 /** Whether a webhook can be at this address: one of http or https, without a user or password in it. */
 export function isWebhookUrl(address: string): boolean {
   const url = URL.parse(address)

@@ -1,5 +1,6 @@
 import type { ConversationRow } from '../store/tables.ts'
 import type { Infer } from '../schema.ts'
+import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** A conversation as the chat API shows it. */
 export const conversation = {
@@ -20,21 +21,38 @@ export function toConversation(row: ConversationRow, id = row.foreign_id ?? row.
   return { id, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() }
 }
 
-/** A conversation as the runtime API shows it to bots. */
+/** A conversation as the runtime API shows it to bots and integrations. */
 export const runtimeConversation = {
   type: 'object',
   additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'channel', 'integration', 'tags'],
+  required: ['id', 'createdAt', 'updatedAt', 'channel', 'integration', 'tags', 'messageCount', 'properties'],
   properties: {
     ...conversation.properties,
     channel: { type: 'string' },
     integration: { type: 'string' },
-    tags: { type: 'object', additionalProperties: { type: 'string' } },
+    tags,
+    messageCount: { type: 'integer' },
+    properties: tags,
   },
 } as const
 
-export function toRuntimeConversation(
-  row: ConversationRow & { integration: string },
-): Infer<typeof runtimeConversation> {
-  return { ...toConversation(row, row.id), channel: row.channel, integration: row.integration, tags: row.tags }
+export type RuntimeConversation = Infer<typeof runtimeConversation>
+
+/** A conversation with what the runtime API tells of it besides. */
+export interface RuntimeConversationRow extends ConversationRow {
+  /** The name of the integration on which it takes place. */
+  integration: string
+  message_count: number
+}
+
+/** @param viewer to whom it is shown: the bot unless given */
+export function toRuntimeConversation(row: RuntimeConversationRow, viewer: Viewer = {}): RuntimeConversation {
+  return {
+    ...toConversation(row, row.id),
+    channel: row.channel,
+    integration: row.integration,
+    tags: toSeenTags(viewer, row.tags),
+    messageCount: row.message_count,
+    properties: row.properties,
+  }
 }

@@ -1,6 +1,7 @@
 import type { MessageRow } from '../store/tables.ts'
 import type { Infer } from '../schema.ts'
 import { toChatPayload } from './payload.ts'
+import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** A message as the chat API shows it. */
 export const message = {
@@ -36,7 +37,7 @@ export function toMessage(row: MessageRow, known: KnownIds): Message {
   }
 }
 
-/** A message as the runtime API shows it to bots. */
+/** A message as the runtime API shows it to bots and integrations. */
 export const runtimeMessage = {
   type: 'object',
   additionalProperties: false,
@@ -50,14 +51,19 @@ export const runtimeMessage = {
     direction: { enum: ['incoming', 'outgoing'] },
     userId: { type: 'string' },
     conversationId: { type: 'string' },
-    tags: { type: 'object', additionalProperties: { type: 'string' } },
+    tags,
+    origin: { enum: ['synthetic'] },
   },
 } as const
 
 export type RuntimeMessage = Infer<typeof runtimeMessage>
 
-/** A message's `metadata` travels to bots inside the payload, as published bots expect it. */
-export function toRuntimeMessage(row: MessageRow): RuntimeMessage {
+/**
+ * A message's `metadata` travels to bots inside the payload, as published bots expect it.
+ *
+ * @param viewer to whom it is shown: the bot unless given
+ */
+export function toRuntimeMessage(row: MessageRow, viewer: Viewer = {}): RuntimeMessage {
   return {
     id: row.id,
     createdAt: row.created_at.toISOString(),
@@ -67,6 +73,7 @@ export function toRuntimeMessage(row: MessageRow): RuntimeMessage {
     direction: row.direction,
     userId: row.user_id,
     conversationId: row.conversation_id,
-    tags: row.tags,
+    tags: toSeenTags(viewer, row.tags),
+    ...(row.origin && { origin: row.origin }),
   }
 }

@@ -1,12 +1,18 @@
 import type { StateRow } from '../store/tables.ts'
 import type { Infer } from '../schema.ts'
 
-export const stateTypes = ['bot', 'user', 'conversation'] as const
+export const stateTypes = ['bot', 'user', 'conversation', 'workflow', 'integration'] as const
 
 /** How much one state may hold, as JSON text. */
 export const stateLimit = 128 * 1024
 
-/** A named JSON object that belongs to a bot, one of its users, or one of its conversations. */
+/** How long a state may be kept without being touched, in milliseconds. */
+export const longestExpiry = 30 * 24 * 60 * 60 * 1000
+
+/** Under this name of a conversation's the session is kept, which hooks see as `event.state.session`. */
+export const sessionName = 'session'
+
+/** A named JSON object that belongs to a bot, a user, a conversation, a workflow or an installed integration. */
 export const state = {
   type: 'object',
   additionalProperties: false,
@@ -26,7 +32,9 @@ export const state = {
   },
 } as const
 
-export function toState(row: StateRow): Infer<typeof state> {
+export type State = Infer<typeof state>
+
+export function toState(row: StateRow): State {
   return {
     id: row.id,
     createdAt: row.created_at.toISOString(),

@@ -1,5 +1,6 @@
 import type { UserRow } from '../store/tables.ts'
 import type { Infer } from '../schema.ts'
+import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** Somebody who talks to a bot. Optional fields are absent, never null, when unset. */
 export const user = {
@@ -37,17 +38,17 @@ export function toUser(row: UserRow, id = row.foreign_id ?? row.id): User {
   }
 }
 
-/** The user as the runtime API shows it to bots: by its internal id, with tags. */
+/** The user as the runtime API shows it to bots and integrations: by its internal id, with tags. */
 export const runtimeUser = {
   type: 'object',
   additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'tags'],
-  properties: {
-    ...user.properties,
-    tags: { type: 'object', additionalProperties: { type: 'string' } },
-  },
+  required: ['id', 'createdAt', 'updatedAt', 'tags', 'properties'],
+  properties: { ...user.properties, tags, properties: tags },
 } as const
 
-export function toRuntimeUser(row: UserRow): Infer<typeof runtimeUser> {
-  return { ...toUser(row, row.id), tags: row.tags }
+export type RuntimeUser = Infer<typeof runtimeUser>
+
+/** @param viewer to whom it is shown: the bot unless given */
+export function toRuntimeUser(row: UserRow, viewer: Viewer = {}): RuntimeUser {
+  return { ...toUser(row, row.id), tags: toSeenTags(viewer, row.tags), properties: row.properties }
 }

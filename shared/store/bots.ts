@@ -1,38 +1,60 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { Database } from './database.ts'
-import type { BotRow, BotVersionRow, Permissions, RetryPolicy } from './tables.ts'
+import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from './tables.ts'
 
-export async function insertBot(
-  db: Database,
-  bot: { id: string; workspaceId: string; name: string; permissions: Permissions },
-): Promise<BotRow> {
-  const [row] = await db('bots')
-    .insert({ id: bot.id, workspace_id: bot.workspaceId, name: bot.name, permissions: bot.permissions })
-    .returning('*')
-  if (!row) throw new Error('The inserted bot was not returned')
-  return row
+export interface NewBot {
+  id: string
+  workspaceId: string
+  name: string
+  permissions: Permissions
+  definition: Record<string, unknown>
+  /** Encrypted. */
+  secrets: string
+}
+
+export async function insertBot(db: Database, bot: NewBot): Promise<void> {
+  await db('bots').insert({
+    id: bot.id,
+    workspace_id: bot.workspaceId,
+    name: bot.name,
+    permissions: bot.permissions,
+    definition: bot.definition,
+    secrets: bot.secrets,
+  })
 }
 
 export async function findBot(db: Database, workspaceId: string, id: string): Promise<BotRow | undefined> {
   return db('bots').where({ workspace_id: workspaceId, id }).first()
 }
 
-/** Sets the given fields and leaves the others as they are. Undefined when the workspace has no such bot. */
+/** Likewise, and nobody else changes it before the transaction ends. */
+export async function lockBot(transaction: Database, workspaceId: string, id: string): Promise<BotRow | undefined> {
+  // Messages that are stored meanwhile refer to the bot: they need not wait.
+  return transaction('bots').where({ workspace_id: workspaceId, id }).forNoKeyUpdate().first()
+}
+
+/** Sets the given fields and leaves the others as they are. */
 export async function updateBotFields(
   db: Database,
   workspaceId: string,
   id: string,
-  fields: { name?: string | undefined; permissions?: Permissions | undefined },
-): Promise<BotRow | undefined> {
-  const [row] = await db('bots')
+  fields: {
+    name?: string | undefined
+    permissions?: Permissions | undefined
+    definition: Record<string, unknown>
+    /** Encrypted. */
+    secrets?: string | undefined
+  },
+): Promise<void> {
+  await db('bots')
     .where({ workspace_id: workspaceId, id })
     .update({
       ...(fields.name !== undefined && { name: fields.name }),
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
+      definition: fields.definition,
+      ...(fields.secrets !== undefined && { secrets: fields.secrets }),
       updated_at: db.fn.now(3),
     })
-    .returning('*')
-  return row
 }
 
 /** Deletes a bot and all that belongs to it. False when the workspace has no such bot. */
@@ -40,17 +62,34 @@ export async function deleteBotRow(db: Database, workspaceId: string, id: string
   return (await db('bots').where({ workspace_id: workspaceId, id }).delete()) === 1
 }
 
+export interface BotFilter {
+  /** Whether those under development, or those in production. */
+  dev: boolean
+  /** All of which it has. */
+  tags?: Record<string, string>
+}
+
 /** One page of a workspace's bots, newest first. */
-export async function pageOfBots(db: Database, workspaceId: string, request: PageRequest): Promise<Page<BotRow>> {
+export async function pageOfBots(
+  db: Database,
+  workspaceId: string,
+  { dev, tags }: BotFilter,
+  request: PageRequest,
+): Promise<Page<BotRow>> {
   const rows: BotRow[] = await db('bots')
     .where({ workspace_id: workspaceId })
-    .modify((query) => page(query, request))
+    .whereRaw(`coalesce((definition ->> 'dev')::boolean, false) = ?`, [dev])
+    .modify((query) => {
+      if (tags) query.whereRaw(`definition -> 'tags' @> ?::jsonb`, [JSON.stringify(tags)])
+      page(query, request)
+    })
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
 export interface NewBotVersion {
   id: string
   botId: string
+  kind: CodeKind
   hash: string
   source: string
   script: string
@@ -61,10 +100,11 @@ export interface NewBotVersion {
 }
 
 /** Stores a version and puts it in service. */
-export async function deployVersion(db: Database, version: NewBotVersion): Promise<BotRow> {
+export async function deployVersion(db: Database, version: NewBotVersion): Promise<void> {
   await db('bot_versions').insert({
     id: version.id,
     bot_id: version.botId,
+    kind: version.kind,
     hash: version.hash,
     source: version.source,
     script: version.script,
@@ -73,12 +113,9 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     actions: version.actions,
     retry: version.retry ?? null,
   })
-  const [row] = await db('bots')
+  await db('bots')
     .where({ id: version.botId })
     .update({ version_id: version.id, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })
-    .returning('*')
-  if (!row) throw new Error('The bot was deleted while its version was stored')
-  return row
 }
 
 export async function findVersion(db: Database, botId: string, id: string): Promise<BotVersionRow | undefined> {
@@ -89,9 +126,9 @@ export async function findVersion(db: Database, botId: string, id: string): Prom
 export async function findDeployedVersion(
   db: Database,
   botId: string,
-): Promise<Pick<BotVersionRow, 'id' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined> {
+): Promise<Pick<BotVersionRow, 'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined> {
   return db('bots')
     .join('bot_versions', 'bot_versions.id', 'bots.version_id')
     .where('bots.id', botId)
-    .first('bot_versions.id', 'hash', 'hooks', 'actions', 'bot_versions.created_at')
+    .first('bot_versions.id', 'kind', 'hash', 'hooks', 'actions', 'bot_versions.created_at')
 }

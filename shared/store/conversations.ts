@@ -88,10 +88,10 @@ export async function findConversation(
   db: Database,
   botId: string,
   id: string,
-): Promise<(ConversationRow & { integration: string }) | undefined> {
-  const [row] = await query<ConversationRow & { integration: string }>(
+): Promise<(ConversationRow & { integration: string; integration_id: string | null }) | undefined> {
+  const [row] = await query<ConversationRow & { integration: string; integration_id: string | null }>(
     db,
-    `select conversations.*, integration from conversations join installations on installations.id = installation_id
+    `select conversations.*, integration, integration_id from conversations join installations on installations.id = installation_id
      where conversations.bot_id = :botId and conversations.id = :id`,
     { botId, id },
   )

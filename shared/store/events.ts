@@ -1,6 +1,8 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { actionTriggered } from '../models/event.ts'
 import { entryColumns, nextEntry, noteForWebhook, roomColumns, type EntryColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import type { EventRow } from './tables.ts'
+import type { EventRow, EventStatus } from './tables.ts'
 
 export interface NewEvent {
   id: string
@@ -10,7 +12,16 @@ export interface NewEvent {
   userId?: string
   messageId?: string
   integration?: string
+  /** As it is installed here, the integration whose code is to handle it; the bot's own code unless given. */
+  installationId?: string
+  workflowId?: string
+  /** `outgoing` when the bot says something; `incoming` unless given. */
+  direction?: EventRow['direction']
 }
+
+const columns = `
+  id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id, workflow_id, type, direction,
+  payload`
 
 /** Stores an event of a conversation, after all that was said there before. Undefined when there is no such conversation. */
 export async function insertConversationEvent(
@@ -24,8 +35,10 @@ export async function insertConversationEvent(
        where id = :conversationId and bot_id = :botId
        returning id, bot_id, clock
      )
-     insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-     select :id, bot_id, id, id, :userId, :messageId, :integration, :type, :payload, clock from conversation
+     insert into events (${columns}, created_at)
+     select :id, bot_id, id, id, :userId, :messageId, :integration, :installationId, :workflowId, :type, :direction,
+       :payload, clock
+     from conversation
      returning *`,
     { ...bindings(event), conversationId: event.conversationId },
   )
@@ -52,16 +65,41 @@ export async function insertChatEvent(
   return row
 }
 
-/** Stores an event that belongs to no conversation; it is a mailbox of its own. */
-export async function insertEvent(db: Database, event: NewEvent): Promise<EventRow> {
+/**
+ * Stores an event that belongs to no conversation.
+ *
+ * @param event its mailbox is its own id unless given
+ */
+export async function insertEvent(db: Database, event: NewEvent & { mailbox?: string }): Promise<EventRow> {
   const [row] = await query<EventRow>(
     db,
-    `insert into events (id, bot_id, mailbox, user_id, message_id, integration, type, payload)
-     values (:id, :botId, :id, :userId, :messageId, :integration, :type, :payload)
+    `insert into events (${columns})
+     values (:id, :botId, :mailbox, null, :userId, :messageId, :integration, :installationId, :workflowId, :type,
+       :direction, :payload)
      returning *`,
-    bindings(event),
+    { ...bindings(event), mailbox: event.mailbox ?? event.id },
   )
   if (!row) throw new Error('The inserted event was not returned')
+  return row
+}
+
+/** Stores an event for a later time. Undefined when the bot has no such conversation. */
+export async function insertScheduledEvent(
+  db: Database,
+  event: NewEvent & { conversationId?: string | undefined; dueAt: Date },
+): Promise<EventRow | undefined> {
+  const [row] = await query<EventRow>(
+    db,
+    `insert into events (${columns}, status, available_at)
+     select :id, bots.id, coalesce(:conversationId, :id), :conversationId, :userId, :messageId, :integration,
+       :installationId, :workflowId, :type, :direction, :payload, 'scheduled', :dueAt
+     from bots
+     where id = :botId
+       and (:conversationId::text is null
+         or exists (select from conversations where bot_id = :botId and id = :conversationId))
+     returning *`,
+    { ...bindings(event), conversationId: event.conversationId ?? null, dueAt: event.dueAt },
+  )
   return row
 }
 
@@ -70,13 +108,66 @@ function bindings(event: NewEvent) {
     id: event.id,
     botId: event.botId,
     type: event.type,
+    direction: event.direction ?? 'incoming',
     payload: JSON.stringify(event.payload),
     userId: event.userId ?? null,
     messageId: event.messageId ?? null,
     integration: event.integration ?? null,
+    installationId: event.installationId ?? null,
+    workflowId: event.workflowId ?? null,
   }
 }
 
 export async function findEvent(db: Database, botId: string, id: string): Promise<EventRow | undefined> {
   return db('events').where({ bot_id: botId, id }).first()
+}
+
+/** Whose events are asked for: all that are for the bot's code, or those that an integration created. */
+export interface EventsOf {
+  botId: string
+  /** What the types of an integration's events begin with. */
+  typePrefix?: string
+}
+
+export interface EventFilter {
+  type?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  messageId?: string | undefined
+  workflowId?: string | undefined
+  status?: EventStatus | undefined
+}
+
+/** Finds an event among those that may be seen. */
+export async function findVisibleEvent(db: Database, of: EventsOf, id: string): Promise<EventRow | undefined> {
+  return visibleEvents(db, of).where({ id }).first()
+}
+
+/** One page of the events that may be seen, the newest first. */
+export async function pageOfEvents(
+  db: Database,
+  of: EventsOf,
+  filter: EventFilter,
+  request: PageRequest,
+): Promise<Page<EventRow>> {
+  const where = {
+    type: filter.type,
+    conversation_id: filter.conversationId,
+    user_id: filter.userId,
+    message_id: filter.messageId,
+    workflow_id: filter.workflowId,
+    status: filter.status,
+  }
+  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined))
+  const rows: EventRow[] = await visibleEvents(db, of)
+    .where(given)
+    .modify((builder) => page(builder, request))
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/** What an integration is asked (webhooks, registrations) may hold secrets of others, and is not for the bot. */
+function visibleEvents(db: Database, { botId, typePrefix }: EventsOf) {
+  const events = db('events').where({ bot_id: botId })
+  if (typePrefix !== undefined) return events.whereRaw('starts_with(type, ?)', [typePrefix])
+  return events.where((builder) => builder.whereNull('installation_id').orWhere({ type: actionTriggered }))
 }

@@ -1,13 +1,14 @@
 import type { Database } from './database.ts'
-import type { InspectionRow } from './tables.ts'
+import type { CodeKind, InspectionRow } from './tables.ts'
 
 export async function insertInspection(
   db: Database,
-  inspection: { id: string; workspaceId: string; script: string },
+  inspection: { id: string; workspaceId: string; kind: CodeKind; script: string },
 ): Promise<void> {
   await db('inspections').insert({
     id: inspection.id,
     workspace_id: inspection.workspaceId,
+    kind: inspection.kind,
     script: inspection.script,
   })
 }

@@ -1,26 +1,86 @@
-import type { ChatConfiguration } from '../models/chat-configuration.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
 import type { Database } from './database.ts'
-import type { InstallationRow } from './tables.ts'
+import type { InstallationRow, InstallationStatus } from './tables.ts'
 
 /** An installation with its configuration in plain text. It holds secrets: never to be logged or shown whole. */
-export type Installation = Omit<InstallationRow, 'configuration'> & { configuration: ChatConfiguration }
+export type Installation = Omit<InstallationRow, 'configuration'> & { configuration: Record<string, unknown> }
 
-export async function insertInstallation(
-  db: Database,
-  installation: { id: string; botId: string; integration: string; alias: string; webhookId: string },
-): Promise<InstallationRow> {
+export interface NewInstallation {
+  id: string
+  botId: string
+  /** The name of the integration. */
+  integration: string
+  /** Absent for the chat. */
+  integrationId?: string
+  alias: string
+  webhookId: string
+}
+
+export async function insertInstallation(db: Database, installation: NewInstallation): Promise<InstallationRow> {
   const [row] = await db('installations')
     .insert({
       id: installation.id,
       bot_id: installation.botId,
       integration: installation.integration,
+      integration_id: installation.integrationId ?? null,
       alias: installation.alias,
       webhook_id: installation.webhookId,
     })
     .returning('*')
   if (!row) throw new Error('The inserted installation was not returned')
   return row
+}
+
+export interface InstallationFields {
+  integrationId: string
+  enabled: boolean
+  configurationType: string | null
+  disabledChannels: string[]
+  /** Unless given, it stays. Whatever was the reason of the former is forgotten. */
+  status?: InstallationStatus | undefined
+}
+
+/**
+ * Sets how an integration is installed.
+ * @throws a unique violation when another installation of the integration has its identifier
+ */
+export async function updateInstallation(
+  db: Database,
+  { botId, id }: { botId: string; id: string },
+  fields: InstallationFields,
+): Promise<void> {
+  await db('installations')
+    .where({ bot_id: botId, id })
+    .update({
+      integration_id: fields.integrationId,
+      enabled: fields.enabled,
+      configuration_type: fields.configurationType,
+      disabled_channels: fields.disabledChannels,
+      ...(fields.status && { status: fields.status, status_reason: null }),
+      updated_at: db.fn.now(3),
+    })
+}
+
+/** Has an installation wait for its integration to unregister. */
+export async function beginUnregistration(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
+  await db('installations')
+    .where({ bot_id: botId, id })
+    .update({ status: 'unregistration_pending', status_reason: null, updated_at: db.fn.now(3) })
+}
+
+/** Deletes an installation with its users and conversations. */
+export async function deleteInstallation(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
+  await db('installations').where({ bot_id: botId, id }).delete()
+}
+
+/** Deletes an installation, as above, if its integration has unregistered. False when it has not. */
+export async function deleteUnregistered(db: Database, { botId, id }: { botId: string; id: string }): Promise<boolean> {
+  return (await db('installations').where({ bot_id: botId, id, status: 'unregistered' }).delete()) === 1
+}
+
+/** The ids of bots that have an integration installed. */
+export async function listBotsWith(db: Database, integrationId: string): Promise<string[]> {
+  return db('installations').where({ integration_id: integrationId }).distinct().pluck('bot_id')
 }
 
 /**
@@ -31,14 +91,15 @@ export async function insertInstallation(
 export async function configureInstallation(
   db: Database,
   secret: string,
-  installation: { botId: string; id: string; configuration: ChatConfiguration },
+  installation: { botId: string; id: string; configuration: Record<string, unknown> },
 ): Promise<void> {
   const { botId, id, configuration } = installation
   await db('installations')
     .where({ bot_id: botId, id })
     .update({
       configuration: await encryptJson(secret, id, configuration),
-      has_webhook: configuration.webhookUrl !== undefined,
+      // Another integration may call a field so.
+      has_webhook: db.raw('integration_id is null and ?', [configuration['webhookUrl'] !== undefined]),
       updated_at: db.fn.now(3),
     })
 }
@@ -77,5 +138,5 @@ export async function listInstallations(db: Database, botId: string): Promise<In
 /** @throws Error when the configuration was encrypted with another secret */
 export async function decryptInstallation(row: InstallationRow, secret: string): Promise<Installation> {
   if (row.configuration === null) return { ...row, configuration: {} }
-  return { ...row, configuration: (await decryptJson(secret, row.id, row.configuration)) as ChatConfiguration }
+  return { ...row, configuration: (await decryptJson(secret, row.id, row.configuration)) as Record<string, unknown> }
 }

@@ -72,7 +72,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        conversations.tags as conversation_tags, users.tags as user_tags,
        (
          select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload)) from states
-         where states.bot_id = claimed.bot_id
+         where states.bot_id = claimed.bot_id and states.installation_id is null
            and (type, owner_id, name) in (
              ('bot', claimed.bot_id, 'state'),
              ('user', claimed.user_id, 'state'),
@@ -170,7 +170,7 @@ async function endTogether(db: Database, ends: EventEnd[]): Promise<{ id: string
      ), saved as (
        insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
        select id, bot_id, type, "ownerId", name, set, expiry, now() + expiry * interval '1 millisecond' from change
-       on conflict (bot_id, type, owner_id, name) do update set
+       on conflict (bot_id, type, owner_id, name, installation_id) do update set
          payload = case when kept.expires_at <= now() then excluded.payload
            else (kept.payload || excluded.payload) - (select removed from change where change.id = excluded.id) end,
          expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
@@ -210,7 +210,7 @@ function toLogJson(events: { id: string; logs: LogEntry[] }[]): string {
 }
 
 /** What bot code printed or threw may hold what PostgreSQL's text cannot. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
 }
 

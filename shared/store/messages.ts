@@ -20,6 +20,7 @@ export interface NewMessage extends MessageContent {
   botId: string
   metadata?: Record<string, unknown>
   tags?: Record<string, string>
+  origin?: 'synthetic'
 }
 
 /** A message as it was stored, with its place in the conversation's log. */
@@ -60,7 +61,7 @@ export async function insertIncomingMessage(
      )
      select message.*, ${entryColumns} from message, conversation`,
     {
-      ...bindings(message),
+      ...messageBindings(message),
       installationId: message.installationId,
       knownUserId: message.knownUserId,
       knownConversationId: message.knownConversationId,
@@ -72,18 +73,33 @@ export async function insertIncomingMessage(
   return row
 }
 
+export interface NewOutgoingMessage extends NewMessage {
+  conversationId: string
+  userId: string
+  /** The id of the event that delivers it, when the conversation takes place on an installed integration. */
+  deliveryId: string
+}
+
+/** What the bot has said, and whether an event has to deliver it. */
+export type SaidMessage = StoredMessage & { has_delivery: boolean }
+
+/** Where the deliveries of a conversation's messages wait, apart from what the bot has to handle. */
+export function deliveryMailbox(conversationId: string): string {
+  return `${conversationId}:out`
+}
+
 /**
- * Stores what the bot says, and with it the effect of the run that says it, in one statement. Undefined when the bot
- * has no such conversation, or when the run is not its event's newest any more.
+ * Stores what the bot says, and with it the effect of the run that says it and the event that delivers it, in one
+ * statement. Undefined when the bot has no such conversation, or when the run is not its event's newest any more.
  *
  * @throws a unique violation when the effect is recorded already
  */
 export async function insertOutgoingMessage(
   db: Database,
-  message: NewMessage & { conversationId: string; userId: string },
+  message: NewOutgoingMessage,
   effect?: NewEffect,
-): Promise<StoredMessage | undefined> {
-  const [row] = await query<StoredMessage>(
+): Promise<SaidMessage | undefined> {
+  const [row] = await query<SaidMessage>(
     db,
     `with conversation as (
        ${nextEntry}
@@ -91,22 +107,36 @@ export async function insertOutgoingMessage(
        returning ${roomColumns}
      ), ${noteForWebhook}${effect ? `, effect as (${effectInsert} from conversation)` : ''}, message as (
        insert into messages
-         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', clock, clock from conversation
+         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
+       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', :origin, clock, clock
+       from conversation
        returning *
+     ), delivery as (
+       insert into events
+         (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id,
+          type, direction, payload, created_at)
+       select :deliveryId, conversation.bot_id, :deliveryMailbox, conversation.id, :userId, :id,
+         integration, installation_id, 'message_created', 'outgoing', '{}', clock
+       from conversation join installations on installations.id = installation_id
+       where integration_id is not null
+       returning id
      )
-     select message.*, ${entryColumns} from message, conversation`,
+     select message.*, ${entryColumns}, exists (select from delivery) as has_delivery from message, conversation`,
     {
-      ...bindings(message),
+      ...messageBindings(message),
       conversationId: message.conversationId,
       userId: message.userId,
+      origin: message.origin ?? null,
+      deliveryId: message.deliveryId,
+      deliveryMailbox: deliveryMailbox(message.conversationId),
       ...(effect && effectBindings(effect)),
     },
   )
   return row
 }
 
-function bindings(message: NewMessage) {
+/** What a statement needs that inserts a message. */
+export function messageBindings(message: NewMessage) {
   return {
     id: message.id,
     botId: message.botId,
@@ -146,14 +176,14 @@ export async function deleteMessage(
   return changeAndRecord(db, change, { ...where }, signal)
 }
 
-/** One page of a bot's messages, newest first; of one conversation when it is given. */
+/** One page of what was said in a conversation, newest first. */
 export async function pageOfMessages(
   db: Database,
-  where: { botId: string; conversationId?: string },
+  where: { botId: string; conversationId: string },
   request: PageRequest,
 ): Promise<Page<MessageRow>> {
   const rows: MessageRow[] = await db('messages')
-    .where({ bot_id: where.botId, ...(where.conversationId && { conversation_id: where.conversationId }) })
+    .where({ bot_id: where.botId, conversation_id: where.conversationId })
     .modify((query) => page(query, request))
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

@@ -6,38 +6,115 @@ export interface StateName {
   type: StateType
   ownerId: string
   name: string
+  /** The installed integration whose own it is; null for the bot's. */
+  installationId: string | null
 }
 
-/** A state that has expired is as if it had never been. */
-export async function findState(db: Database, of: StateName): Promise<StateRow | undefined> {
-  return db('states')
-    .where({ bot_id: of.botId, type: of.type, owner_id: of.ownerId, name: of.name })
-    .where((query) => query.whereNull('expires_at').orWhere('expires_at', '>', db.fn.now()))
-    .first()
+/** A state to keep. It expires after so many milliseconds without a touch; null for never. */
+export interface NewState extends StateName {
+  id: string
+  payload: Record<string, unknown>
+  expiry: number | null
 }
 
-/** Replaces a state. `expiry` is in milliseconds from its last change; null keeps it for ever. */
-export async function putState(
-  db: Database,
-  state: StateName & { id: string; payload: Record<string, unknown>; expiry: number | null },
-): Promise<StateRow> {
+const isNamed = `
+  bot_id = :botId and type = :type and owner_id = :ownerId and name = :name
+  and installation_id is not distinct from :installationId`
+
+/** What has expired is as if it had never been, from that moment on and not only when it is swept away. */
+const isThere = `(expires_at is null or expires_at > now())`
+
+const expiryFromNow = (expiry: string) => `now() + ${expiry} * interval '1 millisecond'`
+
+/** Finds a state and touches it: if it expires, then later from now on. */
+export async function touchState(db: Database, of: StateName): Promise<StateRow | undefined> {
   const [row] = await query<StateRow>(
     db,
-    `insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
-     values (:id, :botId, :type, :ownerId, :name, :payload, :expiry::bigint, now() + :expiry::bigint * interval '1 millisecond')
-     on conflict (bot_id, type, owner_id, name) do update set
-       payload = excluded.payload, expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
+    `with touched as (
+       update states set expires_at = ${expiryFromNow('expiry')}
+       where ${isNamed} and expires_at > now()
+       returning *
+     )
+     select * from touched
+     union all
+     select * from states where ${isNamed} and expires_at is null`,
+    named(of),
+  )
+  return row
+}
+
+/** Replaces a state, expiry and all, or creates it. */
+export async function putState(db: Database, state: NewState): Promise<StateRow> {
+  return upsert(db, state, {
+    payload: 'excluded.payload',
+    expiry: 'excluded.expiry',
+  })
+}
+
+/**
+ * Sets the given top-level keys of a state and leaves the others; creates the state where there is none.
+ *
+ * @param keepsExpiry whether the expiry of a state that there is stays as it is
+ */
+export async function mergeState(db: Database, state: NewState, keepsExpiry: boolean): Promise<StateRow> {
+  return upsert(db, state, {
+    payload: `case when kept.expires_at <= now() then excluded.payload else kept.payload || excluded.payload end`,
+    expiry: keepsExpiry
+      ? `case when kept.expires_at <= now() then excluded.expiry else kept.expiry end`
+      : 'excluded.expiry',
+  })
+}
+
+/** Creates a state unless there is one; gives the one that there is, which that touches. */
+export async function ensureState(db: Database, state: NewState): Promise<StateRow> {
+  return upsert(db, state, {
+    payload: `case when kept.expires_at <= now() then excluded.payload else kept.payload end`,
+    expiry: `case when kept.expires_at <= now() then excluded.expiry else kept.expiry end`,
+  })
+}
+
+/** @param conflict SQL for what the row is to hold when it is there already, as `kept` */
+async function upsert(db: Database, state: NewState, conflict: { payload: string; expiry: string }): Promise<StateRow> {
+  const [row] = await query<StateRow>(
+    db,
+    `insert into states as kept
+       (id, bot_id, type, owner_id, name, installation_id, payload, expiry, expires_at)
+     values (:id, :botId, :type, :ownerId, :name, :installationId, :payload, :expiry::bigint,
+       ${expiryFromNow(':expiry::bigint')})
+     on conflict (bot_id, type, owner_id, name, installation_id) do update set
+       payload = ${conflict.payload}, expiry = ${conflict.expiry},
+       expires_at = ${expiryFromNow(`(${conflict.expiry})`)},
+       updated_at = case when ${conflict.payload} = kept.payload then kept.updated_at else now() end
      returning *`,
-    { ...state, payload: JSON.stringify(state.payload) },
+    {
+      ...named(state),
+      id: state.id,
+      payload: JSON.stringify(state.payload),
+      expiry: state.expiry,
+    },
   )
   if (!row) throw new Error('The stored state was not returned')
   return row
 }
 
-export async function removeState(db: Database, of: StateName): Promise<StateRow | undefined> {
-  const [row] = await db('states')
-    .where({ bot_id: of.botId, type: of.type, owner_id: of.ownerId, name: of.name })
-    .delete()
-    .returning('*')
+/** Sets after how many milliseconds without a touch a state expires; null for never. */
+export async function setExpiry(db: Database, of: StateName, expiry: number | null): Promise<StateRow | undefined> {
+  const [row] = await query<StateRow>(
+    db,
+    `update states
+     set expiry = :expiry::bigint, expires_at = ${expiryFromNow(':expiry::bigint')}, updated_at = now()
+     where ${isNamed} and ${isThere}
+     returning *`,
+    { ...named(of), expiry },
+  )
   return row
+}
+
+export async function removeState(db: Database, of: StateName): Promise<StateRow | undefined> {
+  const [row] = await query<StateRow>(db, `delete from states where ${isNamed} and ${isThere} returning *`, named(of))
+  return row
+}
+
+function named({ botId, type, ownerId, name, installationId }: StateName) {
+  return { botId, type, ownerId, name, installationId }
 }

@@ -35,6 +35,10 @@ export interface BotRow {
   name: string
   version_id: string | null
   permissions: Permissions
+  /** What a bot made with the public SDK declares, as the Admin API shows it. */
+  definition: Record<string, unknown>
+  /** By name, encrypted. */
+  secrets: string | null
   deployed_at: Date
   created_at: Date
   updated_at: Date
@@ -47,9 +51,13 @@ export interface RetryPolicy {
   backoff: number
 }
 
+/** How code is run: a module of ours, or a bundle of the public SDK. */
+export type CodeKind = 'native' | 'sdk'
+
 export interface BotVersionRow {
   id: string
   bot_id: string
+  kind: CodeKind
   hash: string
   source: string
   script: string
@@ -63,12 +71,33 @@ export interface BotVersionRow {
 export interface TokenRow {
   id: string
   hash: Buffer
-  kind: 'personal' | 'bot'
+  kind: 'personal' | 'bot' | 'integration'
   account_id: string | null
   bot_id: string | null
+  integration_id: string | null
   note: string
   created_at: Date
 }
+
+export const schedules = [
+  'hourly',
+  'daily',
+  'weekly',
+  'bi-weekly',
+  'monthly',
+  'bi-monthly',
+  'quarterly',
+  'yearly',
+] as const
+export type Schedule = (typeof schedules)[number]
+
+export type InstallationStatus =
+  | 'registration_pending'
+  | 'registered'
+  | 'registration_failed'
+  | 'unregistration_pending'
+  | 'unregistered'
+  | 'unregistration_failed'
 
 export interface InstallationRow {
   id: string
@@ -79,6 +108,45 @@ export interface InstallationRow {
   /** Encrypted; null until something is configured. */
   configuration: string | null
   has_webhook: boolean
+  /** Null for the chat, which is part of the platform. */
+  integration_id: string | null
+  enabled: boolean
+  configuration_type: string | null
+  /** Channels of the integration that the bot does not use. */
+  disabled_channels: string[]
+  status: InstallationStatus
+  status_reason: string | null
+  /** Names the installation among all of its integration. */
+  identifier: string | null
+  sandbox_identifiers: Record<string, never> | null
+  /** How often register() is called, and from when on the periods are counted. */
+  schedule: Schedule | null
+  schedule_from: Date | null
+  /** When register() is called next; null, where there is a schedule, until a worker has worked it out. */
+  next_register_at: Date | null
+  /** How often register() has failed since it last succeeded. */
+  register_failures: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** One version of an integration. */
+export interface IntegrationRow {
+  id: string
+  workspace_id: string
+  name: string
+  version: string
+  /** What it declares, whole, as the Admin API shows it. */
+  definition: Record<string, unknown>
+  kind: CodeKind
+  /** Names the code for ever. */
+  code_id: string
+  hash: string
+  source: string
+  script: string
+  source_map: string
+  /** By name, encrypted. */
+  secrets: string | null
   created_at: Date
   updated_at: Date
 }
@@ -92,6 +160,8 @@ export interface UserRow {
   picture_url: string | null
   profile: string | null
   tags: Record<string, string>
+  /** What the bot and its integrations know together. */
+  properties: Record<string, string>
   created_at: Date
   updated_at: Date
 }
@@ -104,6 +174,8 @@ export interface ConversationRow {
   owner_id: string | null
   channel: string
   tags: Record<string, string>
+  /** What the bot and its integrations know together. */
+  properties: Record<string, string>
   clock: Date
   sequence: number
   created_at: Date
@@ -127,11 +199,12 @@ export interface MessageRow {
   metadata: Record<string, unknown> | null
   tags: Record<string, string>
   direction: 'incoming' | 'outgoing'
+  origin: 'synthetic' | null
   created_at: Date
   updated_at: Date
 }
 
-export type EventStatus = 'pending' | 'processed' | 'ignored' | 'failed'
+export type EventStatus = 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
 
 export interface EventRow {
   id: string
@@ -150,12 +223,15 @@ export interface EventRow {
   available_at: Date
   failure_reason: string | null
   result: unknown
+  /** Whose code handles it: an integration's, as it is installed here; null for the bot's own. */
+  installation_id: string | null
+  workflow_id: string | null
   started_at: Date | null
   ended_at: Date | null
   created_at: Date
 }
 
-export type StateType = 'bot' | 'user' | 'conversation'
+export type StateType = 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
 
 export interface StateRow {
   id: string
@@ -163,6 +239,8 @@ export interface StateRow {
   type: StateType
   owner_id: string
   name: string
+  /** The installed integration whose own it is; null for the bot's. */
+  installation_id: string | null
   payload: Record<string, unknown>
   /** PostgreSQL's bigint arrives as text. */
   expiry: string | null
@@ -180,6 +258,63 @@ export interface EffectRow {
   created_at: Date
 }
 
+export type WorkflowStatus =
+  | 'pending'
+  | 'in_progress'
+  | 'failed'
+  | 'completed'
+  | 'listening'
+  | 'paused'
+  | 'timedout'
+  | 'cancelled'
+
+export interface WorkflowRow {
+  id: string
+  bot_id: string
+  name: string
+  status: WorkflowStatus
+  input: Record<string, unknown>
+  output: Record<string, unknown>
+  tags: Record<string, string>
+  parent_id: string | null
+  conversation_id: string | null
+  user_id: string | null
+  failure_reason: string | null
+  timeout_at: Date
+  completed_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export interface RecurringEventRow {
+  bot_id: string
+  name: string
+  type: string
+  payload: Record<string, unknown>
+  cron: string
+  next_at: Date
+  /** Of the firings before the last; how that one ended, its event tells. */
+  failed_attempts: number
+  last_failure_reason: string | null
+  last_event_id: string | null
+}
+
+export interface AnalyticsRow {
+  bot_id: string
+  name: string
+  /** In UTC. */
+  day: Date
+  /** PostgreSQL's bigint arrives as text. */
+  count: string
+}
+
+export interface WebhookBodyRow {
+  event_id: string
+  part: number
+  bytes: Buffer
+  created_at: Date
+}
+
 export interface LogRow {
   id: string
   bot_id: string
@@ -193,6 +328,7 @@ export interface LogRow {
 export interface InspectionRow {
   id: string
   workspace_id: string
+  kind: CodeKind
   script: string
   outcome: unknown
   created_at: Date
@@ -241,5 +377,10 @@ declare module 'knex/types/tables.js' {
     large_signals: LargeSignalRow
     conversation_signals: ConversationSignalRow
     webhook_cursors: WebhookCursorRow
+    integrations: IntegrationRow
+    workflows: WorkflowRow
+    recurring_events: RecurringEventRow
+    analytics: AnalyticsRow
+    webhook_bodies: WebhookBodyRow
   }
 }

@@ -14,6 +14,7 @@ export interface NewUser extends UserFields {
   installationId?: string
   foreignId?: string
   tags?: Record<string, string>
+  properties?: Record<string, string>
 }
 
 /** Stores a user. Undefined when the installation has one with that foreign id. */
@@ -28,6 +29,7 @@ export async function insertUser(db: Database, user: NewUser): Promise<UserRow |
       picture_url: user.pictureUrl ?? null,
       profile: user.profile ?? null,
       tags: user.tags ?? {},
+      properties: user.properties ?? {},
     })
     .onConflict(['installation_id', 'foreign_id'])
     .ignore()

@@ -69,7 +69,8 @@ describe('a chat’s configuration', () => {
 
   test.each([
     ['an integration that is not there', { shop: { configuration: {} } }, /integrations\.shop .* has 'chat'/],
-    ['a removal of the chat', { chat: null }, /chat .* cannot be removed/],
+    ['a chat that is switched off', { chat: { enabled: false } }, /chat .* cannot be switched off/],
+    ['another integration in place of the chat', { chat: { integrationId: 'intver_x' } }, /another alias/],
     ['a misspelt field', { chat: { configuration: { encryptionkey: 'x' } } }, /encryptionKey, webhookUrl/],
     ['an empty key', { chat: { configuration: { encryptionKey: '' } } }, /encryptionKey/],
     ['a key that is too long', { chat: { configuration: { encryptionKey: 'x'.repeat(2001) } } }, /2000/],
@@ -93,6 +94,13 @@ describe('a chat’s configuration', () => {
       })
     }
     expect((await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).body.bot).toEqual(bot)
+  })
+
+  test('and the chat itself stay when published clients remove what a bot does not name', async () => {
+    const bot = await createBot()
+    const { status, body } = await update(bot.id, { chat: null, shop: null })
+    expect(status).toBe(200)
+    expect(body.bot.integrations).toEqual(bot.integrations)
   })
 
   test('is refused when the chat is named by its alias and by its id', async () => {
@@ -139,17 +147,10 @@ describe('the secrets of a chat', () => {
     for (const { status, body } of answers) {
       expect(status).toBe(200)
       const { chat } = body.bot.integrations
-      expect(Object.keys(chat).toSorted()).toEqual([
-        'configuration',
-        'createdAt',
-        'enabled',
-        'id',
-        'name',
-        'status',
-        'updatedAt',
-        'webhookId',
-        'webhookUrl',
-      ])
+      expect(chat).not.toHaveProperty('sharedEncryptionKey')
+      for (const secret of [configuration.encryptionKey, configuration.webhookSecret]) {
+        expect(JSON.stringify(body)).not.toContain(secret)
+      }
       expect([{}, { webhookUrl: configuration.webhookUrl }]).toContainEqual(chat.configuration)
     }
   })

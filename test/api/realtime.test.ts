@@ -120,7 +120,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
 /** Stores what the bot says and tells nobody, as when the process dies in between. */
 async function sayUnannounced(platform: Platform, bot: DeployedBot, conversationId: string, text: string) {
   const message = { id: newId('msg'), botId: bot.id, userId: bot.id, type: 'text', payload: { text } }
-  await insertOutgoingMessage(platform.context.db, { ...message, conversationId })
+  await insertOutgoingMessage(platform.context.db, { ...message, conversationId, deliveryId: newId('evt') })
 }
 
 test('a stream that cannot be opened is refused with an error object that keeps the reason to itself', async () => {

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import type {
   ActionTask,
   Bundle,
+  CallTask,
   ClientOperation,
   EventTask,
   Host,
@@ -79,6 +80,18 @@ export function bot(code: string): Bundle {
   return { id: `bundle-${randomUUID()}`, botId: `bot-${randomUUID()}`, code }
 }
 
+/** An SDK bundle of a bot of its own. */
+export function sdkBot(code: string, environment: Record<string, string> = {}): Bundle {
+  return { ...bot(code), kind: 'sdk', environment: { BP_API_URL: platformUrl, ...environment } }
+}
+
+/** An SDK bundle with this body of its `handler`. */
+export function handlerThat(body: string, environment?: Record<string, string>): Bundle {
+  return sdkBot(`exports.handler = async (request) => { ${body} }`, environment)
+}
+
+export const platformUrl = 'https://api.isobot.internal'
+
 interface RunOptions {
   event?: JsonObject
   stages?: string[]
@@ -106,6 +119,19 @@ export function actionRun(
 ): Run {
   const event = { state: {}, ...options.event }
   return makeRun(bundle, { kind: 'action', event, streamPrefix: 'evt_1/callAction:1/', ...task }, options)
+}
+
+/** A call of a function that the bundle exports. */
+export function callRun(bundle: Bundle, task: Partial<CallTask> = {}, options: RunOptions = {}): Run {
+  const call: CallTask = {
+    kind: 'call',
+    path: ['handler'],
+    argument: {},
+    addsContext: bundle.kind !== 'sdk',
+    streamPrefix: 'evt_1/',
+    ...task,
+  }
+  return makeRun(bundle, call, options)
 }
 
 function makeRun(bundle: Bundle, task: Run['task'], options: RunOptions): Run {

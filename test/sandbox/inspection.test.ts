@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Inspection, Limits } from '#sandbox/contract.ts'
-import { bot, hookNames, limits, logged, messageRun, openTestSandbox, type TestSandbox } from './fixture.ts'
+import { bot, hookNames, limits, logged, messageRun, openTestSandbox, sdkBot, type TestSandbox } from './fixture.ts'
 
 let sandbox: TestSandbox
 beforeAll(async () => {
@@ -18,18 +18,22 @@ describe('a bundle is accepted', () => {
       exports.hooks = { afterIncomingMessage: () => {}, beforeIncomingMessage: [() => {}, async () => {}] }
       exports.actions = { greet() {}, leave: async () => {} }
       exports.register = async () => {}
+      exports.handler = async () => {}
+      exports.channels = { chat: () => {}, mail: { messages: { text: async () => {} } } }
       exports.retry = { attempts: 3, backoff: [1, 2] }`)
     expect(inspection).toEqual({
       status: 'accepted',
+      kind: 'native',
       hooks: ['afterIncomingMessage', 'beforeIncomingMessage'],
       actions: ['greet', 'leave'],
-      register: true,
+      exports: ['register', 'handler'],
+      channels: ['chat', 'mail'],
       retry: { attempts: 3, backoff: [1, 2] },
     })
   })
 
   test('when it declares nothing', async () => {
-    const nothing = { status: 'accepted', hooks: [], actions: [], register: false }
+    const nothing = { status: 'accepted', kind: 'native', hooks: [], actions: [], exports: [], channels: [] }
     expect(await inspect(``)).toEqual(nothing)
     expect(await inspect(`module.exports = {}`)).toEqual(nothing)
   })
@@ -42,6 +46,23 @@ describe('a bundle is accepted', () => {
       module.exports = Object.defineProperties(__defProp({}, "__esModule", { value: true }), Object.getOwnPropertyDescriptors(bot_exports))
       var hooks = { afterIncomingMessage() {} }`)
     expect(inspection).toMatchObject({ status: 'accepted', hooks: ['afterIncomingMessage'] })
+  })
+
+  test('as one of the SDK when it has a handler, and with nothing else of what it exports', async () => {
+    const code = `exports.handler = async () => {}; exports.hooks = 1; exports.register = () => {}; require('util')`
+    expect(await sandbox.inspect(sdkBot(code), limits)).toEqual({
+      status: 'accepted',
+      kind: 'sdk',
+      hooks: [],
+      actions: [],
+      exports: ['handler'],
+      channels: [],
+    })
+  })
+
+  test('as no bundle of the SDK when it has no handler', async () => {
+    const inspection = await sandbox.inspect(sdkBot(`exports.actions = {}`), limits)
+    expect(inspection).toMatchObject({ status: 'accepted', kind: 'native', exports: [] })
   })
 
   test('in an isolate of its own that is then thrown away', async () => {
@@ -60,6 +81,7 @@ describe('a bundle is refused', () => {
     ['exports null', `module.exports = null`, /module\.exports/],
     ['has hooks that are no object', `exports.hooks = () => {}`, /hooks/],
     ['has a list as hooks', `exports.hooks = []`, /hooks/],
+    ['has channels that are no object', `exports.channels = []`, /channels/],
     ['has actions that are no object', `exports.actions = 'none'`, /actions/],
     ['throws what is no error', `throw 'nothing'`, /nothing/],
     ['throws a looping proxy that can not be described', `throw new Proxy({}, { get() { throw 1 } })`, /./],
@@ -78,6 +100,10 @@ describe('a bundle is refused', () => {
     ['a hook that is no function', `exports.hooks = { afterTurnEnd: 'later' }`, 'afterTurnEnd'],
     ['a list with something else than functions', `exports.hooks = { afterTurnEnd: [() => {}, 1] }`, 'afterTurnEnd'],
     ['an action that is no function', `exports.actions = { greet: {} }`, 'greet'],
+    ['a handler that is no function', `exports.handler = {}`, 'handler'],
+    ['a channel that is no function', `exports.channels = { chat: 'text' }`, 'chat'],
+    ['a channel without messages', `exports.channels = { chat: { text() {} } }`, 'chat'],
+    ['a message handler that is no function', `exports.channels = { chat: { messages: { text: 1 } } }`, 'chat'],
   ])('with %s, which is named', async (_what, code, hook) => {
     const inspection = await inspect(code)
     expect(inspection).toMatchObject({ status: 'refused', reason: 'error', hook })

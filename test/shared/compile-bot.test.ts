@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { compileBot, firstPosition, positionOfName, toSourceStack } from '#shared/compile-bot.ts'
+import {
+  asSdkBundle,
+  compileBot,
+  firstPosition,
+  importsOf,
+  positionOfName,
+  toSourceStack,
+} from '#shared/compile-bot.ts'
 
 describe('compiled code', () => {
   test('runs as a CommonJS script', async () => {
@@ -34,6 +41,38 @@ describe('compiled code', () => {
       metadata: { file: 'bot.ts', line: 2, column: 9 },
     })
   })
+})
+
+test.each([
+  ['export const hooks = {}', false],
+  ["import fs from 'node:fs'\nexport const a: string = fs.x", false],
+  ["export const handler = () => require('fs')", false],
+  ['const x = 1', false],
+  ['exports.handler = async () => {}', true],
+  ["const n = 'a'; module.exports = { handler: () => require('./locale/' + n) }", true],
+])('%j is CommonJS: %j', async (source, isCommonJs) => {
+  expect((await compileBot(source)).isCommonJs).toBe(isCommonJs)
+})
+
+test.each([
+  ["module.exports = { handler: () => require('util').format('x') }", ['util']],
+  ["try { require('supports-color') } catch {}\nmodule.exports = {}", ['supports-color']],
+  ["module.exports = { handler: () => import('node:vm') }", ['node:vm']],
+  ["const name = 'fs'; module.exports = { handler: () => require(name) }", []],
+  ["const n = 'a'; module.exports = { handler: () => require('./locale/' + n) }", []],
+  ["// require('net') is what it says\nexports.handler = () => 'require(\"tls\")'", []],
+])('%j asks for %j', async (source, imports) => {
+  expect(await importsOf(source)).toEqual(imports)
+})
+
+test('a bundle of the SDK is run as it is, and its positions are its own', () => {
+  const source = 'exports.handler = () => {}'
+  const { script, sourceMap, hash } = asSdkBundle(source)
+  expect(script).toBe(source)
+  expect(hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(toSourceStack('Error: here\n    at fail (bot.js:1:9)', sourceMap)).toBe(
+    'Error: here\n    at fail (bot.ts:1:9)',
+  )
 })
 
 test.each([

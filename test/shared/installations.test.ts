@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openInstallations, type Installations } from '#shared/installations.ts'
+import { chatConfigurationOf } from '#shared/models/chat-configuration.ts'
 import { openSignals } from '#shared/signals.ts'
 import { configureInstallation } from '#shared/store/installations.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
@@ -19,7 +20,8 @@ async function openDeaf(): Promise<Installations> {
 }
 
 async function encryptionKeyOf(installations: Installations, bot: DeployedBot): Promise<string | undefined> {
-  return (await installations.find(bot.webhookId))?.configuration.encryptionKey
+  const found = await installations.find(bot.webhookId)
+  return found && chatConfigurationOf(found).encryptionKey
 }
 
 /** Configures a bot's chat without telling anybody. */

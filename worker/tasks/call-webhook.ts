@@ -1,3 +1,4 @@
+import { chatConfigurationOf } from '#shared/models/chat-configuration.ts'
 import { toListener } from '#shared/models/signal.ts'
 import { readLog, type ReadEntry } from '#shared/store/conversation-log.ts'
 import { findInstallation, type Installation } from '#shared/store/installations.ts'
@@ -58,11 +59,12 @@ interface Webhook {
 }
 
 /** The address with a slash at its end: published receivers are told there. */
-function toWebhook({ bot_id: botId, configuration: { webhookUrl, webhookSecret } }: Installation): Webhook | undefined {
+function toWebhook(installation: Installation): Webhook | undefined {
+  const { webhookUrl, webhookSecret } = chatConfigurationOf(installation)
   if (!webhookUrl) return undefined
   const url = new URL(webhookUrl)
   if (!url.pathname.endsWith('/')) url.pathname += '/'
-  return { botId, url: url.href, secret: webhookSecret }
+  return { botId: installation.bot_id, url: url.href, secret: webhookSecret }
 }
 
 /** @returns why the entry was not taken; undefined when it was */

@@ -1,10 +1,11 @@
-import type { LogLine, Outcome } from '#sandbox/contract.ts'
+import type { LogLine } from '#sandbox/contract.ts'
 import { isUnstorable } from '#shared/errors.ts'
-import { actionTriggered } from '#shared/models/event.ts'
+import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { registrationEnded } from '#shared/registration.ts'
 import { outcomeTopic } from '#shared/signals.ts'
 import { retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
-import type { BotVersion } from '../bundles.ts'
-import { describeFailure, runEvent } from '../run-event.ts'
+import { deleteBody } from '#shared/store/webhook-bodies.ts'
+import { runEvent, type Handled } from '../run-event.ts'
 import { stateChanges, UnfitState } from '../state-changes.ts'
 import type { Tools } from '../worker.ts'
 
@@ -34,64 +35,75 @@ export async function drainMailbox(tools: Tools, mailbox: string): Promise<void>
 
 /** @returns `wait` when the mailbox must not go on yet */
 async function handleEvent(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
-  const version = event.version_id ? await tools.bundles.get(event.bot_id, event.version_id) : undefined
-  const outcome = version && (await runEvent(tools, event, version))
-  if (!version || !outcome) {
-    await end(tools, event, { status: 'ignored', states: [], logs: [] })
-    return 'go on'
-  }
-  switch (outcome.status) {
+  const handled = await runEvent(tools, event)
+  switch (handled.status) {
     case 'interrupted':
-      throw new Error(`The run of event ${event.id} was interrupted: ${outcome.reason}`)
+      throw new Error(`The run of event ${event.id} was interrupted: ${handled.reason}`)
+    case 'ignored':
+      await end(tools, event, { status: 'ignored', states: [], logs: handled.logs })
+      return 'go on'
     case 'failed':
-      return fail(tools, event, version, outcome)
+      return fail(tools, event, handled)
     case 'done':
-      return finish(tools, event, version, outcome)
+      return finish(tools, event, handled)
   }
 }
 
 async function finish(
   tools: Tools,
   event: ClaimedEvent,
-  version: BotVersion,
-  outcome: Outcome & { status: 'done' },
+  handled: Handled & { status: 'done' },
 ): Promise<'go on' | 'wait'> {
-  const { logs } = outcome
+  const { logs, result, state } = handled
   try {
-    const states = stateChanges(event, outcome.state)
-    const result = event.type === actionTriggered && { result: outcome.result }
-    await end(tools, event, { status: 'processed', states, logs, ...result })
+    const states = state ? stateChanges(event, state) : []
+    await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) })
     return 'go on'
   } catch (error) {
     const unfit = error instanceof UnfitState ? error : isUnstorable(error) && new UnfitState(unstorableText)
     if (!unfit) throw error
-    return fail(tools, event, version, { ...outcome, status: 'failed', reason: 'result', error: unfit })
+    const reason = `result: ${unfit.message}`
+    const { retry } = handled
+    return fail(tools, event, { status: 'failed', logs, failure: { reason, details: reason }, retry })
   }
 }
 
-/** Ends the event as failed, or lets it wait for another run where the bot asked for that. */
+/** Ends the event as failed, or lets it wait for another run where that may help. */
 async function fail(
   tools: Tools,
   event: ClaimedEvent,
-  version: BotVersion,
-  outcome: Outcome & { status: 'failed' },
+  handled: Handled & { status: 'failed' },
 ): Promise<'go on' | 'wait'> {
-  const { reason, details } = describeFailure(outcome, version)
-  const logs: LogLine[] = [...outcome.logs, { timestamp: new Date().toISOString(), level: 'error', message: details }]
-  const { retry } = version
+  const { failure, retry, result } = handled
+  const { reason, details } = failure
+  const logs: LogLine[] = [...handled.logs, { timestamp: new Date().toISOString(), level: 'error', message: details }]
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
     const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, logs })
     if (isOurs) await tools.queue.wakeLater('event', event.mailbox, delay)
     return 'wait'
   }
-  await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs })
+  await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs, result })
   return 'go on'
 }
 
+/** Whether somebody may be waiting for what comes of an event, or look for it later. */
+function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boolean {
+  return type === actionTriggered || installationId !== null
+}
+
 async function end(tools: Tools, event: ClaimedEvent, how: Omit<EventEnd, 'id' | 'attempt'>): Promise<void> {
-  const { mailboxes, log, signals } = tools
-  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how })
+  const { mailboxes, log, signals, db } = tools
+  const registered = await endRegistration(tools, event, how)
+  const logs = [...how.logs, ...registered]
+  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, logs })
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
-  if (event.type === actionTriggered) await signals.publish(outcomeTopic(event.id), {})
+  if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
+  if (isAwaited(event)) await signals.publish(outcomeTopic(event.id), {})
+}
+
+async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventEnd, 'status' | 'failureReason'>) {
+  const { type, installation_id } = event
+  if ((type !== register && type !== unregister) || installation_id === null) return []
+  return registrationEnded(tools, { ...event, installation_id }, how)
 }

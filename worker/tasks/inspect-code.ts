@@ -14,7 +14,8 @@ export async function inspectCode(tools: Tools, inspectionId: string): Promise<v
   const inspection = await findInspection(db, inspectionId)
   // Whoever asked has given up.
   if (!inspection) return
-  const bundle = { id: inspection.id, botId: inspection.workspace_id, code: inspection.script }
+  const { id, kind, workspace_id: botId, script: code } = inspection
+  const bundle = { id, botId, kind, code }
   const outcome = await sandbox.inspect(bundle, limits(config.sandbox))
   if (outcome.status === 'interrupted') throw new Error(`The inspection was interrupted: ${outcome.reason}`)
   const told: InspectionOutcome = outcome

@@ -1,12 +1,18 @@
+import { applyChange } from '../../apply-change.ts'
 import { newId, newWebhookId } from '../../ids.ts'
-import { inspectBot } from '../../inspect-bot.ts'
+import { inspectCode } from '../../inspect-code.ts'
+import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
+import { builtInIntegration } from '../../models/installation.ts'
+import { changeSecrets } from '../../named-secrets.ts'
 import { operation } from '../../operation.ts'
 import { deployVersion, insertBot } from '../../store/bots.ts'
-import { configureInstallation, insertInstallation } from '../../store/installations.ts'
+import { insertInstallation } from '../../store/installations.ts'
+import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { insertUser } from '../../store/users.ts'
 import { botFields, describeBot } from './describe-bot.ts'
-import { newConfigurations } from './integrations.ts'
+import { changeInstallations, settleInstallations } from './install.ts'
+import { planInstallations } from './integrations.ts'
 
 export const createBot = operation({
   name: 'createBot',
@@ -17,31 +23,38 @@ export const createBot = operation({
   input: { type: 'object', additionalProperties: false, properties: botFields },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
-  async handle(context, { name, code, permissions, integrations }) {
+  async handle(context, input) {
+    const { name, code, permissions = {}, integrations = {}, recurringEvents = {}, secrets = {}, ...change } = input
     const { db, caller, config } = context
-    const inspected = code === undefined ? undefined : await inspectBot(context, caller.workspaceId, code)
+    const { workspaceId } = caller
+    const definition = applyChange(botDefinitionSchema, {}, change)
+    const inspected = code === undefined ? undefined : await inspectCode(context, workspaceId, code)
     const id = newId('bot')
-    await db.transaction(async (transaction) => {
+    const aftermath = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
         id,
-        workspaceId: caller.workspaceId,
+        workspaceId,
         name: name ?? `bot-${id.slice(-6).toLowerCase()}`,
-        permissions: permissions ?? {},
+        permissions,
+        definition,
+        secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })
       // The bot is a user of its own: what it says bears its id.
       await insertUser(transaction, { id, botId: id })
       const chat = await insertInstallation(transaction, {
         id: newId('int'),
         botId: id,
-        integration: 'chat',
-        alias: 'chat',
+        integration: builtInIntegration,
+        alias: builtInIntegration,
         webhookId: newWebhookId(),
       })
-      for (const { installation, configuration } of newConfigurations([chat], integrations)) {
-        await configureInstallation(transaction, config.secret, { botId: id, id: installation.id, configuration })
-      }
       if (inspected) await deployVersion(transaction, { ...inspected, id: newId('botver'), botId: id })
+      await setRecurringEvents(transaction, id, recurringEvents)
+      const place = { db: transaction, workspaceId, secret: config.secret, present: [chat] }
+      const changes = await planInstallations(place, integrations)
+      return changeInstallations(context, transaction, id, changes)
     })
+    await settleInstallations(context, aftermath)
     return { bot: await describeBot(context, id) }
   },
 })

@@ -1,21 +1,31 @@
 import { operation } from '../../operation.ts'
-import { deleteBotRow } from '../../store/bots.ts'
+import { deleteBotRow, lockBot } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
+import { changeInstallations, settleInstallations } from './install.ts'
 
 export const deleteBot = operation({
   name: 'deleteBot',
-  description: 'Deletes a bot with everything that belongs to it.',
+  description: 'Deletes a bot with everything that belongs to it. Its integrations are asked to unregister before.',
   method: 'DELETE',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 
-  async handle({ db, caller, installations }, { id }) {
-    const deleted = await listInstallations(db, id)
+  async handle(context, { id }) {
+    const { db, caller, installations } = context
+    const aftermath = await db.transaction(async (transaction) => {
+      if (!(await lockBot(transaction, caller.workspaceId, id))) throw noSuchBot(id)
+      const installed = (await listInstallations(transaction, id)).filter((row) => row.integration_id !== null)
+      const removals = installed.map((present) => ({ kind: 'remove', present }) as const)
+      return changeInstallations(context, transaction, id, removals)
+    })
+    await settleInstallations(context, aftermath)
+    // Whatever has not unregistered goes with the bot.
+    const left = await listInstallations(db, id)
     if (!(await deleteBotRow(db, caller.workspaceId, id))) throw noSuchBot(id)
-    for (const { webhook_id: webhookId } of deleted) await installations.changed(webhookId)
+    for (const { webhook_id: webhookId } of left) await installations.changed(webhookId)
     return {}
   },
 })

@@ -2,21 +2,30 @@ import { hasRole, type Administrator } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { codeLimit, permissions } from '../../models/bot-code.ts'
+import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
 import { toBot, type Bot } from '../../models/bot.ts'
+import { secrets } from '../../models/definition.ts'
+import { readSecrets } from '../../named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
 import { decryptInstallation, listInstallations } from '../../store/installations.ts'
+import { listInstalledIntegrations } from '../../store/integrations.ts'
+import { listRecurringEvents } from '../../store/recurring-events.ts'
 import { integrations } from './integrations.ts'
 
 /** What an administrator may set of a bot. */
 export const botFields = {
+  ...botDefinition,
   name: { type: 'string', minLength: 1, maxLength: 200 },
   code: {
     type: 'string',
     maxLength: codeLimit,
-    description: 'One ES module, TypeScript or JavaScript, that exports `hooks` and `actions`.',
+    description:
+      'One ES module, TypeScript or JavaScript, that exports `hooks` and `actions`, or a bundle of the public SDK.',
   },
   permissions,
+  recurringEvents,
   integrations,
+  secrets,
 } as const
 
 /**
@@ -25,15 +34,19 @@ export const botFields = {
  */
 export async function describeBot(context: Context & { caller: Administrator }, id: string): Promise<Bot> {
   const { db, caller, config } = context
-  const [bot, version, installations] = await Promise.all([
+  const [bot, version, rows, installed, recurringEvents] = await Promise.all([
     findBot(db, caller.workspaceId, id),
     findDeployedVersion(db, id),
     listInstallations(db, id),
+    listInstalledIntegrations(db, id),
+    listRecurringEvents(db, id),
   ])
   if (!bot) throw noSuchBot(id)
   const { secret, http } = config
+  const installations = await Promise.all(rows.map((row) => decryptInstallation(row, secret)))
+  const secretNames = Object.keys(await readSecrets(secret, bot))
   return toBot(
-    { bot, version, installations: await Promise.all(installations.map((row) => decryptInstallation(row, secret))) },
+    { bot, version, installations, integrations: installed, recurringEvents, secretNames },
     { baseUrl: http.baseUrl, secret, showsSecrets: hasRole(caller, 'administrator') },
   )
 }

@@ -5,11 +5,19 @@ import { pageOfBots } from '../../store/bots.ts'
 
 export const listBots = operation({
   name: 'listBots',
-  description: 'Lists the workspace’s bots, newest first.',
+  description: 'Lists the workspace’s bots, newest first: those in production, or those under development.',
   method: 'GET',
   path: '/v1/admin/bots',
   access: 'viewer',
-  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...pageInput,
+      dev: { type: 'boolean', default: false },
+      tags: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+  },
   output: {
     type: 'object',
     additionalProperties: false,
@@ -18,7 +26,7 @@ export const listBots = operation({
   },
 
   async handle({ db, caller }, input) {
-    const page = await pageOfBots(db, caller.workspaceId, pageRequest(input))
+    const page = await pageOfBots(db, caller.workspaceId, input, pageRequest(input))
     return { bots: page.rows.map(toBotSummary), meta: toMeta(page) }
   },
 })

@@ -1,15 +1,22 @@
+import { applyChange } from '../../apply-change.ts'
 import { newId } from '../../ids.ts'
-import { inspectBot } from '../../inspect-bot.ts'
+import { inspectCode } from '../../inspect-code.ts'
+import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
+import { changeSecrets } from '../../named-secrets.ts'
 import { operation } from '../../operation.ts'
-import { deployVersion, findBot, updateBotFields } from '../../store/bots.ts'
-import { configureInstallation, listInstallations } from '../../store/installations.ts'
+import { deployVersion, findBot, lockBot, updateBotFields } from '../../store/bots.ts'
+import { listInstallations } from '../../store/installations.ts'
+import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
-import { newConfigurations } from './integrations.ts'
+import { changeInstallations, settleInstallations } from './install.ts'
+import { planInstallations } from './integrations.ts'
 
 export const updateBot = operation({
   name: 'updateBot',
-  description: 'Changes a bot. Code that is accepted becomes a new version and goes into service at once.',
+  description:
+    'Changes a bot. Code that is accepted becomes a new version and goes into service at once. Maps are merged; null ' +
+    'takes an entry away. Integrations are registered before the answer, which tells how that went.',
   method: 'PUT',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
@@ -21,20 +28,29 @@ export const updateBot = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
-  async handle(context, { id, name, code, permissions, integrations }) {
-    const { db, caller, config, installations } = context
-    if (!(await findBot(db, caller.workspaceId, id))) throw noSuchBot(id)
-    const configurations = newConfigurations(await listInstallations(db, id), integrations)
-    const inspected = code === undefined ? undefined : await inspectBot(context, caller.workspaceId, code)
-    await db.transaction(async (transaction) => {
-      const updated = await updateBotFields(transaction, caller.workspaceId, id, { name, permissions })
-      if (!updated) throw noSuchBot(id)
-      for (const { installation, configuration } of configurations) {
-        await configureInstallation(transaction, config.secret, { botId: id, id: installation.id, configuration })
-      }
+  async handle(context, input) {
+    const { id, name, code, permissions, integrations = {}, recurringEvents = {}, secrets, ...change } = input
+    const { db, caller, config } = context
+    const { workspaceId } = caller
+    if (!(await findBot(db, workspaceId, id))) throw noSuchBot(id)
+    const inspected = code === undefined ? undefined : await inspectCode(context, workspaceId, code)
+    const aftermath = await db.transaction(async (transaction) => {
+      const row = await lockBot(transaction, workspaceId, id)
+      if (!row) throw noSuchBot(id)
+      await updateBotFields(transaction, workspaceId, id, {
+        name,
+        permissions,
+        definition: applyChange(botDefinitionSchema, row.definition, change),
+        secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
+      })
       if (inspected) await deployVersion(transaction, { ...inspected, id: newId('botver'), botId: id })
+      await setRecurringEvents(transaction, id, recurringEvents)
+      const present = await listInstallations(transaction, id)
+      const place = { db: transaction, workspaceId, secret: config.secret, present }
+      const changes = await planInstallations(place, integrations)
+      return changeInstallations(context, transaction, id, changes)
     })
-    for (const { installation } of configurations) await installations.changed(installation.webhook_id)
+    await settleInstallations(context, aftermath)
     return { bot: await describeBot(context, id) }
   },
 })

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
+import { chatConfigurationOf } from '../../models/chat-configuration.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { insertUser } from '../../store/users.ts'
@@ -23,7 +24,7 @@ export const createUser = operation({
   },
 
   async handle({ db, config, caller: { installation } }, { id, ...fields }) {
-    if (installation.configuration.encryptionKey !== undefined) {
+    if (chatConfigurationOf(installation).encryptionKey !== undefined) {
       throw new ApiError(
         'Unauthorized',
         'This chat has an encryption key of its own, so that users are not created by just anybody: ' +

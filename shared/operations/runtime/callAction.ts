@@ -5,7 +5,7 @@ import { operation } from '../../operation.ts'
 
 export const callAction = operation({
   name: 'callAction',
-  description: 'Calls one of the bot’s own actions, or of the chat integration’s, and gives its output.',
+  description: 'Calls an action of the bot’s own, or as `alias:action` one of an integration’s, and gives its output.',
   method: 'POST',
   path: '/v1/chat/actions',
   access: 'bot',

@@ -1,14 +1,19 @@
 import { wakeWorker } from '../../after-commit.ts'
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../journal.ts'
-import { actionTriggered, chatCustom, messageCreated, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
+import { integrationType, reservedTypes, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { operation } from '../../operation.ts'
-import { insertConversationEvent, insertEvent } from '../../store/events.ts'
+import { scheduledTime, scheduleInput } from '../../schedule.ts'
+import { insertConversationEvent, insertEvent, insertScheduledEvent } from '../../store/events.ts'
+import { assertReferences } from './references.ts'
 
 export const createEvent = operation({
   name: 'createEvent',
-  description: 'Creates an event for the bot to handle, in a conversation when it is given.',
+  description:
+    'Creates an event for the bot to handle, in a conversation when it is given, at once or at a later time.',
   method: 'POST',
   path: '/v1/chat/events',
   access: 'bot',
@@ -18,38 +23,41 @@ export const createEvent = operation({
     additionalProperties: false,
     required: ['type', 'payload'],
     properties: {
-      // The platform makes these itself, with what belongs to them.
-      type: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 200,
-        not: { enum: [messageCreated, chatCustom, actionTriggered] },
-      },
+      type: { type: 'string', minLength: 1, maxLength: 200 },
       payload: { type: 'object' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
       messageId: { type: 'string' },
+      workflowId: { type: 'string' },
+      schedule: scheduleInput,
     },
   },
   output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: runtimeEvent } },
 
   async handle(context, input) {
-    const { type, payload, conversationId, userId, messageId } = input
+    const { botId, installation } = context.caller
+    const { schedule, conversationId, payload, ...given } = input
+    const dueAt = schedule && scheduledTime(schedule)
+    const event = { ...given, id: newId('evt'), botId, payload, ...typed(context, input.type) }
+    await assertReferences(context, { ...given, conversationId })
     const created = await once(context, input, async (db) => {
-      const event = {
-        id: newId('evt'),
-        botId: context.caller.botId,
-        type,
-        payload,
-        ...(userId && { userId }),
-        ...(messageId && { messageId }),
-      }
-      if (!conversationId) return toRuntimeEvent(await insertEvent(db, event))
-      const row = await insertConversationEvent(db, { ...event, conversationId })
-      if (!row) throw new ApiError('ReferenceNotFound', `The bot has no conversation '${conversationId}'`)
-      return toRuntimeEvent(row)
+      const row = await (dueAt
+        ? insertScheduledEvent(db, { ...event, conversationId, dueAt })
+        : conversationId === undefined
+          ? insertEvent(db, event)
+          : insertConversationEvent(db, { ...event, conversationId }))
+      if (!row) throw new ApiError('ReferenceNotFound', `There is no conversation '${conversationId}'`)
+      return toRuntimeEvent(row, installation)
     })
-    await wakeWorker(context, 'event', created.conversationId ?? created.id)
+    if (!dueAt) await wakeWorker(context, 'event', created.conversationId ?? created.id)
     return { event: created }
   },
 })
+
+/** The type as the bot is to know it, and the integration that the event comes from, if it does. */
+function typed({ caller }: Context & { caller: BotCaller }, type: string): { type: string; integration?: string } {
+  const { installation } = caller
+  if (installation) return { type: integrationType(installation, type), integration: installation.integration }
+  if (!reservedTypes.includes(type)) return { type }
+  throw new ApiError('InvalidPayload', `Only the platform makes events of type '${type}': choose another name`)
+}

@@ -1,7 +1,7 @@
-import { ApiError } from '../../errors.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { operation } from '../../operation.ts'
-import { findConversation } from '../../store/conversations.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './missing.ts'
 
 export const getConversation = operation({
   name: 'getConversation',
@@ -18,8 +18,8 @@ export const getConversation = operation({
   },
 
   async handle({ db, caller }, { id }) {
-    const row = await findConversation(db, caller.botId, id)
-    if (!row) throw new ApiError('ResourceNotFound', `The bot has no conversation '${id}'`)
-    return { conversation: toRuntimeConversation(row) }
+    const row = await findRuntimeConversation(db, caller, id)
+    if (!row) throw noConversation(id)
+    return { conversation: toRuntimeConversation(row, caller) }
   },
 })

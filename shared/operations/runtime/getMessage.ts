@@ -1,7 +1,7 @@
-import { ApiError } from '../../errors.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { operation } from '../../operation.ts'
-import { findMessage } from '../../store/messages.ts'
+import { findRuntimeMessage } from '../../store/runtime-messages.ts'
+import { noMessage } from './missing.ts'
 
 export const getMessage = operation({
   name: 'getMessage',
@@ -18,8 +18,8 @@ export const getMessage = operation({
   },
 
   async handle({ db, caller }, { id }) {
-    const row = await findMessage(db, caller.botId, id)
-    if (!row) throw new ApiError('ResourceNotFound', `The bot has no message '${id}'`)
-    return { message: toRuntimeMessage(row) }
+    const row = await findRuntimeMessage(db, caller, id)
+    if (!row) throw noMessage(id)
+    return { message: toRuntimeMessage(row, caller) }
   },
 })

@@ -1,12 +1,11 @@
-import { ApiError } from '../../errors.ts'
 import { state, toState } from '../../models/state.ts'
 import { operation } from '../../operation.ts'
-import { findState } from '../../store/states.ts'
-import { namedState, stateName } from './state-owner.ts'
+import { touchState } from '../../store/states.ts'
+import { namedState, noState, stateMeta, stateName } from './state-owner.ts'
 
 export const getState = operation({
   name: 'getState',
-  description: 'Gives a state of the bot, of one of its users, or of one of its conversations.',
+  description: 'Gives a state. If it expires, reading it puts that off.',
   method: 'GET',
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',
@@ -20,20 +19,12 @@ export const getState = operation({
     type: 'object',
     additionalProperties: false,
     required: ['state', 'meta'],
-    properties: {
-      state,
-      meta: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['cached'],
-        properties: { cached: { type: 'boolean' } },
-      },
-    },
+    properties: { state, meta: stateMeta },
   },
 
   async handle(context, input) {
-    const row = await findState(context.db, await namedState(context, input))
-    if (!row) throw new ApiError('ResourceNotFound', `The ${input.type} '${input.id}' has no state '${input.name}'`)
+    const row = await touchState(context.db, await namedState(context, input))
+    if (!row) throw noState(input)
     return { state: toState(row), meta: { cached: false } }
   },
 })

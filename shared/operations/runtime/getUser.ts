@@ -1,7 +1,7 @@
-import { ApiError } from '../../errors.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
-import { findUser } from '../../store/users.ts'
+import { findRuntimeUser } from '../../store/runtime-users.ts'
+import { noUser } from './missing.ts'
 
 export const getUser = operation({
   name: 'getUser',
@@ -13,8 +13,8 @@ export const getUser = operation({
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
 
   async handle({ db, caller }, { id }) {
-    const row = await findUser(db, caller.botId, id)
-    if (!row) throw new ApiError('ResourceNotFound', `The bot has no user '${id}'`)
-    return { user: toRuntimeUser(row) }
+    const row = await findRuntimeUser(db, caller, id)
+    if (!row) throw noUser(id)
+    return { user: toRuntimeUser(row, caller) }
   },
 })

@@ -1,7 +1,9 @@
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { filterInput } from '../../listing.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { toStoredTags } from '../../models/tags.ts'
 import { operation } from '../../operation.ts'
-import { pageOfMessages } from '../../store/messages.ts'
+import { pageOfRuntimeMessages } from '../../store/runtime-messages.ts'
 
 export const listMessages = operation({
   name: 'listMessages',
@@ -12,7 +14,7 @@ export const listMessages = operation({
   input: {
     type: 'object',
     additionalProperties: false,
-    properties: { conversationId: { type: 'string' }, ...pageInput },
+    properties: { ...pageInput, ...filterInput, conversationId: { type: 'string' } },
   },
   output: {
     type: 'object',
@@ -22,8 +24,8 @@ export const listMessages = operation({
   },
 
   async handle({ db, caller }, input) {
-    const where = { botId: caller.botId, ...(input.conversationId && { conversationId: input.conversationId }) }
-    const page = await pageOfMessages(db, where, pageRequest(input))
-    return { messages: page.rows.map(toRuntimeMessage), meta: toMeta(page) }
+    const filters = { ...input, tags: toStoredTags(caller, input.tags) }
+    const page = await pageOfRuntimeMessages(db, caller, filters, pageRequest(input))
+    return { messages: page.rows.map((row) => toRuntimeMessage(row, caller)), meta: toMeta(page) }
   },
 })

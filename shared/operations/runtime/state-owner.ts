@@ -1,33 +1,75 @@
 import type { BotCaller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { stateTypes } from '../../models/state.ts'
-import { findConversation } from '../../store/conversations.ts'
+import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findRuntimeUser } from '../../store/runtime-users.ts'
 import type { StateName } from '../../store/states.ts'
 import type { StateType } from '../../store/tables.ts'
-import { findUser } from '../../store/users.ts'
+import { findWorkflow } from '../../store/workflows.ts'
 
 /** The path parameters that name a state. */
 export const stateName = {
   type: { enum: stateTypes },
-  id: { type: 'string', description: 'Of the bot, user or conversation whose state it is.' },
+  id: { type: 'string', description: 'Of the bot, user, conversation, workflow or integration whose state it is.' },
   name: { type: 'string', minLength: 1, maxLength: 200 },
 } as const
 
+export const stateExpiry = {
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: longestExpiry,
+  description: 'Milliseconds without a touch, be it a read, after which the state is forgotten; null for never.',
+} as const
+
+/** The `meta` of a state that was asked for. No state is cached. */
+export const stateMeta = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['cached'],
+  properties: { cached: { type: 'boolean' } },
+} as const
+
+interface Named {
+  type: StateType
+  id: string
+  name: string
+}
+
 /**
- * Names a state after checking that its owner is the bot's.
- * @throws ApiError `ResourceNotFound`
+ * Names a state after checking that its owner is the bot's. What an installed integration keeps is its own: it has the
+ * names to itself, whatever the bot calls its states.
+ *
+ * @throws ApiError `ResourceNotFound`; `Forbidden` when only an integration has states of that type
  */
 export async function namedState(
   { db, caller }: Context & { caller: BotCaller },
-  { type, id, name }: { type: StateType; id: string; name: string },
+  { type, id, name }: Named,
 ): Promise<StateName> {
-  const { botId } = caller
-  const isOwn = {
-    bot: () => id === botId,
-    user: () => findUser(db, botId, id),
-    conversation: () => findConversation(db, botId, id),
+  const { botId, installation } = caller
+  const own = { botId, type, name, installationId: installation?.id ?? null }
+  if (type === 'integration') {
+    if (!installation) throw new ApiError('Forbidden', 'States of type integration are for installed integrations')
+    // Upstream names the integration; that it is the installation's own state follows from who asks.
+    if (id === installation.integration_id || id === installation.id) return { ...own, ownerId: installation.id }
+  } else {
+    const isOwner = {
+      bot: () => id === botId,
+      user: () => findRuntimeUser(db, caller, id),
+      conversation: () => findRuntimeConversation(db, caller, id),
+      workflow: () => !installation && findWorkflow(db, caller, id),
+    }
+    if (await isOwner[type]()) return { ...own, ownerId: id }
   }
-  if (await isOwn[type]()) return { botId, type, ownerId: id, name }
   throw new ApiError('ResourceNotFound', `The bot has no ${type} '${id}'`)
+}
+
+export function noState({ type, id, name }: Named): ApiError {
+  return new ApiError('ResourceNotFound', `The ${type} '${id}' has no state '${name}'`)
+}
+
+/** @throws ApiError `LimitExceeded` */
+export function assertFits(payload: Record<string, unknown>): void {
+  if (JSON.stringify(payload).length <= stateLimit) return
+  throw new ApiError('LimitExceeded', `A state holds at most ${stateLimit / 1024} KB of JSON`)
 }

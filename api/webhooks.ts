@@ -1,0 +1,91 @@
+import type { Request, RequestHandler } from 'express'
+import { wakeWorker } from '#shared/after-commit.ts'
+import { awaitOutcome } from '#shared/await-outcome.ts'
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import { newId } from '#shared/ids.ts'
+import { webhookReceived } from '#shared/models/event.ts'
+import type { WebhookRequest } from '#shared/models/webhook.ts'
+import { findEvent, insertEvent } from '#shared/store/events.ts'
+import type { Installation } from '#shared/store/installations.ts'
+import type { EventRow } from '#shared/store/tables.ts'
+import { deleteBody } from '#shared/store/webhook-bodies.ts'
+import { storeBody } from './webhook-body.ts'
+import { toErrorReply, toWebhookReply, type WebhookReply } from './webhook-reply.ts'
+
+const graceMilliseconds = 5000
+
+/**
+ * The door for the services that integrations connect to, at `/webhooks/{webhookId}/…`: any method, path, query and
+ * body. The request is an event of the installation's; what its code returns is the answer.
+ */
+export function webhooks(context: Context): RequestHandler {
+  return async (request, response) => {
+    const reply = await answerWebhook(context, request)
+    if (response.destroyed) return
+    response.statusCode = reply.status
+    response.setHeaders(new Headers(reply.headers))
+    // The rest of a body that is not wanted is not read, so the connection is of no further use.
+    if (!request.complete) response.setHeader('connection', 'close')
+    response.end(reply.body)
+  }
+}
+
+/** Never throws: an error is a reply too. */
+async function answerWebhook(context: Context, request: Request): Promise<WebhookReply> {
+  try {
+    const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
+    const installation = await context.installations.find(webhookId)
+    if (!installation?.enabled || installation.integration_id === null) {
+      throw new ApiError('ResourceNotFound', `There is no webhook at '${webhookId}'`)
+    }
+    const id = newId('evt')
+    await storeBody(context.db, id, request)
+    return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))
+  } catch (cause) {
+    const error = ApiError.from(cause)
+    const isGone = request.destroyed && !request.complete
+    if (error.status >= 500 && !isGone)
+      context.log.error({ err: error.cause ?? error, errorId: error.id }, error.message)
+    return toErrorReply(error)
+  }
+}
+
+function toPayload(request: Request, rest: string): WebhookRequest {
+  const { method, originalUrl, headersDistinct } = request
+  const question = originalUrl.indexOf('?')
+  const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')])
+  return {
+    method,
+    path: rest || '/',
+    query: question < 0 ? '' : originalUrl.slice(question + 1),
+    headers: Object.fromEntries(headers) as Record<string, string>,
+  }
+}
+
+/** Has the installed integration handle the request, and waits until it has. */
+async function handle(
+  context: Context,
+  { id: installationId, bot_id: botId }: Installation,
+  { id, payload }: { id: string; payload: WebhookRequest },
+): Promise<EventRow> {
+  const { db, signals, config } = context
+  return awaitOutcome(signals, id, {
+    async ask() {
+      try {
+        await insertEvent(db, { id, botId, installationId, type: webhookReceived, payload: { ...payload } })
+      } catch (error) {
+        await deleteBody(db, id)
+        throw error
+      }
+      await wakeWorker(context, 'event', id)
+    },
+    async look() {
+      const event = await findEvent(db, botId, id)
+      if (!event) throw new ApiError('ResourceNotFound', 'The integration was removed while it handled the request')
+      return event.status === 'pending' ? undefined : event
+    },
+    timeoutMilliseconds: config.sandbox.wallMilliseconds + graceMilliseconds,
+    timeoutMessage: `The integration has not answered in time; event ${id} will tell how it ended`,
+  })
+}

@@ -1,0 +1,37 @@
+import type { CallTask } from '../contract.ts'
+import type { BotExports } from './bot-module.ts'
+import type { Pipeline } from './pipeline.ts'
+import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
+
+/** Calls a function that the bundle exports; resolves to what it returned. */
+export async function runCall(
+  { bot, client, logger }: Pipeline,
+  { path, optional = false, argument, addsContext }: CallTask,
+  environment: Record<string, string>,
+): Promise<unknown> {
+  const { called, self } = exportedFunction(bot, path)
+  if (called === undefined) {
+    if (optional) return {}
+    throw new NativeTypeError(`There is no function ${nameOf(path)}`)
+  }
+  const given = addsContext ? assign(argument, { client, logger, env: environment }) : argument
+  const returned: unknown = await apply(called, self, [given])
+  return returned === undefined ? {} : returned
+}
+
+/** The first function on a path, and the object that it is a method of. */
+function exportedFunction(bot: BotExports, path: ArrayLike<string>): { called: Function | undefined; self: unknown } {
+  let self: unknown
+  let found: unknown = bot
+  for (let index = 0; index < path.length && typeof found !== 'function'; index += 1) {
+    self = found
+    found = isObject(self) && hasOwn(self, path[index]!) ? self[path[index]!] : undefined
+  }
+  return typeof found === 'function' ? { called: found, self } : { called: undefined, self: undefined }
+}
+
+function nameOf(path: ArrayLike<string>): string {
+  let name = 'exports'
+  for (let index = 0; index < path.length; index += 1) name += `.${path[index]!}`
+  return name
+}

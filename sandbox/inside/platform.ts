@@ -1,0 +1,56 @@
+import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
+import { follow, never, type KernelRun } from './run.ts'
+
+/** What the kernel lends to the prelude, whose `require` SDK bundles get. */
+export interface Platform {
+  readonly environment: Readonly<Record<string, string>>
+  /** 32 random bytes in hexadecimal. */
+  readonly seed: string
+  /** A name for the run whose turn it is, for `call`; empty outside of runs. */
+  token(): string
+  /**
+   * Makes a call of the host, its `HostCall` and its `HostReply` being JSON texts.
+   *
+   * @param token whose call it is; when nothing like a token, it is that of the run whose turn it is
+   */
+  call(token: string, request: string): Promise<string>
+}
+
+/** The prelude's `install`: it defines the globals, and gives back `require`. */
+export type Prelude = (platform: Platform) => (name: unknown) => unknown
+
+export interface PlatformOptions {
+  environment: Record<string, string>
+  seed: string
+  /** Those under way, by id. */
+  runs: Record<string, KernelRun>
+  current(): KernelRun | undefined
+}
+
+const tokenStart = 'run/'
+
+/**
+ * Code that waits for a promise of another run goes on in that one's turn, so that whose turn it is does not tell for
+ * whom a request is made. A client of the SDK is made at the start of a run and keeps what was then its token.
+ */
+export function createPlatform({ environment, seed, runs, current }: PlatformOptions): Platform {
+  const runOf = (token: string): KernelRun | undefined =>
+    indexIn(token, tokenStart) === 0 ? runs[sliceText(token, tokenStart.length)] : current()
+
+  return freeze(
+    record({
+      environment,
+      seed,
+      token() {
+        const run = current()
+        return run === undefined ? '' : `${tokenStart}${run.id}`
+      },
+      call(token: string, request: string): Promise<string> {
+        const run = runOf(token)
+        if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request))
+        if (indexIn(token, tokenStart) === 0) return never()
+        throw new NativeTypeError('Nothing can be asked for while the module is loaded: ask in the handler')
+      },
+    }),
+  )
+}

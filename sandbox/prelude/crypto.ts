@@ -1,0 +1,33 @@
+import { Buffer } from 'buffer'
+import { RandomSource } from './random.ts'
+
+const largestRequest = 65_536
+
+export interface WebCrypto {
+  getRandomValues<View extends ArrayBufferView>(view: View): View
+  randomUUID(): string
+}
+
+/** The part of the web's `crypto` that is about random numbers. */
+export function createCrypto(seed: string): WebCrypto {
+  const source = new RandomSource(seed)
+  return {
+    getRandomValues(view) {
+      if (!ArrayBuffer.isView(view)) throw new TypeError('crypto.getRandomValues takes a typed array of integers')
+      if (view.byteLength > largestRequest) {
+        const message = `crypto.getRandomValues fills ${largestRequest} bytes at most`
+        throw new DOMException(message, 'QuotaExceededError')
+      }
+      source.fillBytes(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
+      return view
+    },
+    randomUUID() {
+      const bytes = new Uint8Array(16)
+      source.fillBytes(bytes)
+      bytes[6] = (bytes[6]! & 0x0f) | 0x40
+      bytes[8] = (bytes[8]! & 0x3f) | 0x80
+      const digits = Buffer.from(bytes).toString('hex')
+      return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    },
+  }
+}

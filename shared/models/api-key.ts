@@ -1,0 +1,20 @@
+import type { Infer } from '../schema.ts'
+import type { TokenRow } from '../store/tables.ts'
+
+export const apiKeyFields = {
+  id: { type: 'string' },
+  createdAt: { type: 'string', format: 'date-time' },
+  note: { type: 'string', maxLength: 200, description: 'What it is for.' },
+} as const
+
+/** A token of a bot or of an integration, as it is listed. */
+export const apiKey = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'createdAt', 'note'],
+  properties: apiKeyFields,
+} as const
+
+export function toApiKey(row: Pick<TokenRow, 'id' | 'note' | 'created_at'>): Infer<typeof apiKey> {
+  return { id: row.id, createdAt: row.created_at.toISOString(), note: row.note }
+}

@@ -1,0 +1,62 @@
+import type { Infer } from '../schema.ts'
+import { actionDefinitions, anyObject, botStateDefinitions, eventDefinitions, taggedDefinition } from './definition.ts'
+
+/** What bots made with the public SDK declare, beside their code, secrets, integrations and recurring events. */
+export const botDefinition = {
+  description: { type: 'string', maxLength: 2000 },
+  tags: { type: 'object', additionalProperties: { type: 'string', nullable: true, maxLength: 500 } },
+  user: taggedDefinition,
+  conversation: taggedDefinition,
+  message: taggedDefinition,
+  states: botStateDefinitions,
+  events: eventDefinitions,
+  actions: actionDefinitions,
+  configuration: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { data: anyObject, schema: anyObject },
+  },
+  subscriptions: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { events: { type: 'object', nullable: true, additionalProperties: { ...anyObject, nullable: true } } },
+  },
+  medias: {
+    type: 'array',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['url', 'name'],
+      properties: { url: { type: 'string', maxLength: 2000 }, name: { type: 'string', maxLength: 200 } },
+    },
+  },
+  dev: { type: 'boolean' },
+  type: { enum: ['studio', 'adk', 'desk'] },
+  alwaysAlive: { type: 'boolean' },
+  maxExecutionTime: { type: 'integer', minimum: 1 },
+} as const
+
+export const botDefinitionSchema = { type: 'object', additionalProperties: false, properties: botDefinition } as const
+
+export type BotDefinition = Infer<typeof botDefinitionSchema>
+
+/** What a bot is to be told again and again. */
+export const recurringEvents = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['schedule', 'type', 'payload'],
+    properties: {
+      schedule: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['cron'],
+        properties: { cron: { type: 'string', maxLength: 200, description: 'In UTC.' } },
+      },
+      type: { type: 'string', minLength: 1, maxLength: 200 },
+      payload: anyObject,
+    },
+  },
+} as const

@@ -1,0 +1,172 @@
+/**
+ * What bots and integrations declare, in the words of the published API. Entries of maps are nullable: in a change, null
+ * takes the entry away.
+ */
+
+/** A JSON object of whatever shape, for instance a JSON Schema. */
+export const anyObject = { type: 'object', additionalProperties: true } as const
+
+const title = { type: 'string', maxLength: 64 } as const
+const description = { type: 'string', maxLength: 256 } as const
+const words = { title, description } as const
+const schema = { ...anyObject, description: 'A JSON Schema.' } as const
+
+/** Texts by name. */
+export const attributes = {
+  type: 'object',
+  additionalProperties: { type: 'string', nullable: true, maxLength: 200 },
+} as const
+
+/** The tags that resources of a kind may have. */
+export const tagDefinitions = {
+  type: 'object',
+  additionalProperties: { type: 'object', nullable: true, additionalProperties: false, properties: words },
+} as const
+
+export const taggedDefinition = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { tags: tagDefinitions },
+} as const
+
+export const eventDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['schema'],
+    properties: { ...words, schema, attributes },
+  },
+} as const
+
+const withSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['schema'],
+  properties: { schema },
+} as const
+
+export const actionDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['input', 'output'],
+    properties: {
+      ...words,
+      billable: { type: 'boolean' },
+      cacheable: { type: 'boolean' },
+      input: withSchema,
+      output: withSchema,
+      attributes,
+    },
+  },
+} as const
+
+export const entityDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['schema'],
+    properties: { ...words, schema },
+  },
+} as const
+
+const stateFields = {
+  schema,
+  expiry: { type: 'integer', nullable: true, minimum: 1, description: 'Milliseconds of rest until it is forgotten.' },
+} as const
+
+export const botStateDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['type', 'schema'],
+    properties: { type: { enum: ['conversation', 'user', 'bot', 'workflow'] }, ...stateFields },
+  },
+} as const
+
+export const integrationStateDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    required: ['type', 'schema'],
+    properties: { type: { enum: ['conversation', 'user', 'integration'] }, ...stateFields },
+  },
+} as const
+
+const creation = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { enabled: { type: 'boolean' }, requiredTags: { type: 'array', items: { type: 'string' } } },
+} as const
+
+export const userDefinition = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { tags: tagDefinitions, creation },
+} as const
+
+export const channelDefinitions = {
+  type: 'object',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    properties: {
+      ...words,
+      messages: {
+        type: 'object',
+        additionalProperties: { ...withSchema, nullable: true },
+      },
+      conversation: userDefinition,
+      message: taggedDefinition,
+    },
+  },
+} as const
+
+const script = { type: 'string', nullable: true, maxLength: 2000 } as const
+
+const configurationFields = {
+  ...words,
+  schema,
+  identifier: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { required: { type: 'boolean' }, linkTemplateScript: script },
+  },
+} as const
+
+/** What an integration lets be configured where it is installed. */
+export const configurationDefinition = {
+  type: 'object',
+  additionalProperties: false,
+  properties: configurationFields,
+} as const
+
+export const configurationDefinitions = {
+  type: 'object',
+  additionalProperties: { ...configurationDefinition, nullable: true },
+} as const
+
+export const identifierDefinition = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { extractScript: script, fallbackHandlerScript: script },
+} as const
+
+/** Secrets by name; the code sees them in its environment as `SECRET_<NAME>`. */
+export const secrets = {
+  type: 'object',
+  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$' },
+  additionalProperties: { type: 'string', nullable: true, maxLength: 20_000 },
+  description: 'Values by name; null removes one. The code sees them in its environment as SECRET_<NAME>.',
+} as const

@@ -1,0 +1,114 @@
+import type { Infer } from '../schema.ts'
+import { sharedEncryptionKey } from '../secrets.ts'
+import type { Installation } from '../store/installations.ts'
+import type { IntegrationRow } from '../store/tables.ts'
+import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
+import { anyObject } from './definition.ts'
+import { integrationSummary, toPresentation } from './integration.ts'
+
+/** The name of the platform's own integration, which is part of every bot. */
+export const builtInIntegration = 'chat'
+/** The version of the chat interface that published clients ask for. */
+const builtInVersion = '0.7.6'
+
+/** An integration as it is installed on a bot. */
+export const installation = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...integrationSummary.required,
+    'enabled',
+    'webhookId',
+    'webhookUrl',
+    'configuration',
+    'configurationType',
+    'disabledChannels',
+    'status',
+    'statusReason',
+  ],
+  properties: {
+    ...integrationSummary.properties,
+    id: { type: 'string', description: 'Of the integration’s version; for the chat, of the installation.' },
+    enabled: { type: 'boolean' },
+    webhookId: { type: 'string' },
+    webhookUrl: { type: 'string', description: 'For the chat integration, the address that chat clients connect to.' },
+    configuration: { ...anyObject, description: 'Shown to administrators and owners; to others without its secrets.' },
+    configurationType: { type: 'string', nullable: true },
+    disabledChannels: { type: 'array', items: { type: 'string' } },
+    identifier: { type: 'string', description: 'Names the installation among all of its integration.' },
+    sharedEncryptionKey: {
+      type: 'string',
+      description:
+        'Signs the chat’s user keys while no encryptionKey is configured. Shown to administrators and owners only.',
+    },
+    status: {
+      enum: [
+        'registration_pending',
+        'registered',
+        'registration_failed',
+        'unregistration_pending',
+        'unregistered',
+        'unregistration_failed',
+      ],
+    },
+    statusReason: { type: 'string', nullable: true },
+  },
+} as const
+
+/** How installations are shown. */
+export interface InstallationView {
+  /** The platform's own address. */
+  baseUrl: string
+  /** The platform's own secret. */
+  secret: string
+  /** Whether the one it is shown to may see the secrets of the installations. */
+  showsSecrets: boolean
+}
+
+/** @param integration what is installed; absent for the chat */
+export function toInstallation(
+  row: Installation,
+  integration: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'> | undefined,
+  view: InstallationView,
+): Infer<typeof installation> {
+  return {
+    ...toPresentation(integration ?? { name: row.integration, definition: {} }),
+    name: row.integration,
+    enabled: row.enabled,
+    webhookId: row.webhook_id,
+    configurationType: row.configuration_type,
+    disabledChannels: row.disabled_channels,
+    ...(row.identifier !== null && { identifier: row.identifier }),
+    status: row.status,
+    statusReason: row.status_reason,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    ...(integration ? ofIntegration(row, integration, view) : ofChat(row, view)),
+  }
+}
+
+function ofIntegration(
+  row: Installation,
+  integration: Pick<IntegrationRow, 'id' | 'version'>,
+  { baseUrl, showsSecrets }: InstallationView,
+) {
+  return {
+    id: integration.id,
+    version: integration.version,
+    webhookUrl: `${baseUrl}/webhooks/${row.webhook_id}`,
+    // Which of its fields are secret, the integration does not say.
+    configuration: showsSecrets ? row.configuration : {},
+  }
+}
+
+function ofChat(row: Installation, { baseUrl, secret, showsSecrets }: InstallationView) {
+  const configuration = chatConfigurationOf(row)
+  const showsSharedKey = showsSecrets && configuration.encryptionKey === undefined
+  return {
+    id: row.id,
+    version: builtInVersion,
+    webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
+    configuration: showsSecrets ? configuration : withoutSecrets(configuration),
+    ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),
+  }
+}

@@ -1,0 +1,207 @@
+import type { Infer } from '../schema.ts'
+import type { IntegrationRow } from '../store/tables.ts'
+import {
+  actionDefinitions,
+  anyObject,
+  attributes,
+  channelDefinitions,
+  configurationDefinition,
+  configurationDefinitions,
+  entityDefinitions,
+  eventDefinitions,
+  identifierDefinition,
+  integrationStateDefinitions,
+  userDefinition,
+} from './definition.ts'
+
+/** What an integration declares, beside its code and secrets. */
+export const integrationDefinition = {
+  title: { type: 'string', maxLength: 64 },
+  description: { type: 'string', maxLength: 256 },
+  configuration: configurationDefinition,
+  configurations: configurationDefinitions,
+  channels: channelDefinitions,
+  states: integrationStateDefinitions,
+  events: eventDefinitions,
+  actions: actionDefinitions,
+  entities: entityDefinitions,
+  user: userDefinition,
+  identifier: identifierDefinition,
+  interfaces: { type: 'object', additionalProperties: { ...anyObject, nullable: true } },
+  extraOperations: {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      nullable: true,
+      additionalProperties: false,
+      properties: { enabled: { type: 'boolean' } },
+    },
+  },
+  attributes,
+  dev: { type: 'boolean' },
+  visibility: { enum: ['public', 'private', 'unlisted'] },
+  maxExecutionTime: { type: 'integer', minimum: 1 },
+  sdkVersion: { type: 'string', maxLength: 200 },
+} as const
+
+export const integrationDefinitionSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: integrationDefinition,
+} as const
+
+const summaryFields = {
+  id: { type: 'string', description: 'Of this version of the integration.' },
+  createdAt: { type: 'string', format: 'date-time' },
+  updatedAt: { type: 'string', format: 'date-time' },
+  name: { type: 'string' },
+  version: { type: 'string' },
+  title: { type: 'string' },
+  description: { type: 'string' },
+  iconUrl: { type: 'string' },
+  public: { type: 'boolean' },
+  visibility: integrationDefinition.visibility,
+  verificationStatus: { enum: ['unapproved'] },
+  lifecycleStatus: { enum: ['published'] },
+} as const
+
+const summaryRequired = [
+  'id',
+  'createdAt',
+  'updatedAt',
+  'name',
+  'version',
+  'title',
+  'description',
+  'iconUrl',
+  'public',
+  'visibility',
+  'verificationStatus',
+  'lifecycleStatus',
+] as const
+
+/** An integration as it is listed. */
+export const integrationSummary = {
+  type: 'object',
+  additionalProperties: false,
+  required: summaryRequired,
+  properties: summaryFields,
+} as const
+
+/** An integration in full. Published clients read deep into it, so every part is always there. */
+export const integration = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    ...summaryRequired,
+    'url',
+    'signingSecret',
+    'dev',
+    'identifier',
+    'interfaces',
+    'configuration',
+    'configurations',
+    'channels',
+    'states',
+    'events',
+    'actions',
+    'entities',
+    'user',
+    'readmeUrl',
+    'secrets',
+  ],
+  properties: {
+    ...integrationDefinition,
+    ...summaryFields,
+    url: { type: 'string' },
+    signingSecret: { type: 'string' },
+    readmeUrl: { type: 'string' },
+    secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
+  },
+} as const
+
+export type Integration = Infer<typeof integration>
+
+/** The columns that a list shows. */
+export type IntegrationListing = Pick<
+  IntegrationRow,
+  'id' | 'name' | 'version' | 'definition' | 'created_at' | 'updated_at'
+>
+
+type Definition = Infer<typeof integrationDefinitionSchema>
+
+/** What an integration shows of itself, also where it is installed. */
+export function toPresentation({ name, definition }: Pick<IntegrationRow, 'name' | 'definition'>) {
+  const { title = name, description = '', visibility = 'private' }: Definition = definition
+  return {
+    title,
+    description,
+    iconUrl: '',
+    public: visibility === 'public',
+    visibility,
+    verificationStatus: 'unapproved',
+    lifecycleStatus: 'published',
+  } as const
+}
+
+export function toIntegrationSummary(row: IntegrationListing): Infer<typeof integrationSummary> {
+  return {
+    id: row.id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    name: row.name,
+    version: row.version,
+    ...toPresentation(row),
+  }
+}
+
+/** @param secretNames of the secrets that it has */
+export function toIntegration(row: IntegrationListing, secretNames: string[]): Integration {
+  const definition: Definition = row.definition
+  return {
+    interfaces: {},
+    states: {},
+    events: {},
+    actions: {},
+    entities: {},
+    dev: false,
+    ...definition,
+    ...toIntegrationSummary(row),
+    identifier: definition.identifier ?? {},
+    configuration: completeConfiguration(definition.configuration),
+    configurations: mapValues(definition.configurations, completeConfiguration),
+    channels: mapValues(definition.channels, completeChannel),
+    user: completeUser(definition.user),
+    url: '',
+    signingSecret: '',
+    readmeUrl: '',
+    secrets: secretNames,
+  }
+}
+
+function completeConfiguration(given: NonNullable<Definition['configuration']> = {}) {
+  return { ...given, schema: given.schema ?? {}, identifier: { required: false, ...given.identifier } }
+}
+
+function completeChannel(given: NonNullable<NonNullable<Definition['channels']>[string]>) {
+  return {
+    ...given,
+    messages: given.messages ?? {},
+    conversation: completeUser(given.conversation),
+    message: { tags: given.message?.tags ?? {} },
+  }
+}
+
+function completeUser(given: NonNullable<Definition['user']> = {}) {
+  return { tags: given.tags ?? {}, creation: { enabled: false, requiredTags: [], ...given.creation } }
+}
+
+/** Changes every entry of a map; null, which stands for none in a change, is no entry. */
+function mapValues<Value, Result>(
+  map: Record<string, Value | null> | undefined,
+  change: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(
+    Object.entries(map ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, change(value)]])),
+  )
+}

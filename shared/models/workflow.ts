@@ -1,0 +1,78 @@
+import type { WorkflowRow, WorkflowStatus } from '../store/tables.ts'
+import type { Infer } from '../schema.ts'
+import { givenTags, tags } from './tags.ts'
+
+export const workflowStatuses = [
+  'pending',
+  'in_progress',
+  'failed',
+  'completed',
+  'listening',
+  'paused',
+  'timedout',
+  'cancelled',
+] as const
+
+/** The statuses that a workflow never leaves. */
+export const finalStatuses = ['failed', 'completed', 'timedout', 'cancelled'] as const satisfies WorkflowStatus[]
+
+export function isFinal(status: WorkflowStatus): boolean {
+  return (finalStatuses as readonly string[]).includes(status)
+}
+
+/** Something that a bot does over a longer time, with a beginning and an end. */
+export const workflow = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'name', 'status', 'input', 'output', 'createdAt', 'updatedAt', 'timeoutAt', 'tags'],
+  properties: {
+    id: { type: 'string' },
+    name: { type: 'string' },
+    status: { enum: workflowStatuses },
+    input: { type: 'object' },
+    output: { type: 'object' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+    timeoutAt: { type: 'string', format: 'date-time' },
+    tags,
+    parentWorkflowId: { type: 'string' },
+    conversationId: { type: 'string' },
+    userId: { type: 'string' },
+    completedAt: { type: 'string', format: 'date-time' },
+    failureReason: { type: 'string' },
+  },
+} as const
+
+export type Workflow = Infer<typeof workflow>
+
+export function toWorkflow(row: WorkflowRow): Workflow {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    input: row.input,
+    output: row.output,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    timeoutAt: row.timeout_at.toISOString(),
+    tags: row.tags,
+    ...(row.parent_id && { parentWorkflowId: row.parent_id }),
+    ...(row.conversation_id && { conversationId: row.conversation_id }),
+    ...(row.user_id && { userId: row.user_id }),
+    ...(row.completed_at && { completedAt: row.completed_at.toISOString() }),
+    ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+  }
+}
+
+/** What may be said of a new workflow. */
+export const newWorkflowFields = {
+  name: { type: 'string', minLength: 1, maxLength: 200 },
+  status: { enum: ['pending', 'in_progress', 'listening'] },
+  input: { type: 'object' },
+  parentWorkflowId: { type: 'string' },
+  conversationId: { type: 'string' },
+  userId: { type: 'string' },
+  timeoutAt: { type: 'string', format: 'date-time', description: 'In a day unless given.' },
+  tags: givenTags,
+  eventId: { type: 'string', description: 'The event being handled; needed with the status in_progress.' },
+} as const

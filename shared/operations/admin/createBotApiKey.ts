@@ -1,0 +1,34 @@
+import { newId, newToken } from '../../ids.ts'
+import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { hashToken } from '../../secrets.ts'
+import { findBot } from '../../store/bots.ts'
+import { insertToken } from '../../store/tokens.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+export const createBotApiKey = operation({
+  name: 'createBotApiKey',
+  description: 'Makes a token that acts as a bot, and as no other. Its value is shown this once.',
+  method: 'POST',
+  path: '/v1/admin/bots/baks',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId'],
+    properties: { botId: { type: 'string' }, note: apiKeyFields.note },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: [...apiKey.required, 'value'],
+    properties: { ...apiKeyFields, value: { type: 'string' } },
+  },
+
+  async handle({ db, caller }, { botId, note = '' }) {
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    const value = newToken('bak')
+    const row = await insertToken(db, { id: newId('bak'), hash: hashToken(value), note }, { botId })
+    return { ...toApiKey(row), value }
+  },
+})

@@ -1,0 +1,53 @@
+import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { inspectCode } from '../../inspect-code.ts'
+import { integration } from '../../models/integration.ts'
+import { changeSecrets } from '../../named-secrets.ts'
+import { operation } from '../../operation.ts'
+import { insertIntegration } from '../../store/integrations.ts'
+import { assertName } from './assert-name.ts'
+import {
+  changeDefinition,
+  describeIntegration,
+  integrationFields,
+  integrationName,
+  toStoredCode,
+} from './describe-integration.ts'
+
+export const createIntegration = operation({
+  name: 'createIntegration',
+  description: 'Creates one version of an integration, which bots of the workspace can then install.',
+  method: 'POST',
+  path: '/v1/admin/integrations',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'version', 'code'],
+    properties: { ...integrationName, ...integrationFields },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+
+  async handle(context, { name, version, code, secrets = {}, ...change }) {
+    const { db, caller, config } = context
+    assertName(name, version)
+    changeDefinition({}, change, undefined)
+    const inspected = await inspectCode(context, caller.workspaceId, code)
+    const id = newId('intver')
+    try {
+      await insertIntegration(db, {
+        ...toStoredCode(inspected),
+        id,
+        workspaceId: caller.workspaceId,
+        name,
+        version,
+        definition: changeDefinition({}, change, inspected),
+        secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
+      })
+    } catch (error) {
+      if (postgresCode(error) !== uniqueViolation) throw error
+      throw new ApiError('AlreadyExists', `The workspace has ${name} ${version} already: update it, or count it up`)
+    }
+    return { integration: await describeIntegration(context, id) }
+  },
+})

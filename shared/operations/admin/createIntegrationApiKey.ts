@@ -1,0 +1,35 @@
+import { newId, newToken } from '../../ids.ts'
+import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { hashToken } from '../../secrets.ts'
+import { findIntegration } from '../../store/integrations.ts'
+import { insertToken } from '../../store/tokens.ts'
+import { noSuchIntegration } from './describe-integration.ts'
+
+export const createIntegrationApiKey = operation({
+  name: 'createIntegrationApiKey',
+  description:
+    'Makes a token that acts as an integration on the bots that have it installed. Its value is shown this once.',
+  method: 'POST',
+  path: '/v1/admin/integrations/iaks',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['integrationId'],
+    properties: { integrationId: { type: 'string' }, note: apiKeyFields.note },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: [...apiKey.required, 'value'],
+    properties: { ...apiKeyFields, value: { type: 'string' } },
+  },
+
+  async handle({ db, caller }, { integrationId, note = '' }) {
+    if (!(await findIntegration(db, caller.workspaceId, integrationId))) throw noSuchIntegration(integrationId)
+    const value = newToken('iak')
+    const row = await insertToken(db, { id: newId('iak'), hash: hashToken(value), note }, { integrationId })
+    return { ...toApiKey(row), value }
+  },
+})

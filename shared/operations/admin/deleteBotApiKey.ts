@@ -1,0 +1,18 @@
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteToken } from '../../store/tokens.ts'
+
+export const deleteBotApiKey = operation({
+  name: 'deleteBotApiKey',
+  description: 'Deletes a token of a bot: from then on it opens nothing.',
+  method: 'DELETE',
+  path: '/v1/admin/bots/baks/{id}',
+  access: 'developer',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle({ db, caller }, { id }) {
+    if (await deleteToken(db, caller.workspaceId, 'bot', id)) return {}
+    throw new ApiError('ResourceNotFound', `The workspace has no bot token '${id}'`)
+  },
+})

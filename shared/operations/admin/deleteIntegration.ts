@@ -1,0 +1,26 @@
+import { ApiError, foreignKeyViolation, postgresCode } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteIntegrationRow } from '../../store/integrations.ts'
+import { listBotsWith } from '../../store/installations.ts'
+import { noSuchIntegration } from './describe-integration.ts'
+
+export const deleteIntegration = operation({
+  name: 'deleteIntegration',
+  description: 'Deletes a version of an integration that no bot has installed, with its tokens.',
+  method: 'DELETE',
+  path: '/v1/admin/integrations/{id}',
+  access: 'developer',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle({ db, caller }, { id }) {
+    try {
+      if (!(await deleteIntegrationRow(db, caller.workspaceId, id))) throw noSuchIntegration(id)
+    } catch (error) {
+      if (postgresCode(error) !== foreignKeyViolation) throw error
+      const bots = await listBotsWith(db, id)
+      throw new ApiError('ReferenceConstraint', `Remove the integration first from ${bots.join(', ')}`)
+    }
+    return {}
+  },
+})

@@ -1,0 +1,18 @@
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteToken } from '../../store/tokens.ts'
+
+export const deleteIntegrationApiKey = operation({
+  name: 'deleteIntegrationApiKey',
+  description: 'Deletes a token of an integration: from then on it opens nothing.',
+  method: 'DELETE',
+  path: '/v1/admin/integrations/iaks/{id}',
+  access: 'developer',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle({ db, caller }, { id }) {
+    if (await deleteToken(db, caller.workspaceId, 'integration', id)) return {}
+    throw new ApiError('ResourceNotFound', `The workspace has no integration token '${id}'`)
+  },
+})

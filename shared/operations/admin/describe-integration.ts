@@ -1,0 +1,91 @@
+import type { Administrator } from '../../caller.ts'
+import { applyChange } from '../../apply-change.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { compileForeign } from '../../foreign-schema.ts'
+import type { InspectedCode } from '../../inspect-code.ts'
+import { newId } from '../../ids.ts'
+import { codeLimit } from '../../models/bot-code.ts'
+import { secrets } from '../../models/definition.ts'
+import {
+  integrationDefinition,
+  integrationDefinitionSchema,
+  toIntegration,
+  type Integration,
+} from '../../models/integration.ts'
+import { readSecrets } from '../../named-secrets.ts'
+import type { Infer } from '../../schema.ts'
+import { findIntegration, type IntegrationCode, type ShownIntegration } from '../../store/integrations.ts'
+
+/** What may be said of an integration, now and later. */
+export const integrationFields = {
+  ...integrationDefinition,
+  code: {
+    type: 'string',
+    maxLength: codeLimit,
+    description:
+      'One ES module that exports `register`, `unregister`, `handler`, `actions` and `channels`, or a bundle of the public SDK.',
+  },
+  secrets,
+} as const
+
+/** What names a new integration. */
+export const integrationName = {
+  name: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[a-z][a-z0-9_-]*(/[a-z][a-z0-9_-]*)?$',
+    description: 'Lower-case letters, digits, - and _; a workspace’s handle and a slash may come first.',
+  },
+  version: { type: 'string', maxLength: 200, description: 'A semantic version, for instance 1.0.0.' },
+} as const
+
+/**
+ * The definition of an integration after a change. What its code turned out to offer is declared even when the
+ * definition did not say so.
+ *
+ * @throws ApiError `InvalidJsonSchema` when one of its configurations has a schema that is none
+ * @throws ApiError `LimitExceeded` when it has grown too long
+ */
+export function changeDefinition(
+  before: Record<string, unknown>,
+  change: Infer<typeof integrationDefinitionSchema>,
+  code: Pick<InspectedCode, 'actions' | 'channels'> | undefined,
+): Record<string, unknown> {
+  const definition = applyChange(integrationDefinitionSchema, before, change)
+  const {
+    configuration,
+    configurations = {},
+    actions,
+    channels,
+  } = definition as Infer<typeof integrationDefinitionSchema>
+  for (const [name, one] of Object.entries({ ...configurations, configuration })) {
+    if (one?.schema) compileForeign(one.schema, name === 'configuration' ? name : `configurations.${name}`)
+  }
+  if (!code) return definition
+  const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
+  return {
+    ...definition,
+    actions: { ...Object.fromEntries(code.actions.map((name) => [name, anyTransfer])), ...actions },
+    channels: { ...Object.fromEntries(code.channels.map((name) => [name, {}])), ...channels },
+  }
+}
+
+/** Inspected code as it is stored, under a name that it alone has. */
+export function toStoredCode({ kind, hash, source, script, sourceMap }: InspectedCode): IntegrationCode {
+  return { codeId: newId('code'), kind, hash, source, script, sourceMap }
+}
+
+/** @throws ApiError `ResourceNotFound` when the workspace has none with that id */
+export async function describeIntegration(
+  { db, caller, config }: Context & { caller: Administrator },
+  id: string,
+): Promise<Integration> {
+  const row: ShownIntegration | undefined = await findIntegration(db, caller.workspaceId, id)
+  if (!row) throw noSuchIntegration(id)
+  return toIntegration(row, Object.keys(await readSecrets(config.secret, row)))
+}
+
+export function noSuchIntegration(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `The workspace has no integration '${id}'`)
+}

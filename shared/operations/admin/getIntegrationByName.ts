@@ -1,0 +1,42 @@
+import semver from 'semver'
+import { ApiError } from '../../errors.ts'
+import { integration } from '../../models/integration.ts'
+import { operation } from '../../operation.ts'
+import { listVersions } from '../../store/integrations.ts'
+import { describeIntegration } from './describe-integration.ts'
+
+export const getIntegrationByName = operation({
+  name: 'getIntegrationByName',
+  description: 'Gives the newest version of an integration that fits: exactly, in a semantic range, or of all.',
+  method: 'GET',
+  path: '/v1/admin/integrations/{name}/{version}',
+  access: 'viewer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'version'],
+    properties: {
+      name: { type: 'string' },
+      version: { type: 'string', description: 'A version, a range like `>=1.0.0 <2.0.0`, or `latest`.' },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+
+  async handle(context, { name, version }) {
+    const { db, caller } = context
+    const versions = await listVersions(db, caller.workspaceId, name)
+    const fitting = newestFitting(
+      versions.map(({ version }) => version),
+      version,
+    )
+    const found = versions.find(({ version }) => version === fitting)
+    if (!found) throw new ApiError('ResourceNotFound', `The workspace has no integration ${name} of version ${version}`)
+    return { integration: await describeIntegration(context, found.id) }
+  },
+})
+
+/** A pre-release is the latest only where there is nothing else. */
+function newestFitting(versions: string[], wanted: string): string | null {
+  if (wanted !== 'latest') return semver.maxSatisfying(versions, wanted)
+  return semver.maxSatisfying(versions, '*') ?? semver.maxSatisfying(versions, '*', { includePrerelease: true })
+}

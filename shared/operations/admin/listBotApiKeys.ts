@@ -1,0 +1,30 @@
+import { apiKey, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { findBot } from '../../store/bots.ts'
+import { listTokens } from '../../store/tokens.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+export const listBotApiKeys = operation({
+  name: 'listBotApiKeys',
+  description: 'Lists the tokens of a bot, newest first, without their values.',
+  method: 'GET',
+  path: '/v1/admin/bots/baks',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId'],
+    properties: { botId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['baks'],
+    properties: { baks: { type: 'array', items: apiKey } },
+  },
+
+  async handle({ db, caller }, { botId }) {
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    return { baks: (await listTokens(db, { botId })).map(toApiKey) }
+  },
+})

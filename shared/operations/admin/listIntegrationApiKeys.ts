@@ -1,0 +1,30 @@
+import { apiKey, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { findIntegration } from '../../store/integrations.ts'
+import { listTokens } from '../../store/tokens.ts'
+import { noSuchIntegration } from './describe-integration.ts'
+
+export const listIntegrationApiKeys = operation({
+  name: 'listIntegrationApiKeys',
+  description: 'Lists the tokens of an integration, newest first, without their values.',
+  method: 'GET',
+  path: '/v1/admin/integrations/iaks',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['integrationId'],
+    properties: { integrationId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['iaks'],
+    properties: { iaks: { type: 'array', items: apiKey } },
+  },
+
+  async handle({ db, caller }, { integrationId }) {
+    if (!(await findIntegration(db, caller.workspaceId, integrationId))) throw noSuchIntegration(integrationId)
+    return { iaks: (await listTokens(db, { integrationId })).map(toApiKey) }
+  },
+})

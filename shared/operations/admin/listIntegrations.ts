@@ -1,0 +1,36 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { integrationDefinition, integrationSummary, toIntegrationSummary } from '../../models/integration.ts'
+import { operation } from '../../operation.ts'
+import { pageOfIntegrations } from '../../store/integrations.ts'
+
+export const listIntegrations = operation({
+  name: 'listIntegrations',
+  description: 'Lists the versions of the workspace’s integrations, newest first.',
+  method: 'GET',
+  path: '/v1/admin/integrations',
+  access: 'viewer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...pageInput,
+      name: { type: 'string' },
+      version: { type: 'string' },
+      dev: { type: 'boolean' },
+      visibility: integrationDefinition.visibility,
+      search: { type: 'string', description: 'Part of the name, the title or the description, in any case.' },
+      installedByBotId: { type: 'string' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['integrations', 'meta'],
+    properties: { integrations: { type: 'array', items: integrationSummary }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const page = await pageOfIntegrations(db, caller.workspaceId, input, pageRequest(input))
+    return { integrations: page.rows.map(toIntegrationSummary), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,46 @@
+import { inspectCode } from '../../inspect-code.ts'
+import { integration } from '../../models/integration.ts'
+import { changeSecrets } from '../../named-secrets.ts'
+import { operation } from '../../operation.ts'
+import { findIntegration, lockIntegration, updateIntegrationFields } from '../../store/integrations.ts'
+import {
+  changeDefinition,
+  describeIntegration,
+  integrationFields,
+  noSuchIntegration,
+  toStoredCode,
+} from './describe-integration.ts'
+
+export const updateIntegration = operation({
+  name: 'updateIntegration',
+  description:
+    'Changes a version of an integration, for the bots that have it installed too. Maps are merged; null takes an entry away.',
+  method: 'PUT',
+  path: '/v1/admin/integrations/{id}',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, ...integrationFields },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+
+  async handle(context, { id, code, secrets, ...change }) {
+    const { db, caller, config } = context
+    const present = await findIntegration(db, caller.workspaceId, id)
+    if (!present) throw noSuchIntegration(id)
+    changeDefinition(present.definition, change, undefined)
+    const inspected = code === undefined ? undefined : await inspectCode(context, caller.workspaceId, code)
+    await db.transaction(async (transaction) => {
+      const row = await lockIntegration(transaction, caller.workspaceId, id)
+      if (!row) throw noSuchIntegration(id)
+      await updateIntegrationFields(transaction, caller.workspaceId, id, {
+        definition: changeDefinition(row.definition, change, inspected),
+        ...(secrets && { secrets: await changeSecrets(config.secret, row, secrets) }),
+        ...(inspected && { code: toStoredCode(inspected) }),
+      })
+    })
+    return { integration: await describeIntegration(context, id) }
+  },
+})

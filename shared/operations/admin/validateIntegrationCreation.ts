@@ -1,0 +1,26 @@
+import { inspectCode } from '../../inspect-code.ts'
+import { operation } from '../../operation.ts'
+import { assertName } from './assert-name.ts'
+import { changeDefinition, integrationFields, integrationName } from './describe-integration.ts'
+
+export const validateIntegrationCreation = operation({
+  name: 'validateIntegrationCreation',
+  description: 'Tells whether an integration could be created, and creates nothing.',
+  method: 'POST',
+  path: '/v1/admin/integrations/validate',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'version'],
+    properties: { ...integrationName, ...integrationFields },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { name, version, code, secrets: _secrets, ...change }) {
+    assertName(name, version)
+    const inspected = code === undefined ? undefined : await inspectCode(context, context.caller.workspaceId, code)
+    changeDefinition({}, change, inspected)
+    return {}
+  },
+})

@@ -1,0 +1,28 @@
+import { inspectCode } from '../../inspect-code.ts'
+import { operation } from '../../operation.ts'
+import { findIntegration } from '../../store/integrations.ts'
+import { changeDefinition, integrationFields, noSuchIntegration } from './describe-integration.ts'
+
+export const validateIntegrationUpdate = operation({
+  name: 'validateIntegrationUpdate',
+  description: 'Tells whether an integration could be changed so, and changes nothing.',
+  method: 'PUT',
+  path: '/v1/admin/integrations/{id}/validate',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, ...integrationFields },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id, code, secrets: _secrets, ...change }) {
+    const { db, caller } = context
+    const present = await findIntegration(db, caller.workspaceId, id)
+    if (!present) throw noSuchIntegration(id)
+    const inspected = code === undefined ? undefined : await inspectCode(context, caller.workspaceId, code)
+    changeDefinition(present.definition, change, inspected)
+    return {}
+  },
+})

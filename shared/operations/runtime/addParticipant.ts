@@ -1,0 +1,50 @@
+import { tellListeners } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { insertParticipant } from '../../store/conversations.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findRuntimeUser } from '../../store/runtime-users.ts'
+import { noConversation } from './missing.ts'
+
+export const addParticipant = operation({
+  name: 'addParticipant',
+  description: 'Lets a user take part in a conversation.',
+  method: 'POST',
+  path: '/v1/chat/conversations/{id}/participants',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'userId'],
+    properties: { id: { type: 'string' }, userId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['participant'],
+    properties: { participant: runtimeUser },
+  },
+
+  async handle(context, input) {
+    const { caller } = context
+    const { id: conversationId, userId } = input
+    const { participant, knownId, entry } = await once(context, input, async (db) => {
+      const conversation = await findRuntimeConversation(db, caller, conversationId)
+      if (!conversation) throw noConversation(conversationId)
+      const user = await findRuntimeUser(db, caller, userId)
+      if (!user) throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)
+      const knownId = user.foreign_id ?? user.id
+      const entered = await insertParticipant(db, conversation, user.id, addition(conversationId, knownId))
+      return { participant: toRuntimeUser(user, caller), knownId, entry: entered ?? null }
+    })
+    // What the journal gives back is plain JSON.
+    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, addition(conversationId, knownId))
+    return { participant }
+  },
+})
+
+function addition(conversationId: string, participantId: string) {
+  return { type: 'participant_added', data: { conversationId, participantId } } as const
+}

@@ -1,0 +1,26 @@
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { findVisibleEvent } from '../../store/events.ts'
+import { cancelScheduledEvent as cancel } from '../../store/scheduled-events.ts'
+import { eventsOf } from './events-of.ts'
+
+export const cancelScheduledEvent = operation({
+  name: 'cancelScheduledEvent',
+  description: 'Cancels an event that is scheduled and not due yet.',
+  method: 'DELETE',
+  path: '/v1/chat/events/scheduled/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    const of = eventsOf(context.caller)
+    return once(context, { id }, async (db) => {
+      if (await cancel(db, of, id)) return {}
+      const row = await findVisibleEvent(db, of, id)
+      const what = row ? `The event '${id}' is not scheduled but ${row.status}` : `The bot has no event '${id}'`
+      throw new ApiError('ResourceNotFound', what)
+    })
+  },
+})

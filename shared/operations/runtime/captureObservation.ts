@@ -1,0 +1,45 @@
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { insertLog } from '../../store/logs.ts'
+import { assertReferences } from './references.ts'
+
+export const captureObservation = operation({
+  name: 'captureObservation',
+  description: 'Notes in the bot’s log what was observed while it worked.',
+  method: 'POST',
+  path: '/v1/chat/observations',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'data'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 200 },
+      data: { type: 'object' },
+      id: { type: 'string', maxLength: 200 },
+      messageId: { type: 'string', maxLength: 200 },
+      eventId: { type: 'string', maxLength: 200 },
+      conversationId: { type: 'string', maxLength: 200 },
+      userId: { type: 'string', maxLength: 200 },
+      errorId: { type: 'string', maxLength: 200 },
+      traceId: { type: 'string', maxLength: 200 },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    const { conversationId, name, ...rest } = input
+    await assertReferences(context, { conversationId })
+    await once(context, input, async (db) => {
+      const message = `Observation ${name}: ${JSON.stringify(rest)}`
+      await insertLog(db, {
+        botId: context.caller.botId,
+        ...(conversationId && { conversationId }),
+        level: 'info',
+        message,
+      })
+      return {}
+    })
+    return {}
+  },
+})

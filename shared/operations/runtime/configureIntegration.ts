@@ -1,0 +1,91 @@
+import { wakeWorker } from '../../after-commit.ts'
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { listInstallations } from '../../store/installations.ts'
+import { configureInstalledIntegration, type IntegrationConfiguration } from '../../store/registrations.ts'
+import { schedules, type InstallationRow } from '../../store/tables.ts'
+
+export const configureIntegration = operation({
+  name: 'configureIntegration',
+  description: 'Configures an installed integration, as itself: what is not given stays as it is.',
+  method: 'POST',
+  path: '/v1/chat/integrations/configure',
+  access: 'bot',
+  isClosed: true,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      identifier: {
+        type: ['string', 'null'],
+        maxLength: 200,
+        description: 'Names the installation among all of its integration; null takes the name away.',
+      },
+      scheduleRegisterCall: {
+        enum: schedules,
+        description: 'How often `register()` is called.',
+      },
+      sandboxIdentifiers: {
+        type: ['object', 'null'],
+        additionalProperties: false,
+        properties: {},
+        description: 'Experimental; null removes them all.',
+      },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    const { identifier, scheduleRegisterCall: schedule, sandboxIdentifiers } = input
+    const installation = context.caller.installation ?? (await onlyInstallation(context))
+    await once(context, input, async (db) => {
+      await configure(db, installation, {
+        ...(identifier !== undefined && { identifier }),
+        ...(schedule !== undefined && { schedule }),
+        ...(sandboxIdentifiers !== undefined && { sandboxIdentifiers: sandboxIdentifiers && {} }),
+      })
+      return {}
+    })
+    await context.installations.changed(installation.webhook_id)
+    await wakeWorker(context, 'configure-integration', installation.id)
+    return {}
+  },
+})
+
+type Named = Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id' | 'alias'>
+
+async function configure(
+  db: Context['db'],
+  { id, bot_id: botId, alias }: Named,
+  configuration: IntegrationConfiguration,
+): Promise<void> {
+  try {
+    const isThere = await configureInstalledIntegration(db, { botId, id }, configuration)
+    if (!isThere) throw new ApiError('ResourceNotFound', `The bot has no integration '${alias}' installed any more`)
+  } catch (error) {
+    if (postgresCode(error) !== uniqueViolation) throw error
+    throw new ApiError(
+      'AlreadyExists',
+      `The identifier '${configuration.identifier}' is that of another installation of the integration: choose another`,
+      { cause: error },
+    )
+  }
+}
+
+/** The integration that is meant when none is named. The chat is part of the platform and never meant. */
+async function onlyInstallation({ db, caller }: Context & { caller: BotCaller }): Promise<Named> {
+  const installed = (await listInstallations(db, caller.botId)).filter(({ integration_id: id }) => id !== null)
+  const [first, ...others] = installed
+  if (!first) {
+    throw new ApiError('InvalidPayload', 'The bot has no integration to configure: install one with updateBot')
+  }
+  if (others.length === 0) return first
+  const choice = installed.map(({ integration_id: id, alias }) => `${id} (alias ${alias})`).join(', ')
+  throw new ApiError(
+    'InvalidPayload',
+    `The bot has several integrations: name one in x-integration-id, with its x-integration-alias if need be: ${choice}`,
+  )
+}

@@ -1,0 +1,37 @@
+import { createConversation as create } from '../../get-or-create.ts'
+import { once } from '../../journal.ts'
+import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
+import { givenTags } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+
+/** The fields of a conversation that is to be created. */
+export const conversationInput = {
+  channel: { type: 'string', minLength: 1, maxLength: 200 },
+  tags: givenTags,
+  properties: givenTags,
+  integrationName: { type: 'string', description: 'For bots: on which integration; the chat unless given.' },
+} as const
+
+export const createConversation = operation({
+  name: 'createConversation',
+  description: 'Creates a conversation on the integration that calls, or that a bot names.',
+  method: 'POST',
+  path: '/v1/chat/conversations',
+  access: 'bot',
+  status: 201,
+  input: { type: 'object', additionalProperties: false, required: ['channel'], properties: conversationInput },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversation'],
+    properties: { conversation: runtimeConversation },
+  },
+
+  async handle(context, input) {
+    return {
+      conversation: await once(context, input, async (db) =>
+        toRuntimeConversation(await create(context, db, input), context.caller),
+      ),
+    }
+  },
+})

@@ -1,0 +1,31 @@
+import { createUser as create } from '../../get-or-create.ts'
+import { once } from '../../journal.ts'
+import { givenTags } from '../../models/tags.ts'
+import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+
+/** The fields of a user who is to be created. */
+export const userInput = {
+  tags: givenTags,
+  properties: givenTags,
+  name: userFields.name,
+  pictureUrl: userFields.pictureUrl,
+  integrationName: { type: 'string', description: 'For bots: the integration that the user is on, if any.' },
+} as const
+
+export const createUser = operation({
+  name: 'createUser',
+  description: 'Creates a user of the integration that calls, or of the bot.',
+  method: 'POST',
+  path: '/v1/chat/users',
+  access: 'bot',
+  status: 201,
+  input: { type: 'object', additionalProperties: false, properties: userInput },
+  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
+
+  async handle(context, input) {
+    return {
+      user: await once(context, input, async (db) => toRuntimeUser(await create(context, db, input), context.caller)),
+    }
+  },
+})

@@ -1,0 +1,33 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { once } from '../../journal.ts'
+import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
+import { operation } from '../../operation.ts'
+import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
+
+export const createWorkflow = operation({
+  name: 'createWorkflow',
+  description: 'Creates a workflow. One that is pending is started by an event.',
+  method: 'POST',
+  path: '/v1/chat/workflows',
+  access: 'bot',
+  status: 201,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'status'],
+    properties: newWorkflowFields,
+  },
+  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+
+  async handle(context, input) {
+    const prepared = await toNewWorkflow(context, input)
+    const { created, mailboxes } = await once(context, input, (db) =>
+      db.transaction(async (transaction) => {
+        const { row, mailboxes } = await startWorkflow(transaction, prepared)
+        return { created: toWorkflow(row), mailboxes }
+      }),
+    )
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    return { workflow: created }
+  },
+})

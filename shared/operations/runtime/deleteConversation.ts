@@ -1,0 +1,23 @@
+import { onceRemoved } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './missing.ts'
+
+export const deleteConversation = operation({
+  name: 'deleteConversation',
+  description: 'Deletes a conversation with all that was said and all that waits in it.',
+  method: 'DELETE',
+  path: '/v1/chat/conversations/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    await onceRemoved(context, input, async (db) => {
+      if (!(await findRuntimeConversation(db, context.caller, input.id))) throw noConversation(input.id)
+      await deleteConversationRow(db, context.caller.botId, input.id)
+    })
+    return {}
+  },
+})

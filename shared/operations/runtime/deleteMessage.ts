@@ -1,0 +1,34 @@
+import { tellListeners } from '../../after-commit.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { deleteMessage as deleteMessageRow } from '../../store/messages.ts'
+import { findRuntimeMessage } from '../../store/runtime-messages.ts'
+import { knownUserIds } from '../../store/users.ts'
+import { noMessage } from './missing.ts'
+
+export const deleteMessage = operation({
+  name: 'deleteMessage',
+  description: 'Deletes a message, whoever has written it.',
+  method: 'DELETE',
+  path: '/v1/chat/messages/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    const { id } = input
+    const { entry, signal } = await once(context, input, async (db) => {
+      const row = await findRuntimeMessage(db, context.caller, id)
+      if (!row) throw noMessage(id)
+      const { conversation_id: conversationId, user_id: userId } = row
+      const known = await knownUserIds(db, [userId])
+      const data = { id, conversationId, userId: known.get(userId) ?? userId }
+      const told = { type: 'message_deleted', data } as const
+      const recorded = await deleteMessageRow(db, { botId: context.caller.botId, id }, told)
+      return { entry: recorded ?? null, signal: told }
+    })
+    // What the journal gives back is plain JSON.
+    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+    return {}
+  },
+})

@@ -1,0 +1,26 @@
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { deleteRuntimeUser } from '../../store/runtime-users.ts'
+import { noUser } from './missing.ts'
+
+export const deleteUser = operation({
+  name: 'deleteUser',
+  description: 'Deletes a user; what the user said stays.',
+  method: 'DELETE',
+  path: '/v1/chat/users/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    const { caller } = context
+    if (input.id === caller.botId) {
+      throw new ApiError('Forbidden', 'The bot is a user as well, and stays one for as long as it exists')
+    }
+    await once(context, input, async (db) => {
+      if (!(await deleteRuntimeUser(db, caller, input.id))) throw noUser(input.id)
+    })
+    return {}
+  },
+})

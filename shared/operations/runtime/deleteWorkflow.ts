@@ -1,0 +1,32 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { deleteWorkflow as remove, lockWorkflow } from '../../store/workflows.ts'
+import { tellParent } from '../../workflow-updates.ts'
+import { assertBotItself } from './new-workflow.ts'
+
+export const deleteWorkflow = operation({
+  name: 'deleteWorkflow',
+  description: 'Deletes a workflow with its states and its children.',
+  method: 'DELETE',
+  path: '/v1/chat/workflows/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    const { botId } = context.caller
+    assertBotItself(context.caller)
+    const { mailboxes } = await once(context, { id }, (db) =>
+      db.transaction(async (transaction) => {
+        const row = await lockWorkflow(transaction, botId, id)
+        if (!row) throw new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+        await remove(transaction, botId, id)
+        return { mailboxes: await tellParent(transaction, 'child_workflow_deleted', row) }
+      }),
+    )
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    return {}
+  },
+})

@@ -1,0 +1,8 @@
+import type { BotCaller } from '../../caller.ts'
+import { integrationType } from '../../models/event.ts'
+import type { EventsOf } from '../../store/events.ts'
+
+/** The events that a caller may see: the bot those that are for it, an installed integration those of its own making. */
+export function eventsOf({ botId, installation }: BotCaller): EventsOf {
+  return { botId, ...(installation && { typePrefix: integrationType(installation, '') }) }
+}

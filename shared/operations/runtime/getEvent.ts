@@ -1,0 +1,21 @@
+import { ApiError } from '../../errors.ts'
+import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
+import { operation } from '../../operation.ts'
+import { findVisibleEvent } from '../../store/events.ts'
+import { eventsOf } from './events-of.ts'
+
+export const getEvent = operation({
+  name: 'getEvent',
+  description: 'Gives one of the bot’s events, and how it ended if it has.',
+  method: 'GET',
+  path: '/v1/chat/events/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: runtimeEvent } },
+
+  async handle({ db, caller }, { id }) {
+    const row = await findVisibleEvent(db, eventsOf(caller), id)
+    if (!row) throw new ApiError('ResourceNotFound', `The bot has no event '${id}'`)
+    return { event: toRuntimeEvent(row, caller.installation) }
+  },
+})

@@ -1,0 +1,33 @@
+import { createdMeta, getOrCreateConversation as getOrCreate } from '../../get-or-create.ts'
+import { once } from '../../journal.ts'
+import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
+import { changedTags, discriminateByTags } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import { conversationInput } from './createConversation.ts'
+
+export const getOrCreateConversation = operation({
+  name: 'getOrCreateConversation',
+  description: 'Gives the conversation of a channel with these tags; creates it when there is none yet.',
+  method: 'POST',
+  path: '/v1/chat/conversations/get-or-create',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['channel'],
+    properties: { ...conversationInput, tags: changedTags, properties: changedTags, discriminateByTags },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversation', 'meta'],
+    properties: { conversation: runtimeConversation, meta: createdMeta },
+  },
+
+  async handle(context, input) {
+    return once(context, input, async (db) => {
+      const { row, created } = await getOrCreate(context, db, input)
+      return { conversation: toRuntimeConversation(row, context.caller), meta: { created } }
+    })
+  },
+})

@@ -1,0 +1,44 @@
+import { announceMessage } from '../../create-message.ts'
+import { createdMeta } from '../../get-or-create.ts'
+import { getOrCreateMessage as getOrCreate } from '../../get-or-create-message.ts'
+import { once } from '../../journal.ts'
+import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { changedTags, discriminateByTags } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import { findMessage } from '../../store/messages.ts'
+import type { MessageRow } from '../../store/tables.ts'
+import { messageInput } from './createMessage.ts'
+import { noMessage } from './missing.ts'
+
+export const getOrCreateMessage = operation({
+  name: 'getOrCreateMessage',
+  description: 'Gives a conversation’s message with these tags; creates it when there is none yet.',
+  method: 'POST',
+  path: '/v1/chat/messages/get-or-create',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversationId', 'type'],
+    properties: { ...messageInput, tags: changedTags, discriminateByTags },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['message', 'meta'],
+    properties: { message: runtimeMessage, meta: createdMeta },
+  },
+
+  async handle(context, input) {
+    let stored: MessageRow | undefined
+    const { id, created } = await once(context, input, async (db) => {
+      const got = await getOrCreate(context, db, input)
+      stored = got.row
+      return { id: got.row.id, created: got.created }
+    })
+    const row = stored ?? (await findMessage(context.db, context.caller.botId, id))
+    if (!row) throw noMessage(id)
+    if (created) await announceMessage(context, row)
+    return { message: toRuntimeMessage(row, context.caller), meta: { created } }
+  },
+})

@@ -1,0 +1,32 @@
+import { createdMeta, getOrCreateUser as getOrCreate } from '../../get-or-create.ts'
+import { once } from '../../journal.ts'
+import { changedTags, discriminateByTags } from '../../models/tags.ts'
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { userInput } from './createUser.ts'
+
+export const getOrCreateUser = operation({
+  name: 'getOrCreateUser',
+  description: 'Gives the user with these tags; creates one when there is none yet.',
+  method: 'POST',
+  path: '/v1/chat/users/get-or-create',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { ...userInput, tags: changedTags, properties: changedTags, discriminateByTags },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['user', 'meta'],
+    properties: { user: runtimeUser, meta: createdMeta },
+  },
+
+  async handle(context, input) {
+    return once(context, input, async (db) => {
+      const { row, created } = await getOrCreate(context, db, input)
+      return { user: toRuntimeUser(row, context.caller), meta: { created } }
+    })
+  },
+})

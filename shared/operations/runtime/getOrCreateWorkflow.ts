@@ -1,0 +1,62 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { once } from '../../journal.ts'
+import { discriminateByTags, isSettled, toChange } from '../../models/tags.ts'
+import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
+import { operation } from '../../operation.ts'
+import { changeWorkflow, lockWorkflowName, matchWorkflow } from '../../store/workflows.ts'
+import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
+
+export const getOrCreateWorkflow = operation({
+  name: 'getOrCreateWorkflow',
+  description:
+    'Gives the newest workflow of that name and those tags, in the same conversation, of the same user and parent ' +
+    'where these are given, and creates it where there is none.',
+  method: 'POST',
+  path: '/v1/chat/workflows/get-or-create',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'status'],
+    properties: {
+      ...newWorkflowFields,
+      discriminateByTags,
+      discriminateByStatusGroup: { enum: ['active', 'finished'], description: 'Both unless given.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workflow', 'meta'],
+    properties: {
+      workflow,
+      meta: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['created'],
+        properties: { created: { type: 'boolean' } },
+      },
+    },
+  },
+
+  async handle(context, input) {
+    const { discriminateByTags: byTags, discriminateByStatusGroup: group, ...given } = input
+    const { botId } = context.caller
+    const prepared = await toNewWorkflow(context, given)
+    const { mailboxes, ...answer } = await once(context, input, (db) =>
+      db.transaction(async (transaction) => {
+        await lockWorkflowName(transaction, botId, prepared.name)
+        const found = await matchWorkflow(transaction, { ...prepared, byTags, group })
+        if (found) {
+          const tags = toChange({}, prepared.tags)
+          const changed = !isSettled(found.tags, tags) && (await changeWorkflow(transaction, botId, found.id, { tags }))
+          return { workflow: toWorkflow(changed || found), meta: { created: false }, mailboxes: [] }
+        }
+        const { row, mailboxes } = await startWorkflow(transaction, prepared)
+        return { workflow: toWorkflow(row), meta: { created: true }, mailboxes }
+      }),
+    )
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    return answer
+  },
+})

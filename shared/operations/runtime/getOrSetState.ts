@@ -1,0 +1,47 @@
+import { newId } from '../../ids.ts'
+import { once } from '../../journal.ts'
+import { state, toState } from '../../models/state.ts'
+import { operation } from '../../operation.ts'
+import { stateDefinition } from '../../state-definition.ts'
+import type { Database } from '../../store/database.ts'
+import { ensureState, touchState, type NewState, type StateName } from '../../store/states.ts'
+import { assertFits, namedState, stateExpiry, stateMeta, stateName } from './state-owner.ts'
+
+export const getOrSetState = operation({
+  name: 'getOrSetState',
+  description: 'Gives a state, and creates it first where there is none.',
+  method: 'POST',
+  path: '/v1/chat/states/{type}/{id}/{name}/get-or-set',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'id', 'name', 'payload'],
+    properties: { ...stateName, payload: { type: 'object' }, expiry: stateExpiry },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['state', 'meta'],
+    properties: { state, meta: stateMeta },
+  },
+
+  async handle(context, input) {
+    const name = await namedState(context, input)
+    const kept = await once(context, input, async (db) =>
+      toState((await touchState(db, name)) ?? (await ensureState(db, await toNewState(db, name, input)))),
+    )
+    return { state: kept, meta: { cached: false } }
+  },
+})
+
+async function toNewState(
+  db: Database,
+  name: StateName,
+  { payload, expiry }: { payload: Record<string, unknown>; expiry?: number | null },
+): Promise<NewState> {
+  const definition = await stateDefinition(db, name)
+  const completed = definition.complete(payload)
+  assertFits(completed)
+  return { ...name, id: newId('state'), payload: completed, expiry: expiry === undefined ? definition.expiry : expiry }
+}

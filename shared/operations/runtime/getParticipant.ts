@@ -1,0 +1,34 @@
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { findParticipant, findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { noConversation, noParticipant } from './missing.ts'
+
+/** The input that names a user in a conversation. */
+export const participantInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'userId'],
+  properties: { id: { type: 'string', description: 'Of the conversation.' }, userId: { type: 'string' } },
+} as const
+
+export const getParticipant = operation({
+  name: 'getParticipant',
+  description: 'Gives a user that takes part in a conversation.',
+  method: 'GET',
+  path: '/v1/chat/conversations/{id}/participants/{userId}',
+  access: 'bot',
+  input: participantInput,
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['participant'],
+    properties: { participant: runtimeUser },
+  },
+
+  async handle({ db, caller }, { id, userId }) {
+    if (!(await findRuntimeConversation(db, caller, id))) throw noConversation(id)
+    const row = await findParticipant(db, id, userId)
+    if (!row) throw noParticipant(userId)
+    return { participant: toRuntimeUser(row, caller) }
+  },
+})

@@ -1,0 +1,22 @@
+import { ApiError } from '../../errors.ts'
+import { toWorkflow, workflow } from '../../models/workflow.ts'
+import { operation } from '../../operation.ts'
+import { findWorkflow } from '../../store/workflows.ts'
+import { assertBotItself } from './new-workflow.ts'
+
+export const getWorkflow = operation({
+  name: 'getWorkflow',
+  description: 'Gives one of the bot’s workflows.',
+  method: 'GET',
+  path: '/v1/chat/workflows/{id}',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+
+  async handle({ db, caller }, { id }) {
+    assertBotItself(caller)
+    const row = await findWorkflow(db, caller, id)
+    if (!row) throw new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+    return { workflow: toWorkflow(row) }
+  },
+})

@@ -1,0 +1,123 @@
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { assertReadable, findAuthor, noSuchConversation, toStoredContent } from '../../create-message.ts'
+import { ApiError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import { once } from '../../journal.ts'
+import { runtimeMessage, toRuntimeMessage, type RuntimeMessage } from '../../models/message.ts'
+import { discriminateByTags, toMatch, toStoredTags } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import type { Database } from '../../store/database.ts'
+import { findOrCreate } from '../../store/find-or-create.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findMatchingMessage, insertImportedMessage } from '../../store/runtime-messages.ts'
+import { messageInput } from './createMessage.ts'
+
+interface Imported {
+  conversationId: string
+  userId: string
+  type: string
+  payload: Record<string, unknown>
+  tags?: Record<string, string>
+  createdAt: string
+  discriminateByTags?: string[]
+}
+
+const { origin: _, ...imported } = messageInput
+
+export const importMessages = operation({
+  name: 'importMessages',
+  description: 'Stores what was said elsewhere before; neither the bot nor anybody who listens is told.',
+  method: 'POST',
+  path: '/v1/chat/messages/import-messages',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['messages'],
+    properties: {
+      messages: {
+        type: 'array',
+        maxItems: 100,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['conversationId', 'userId', 'type', 'payload', 'createdAt'],
+          properties: { ...imported, createdAt: { type: 'string', format: 'date-time' }, discriminateByTags },
+        },
+      },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['messages'],
+    properties: { messages: { type: 'array', items: runtimeMessage } },
+  },
+
+  async handle(context, input) {
+    const { messages, failed } = await once(context, input, async (db) => {
+      const messages: RuntimeMessage[] = []
+      const failed: { index: number; message: string }[] = []
+      for (const [index, given] of input.messages.entries()) {
+        try {
+          messages.push(await importMessage({ ...context, db }, db, given))
+        } catch (error) {
+          // Others are of the database, after which a transaction takes nothing more.
+          if (!(error instanceof ApiError)) throw error
+          failed.push({ index, message: error.message })
+        }
+      }
+      return { messages, failed }
+    })
+    if (failed.length === 0) return { messages }
+    throw new ApiError(
+      'InvalidPayload',
+      `${failed.length} of ${input.messages.length} messages could not be imported: ${failed[0]!.message}`,
+      { metadata: { resolvedMessages: messages, failedMessages: failed } },
+    )
+  },
+})
+
+async function importMessage(
+  context: Context & { caller: BotCaller },
+  db: Database,
+  given: Imported,
+): Promise<RuntimeMessage> {
+  const { caller } = context
+  const { conversationId, type, tags = {} } = given
+  const createdAt = new Date(given.createdAt)
+  if (createdAt > new Date()) {
+    throw new ApiError(
+      'InvalidPayload',
+      `createdAt is yet to come: ${given.createdAt}. What is imported was said before`,
+    )
+  }
+  if (!(await findRuntimeConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
+  const userId = await findAuthor(context, given.userId)
+  const content = toStoredContent(given.payload)
+  await assertReadable(context, conversationId, { type, payload: content.payload })
+  const create = async (on: Database) => {
+    const row = await insertImportedMessage(on, caller, {
+      id: newId('msg'),
+      botId: caller.botId,
+      conversationId,
+      userId,
+      type,
+      ...content,
+      tags: toStoredTags(caller, tags),
+      direction: userId === caller.botId ? 'outgoing' : 'incoming',
+      createdAt,
+    })
+    if (!row) throw noSuchConversation(conversationId)
+    return row
+  }
+  const match = toMatch(caller, tags, given.discriminateByTags)
+  if (!match) return toRuntimeMessage(await create(db), caller)
+  const where = { botId: caller.botId, conversationId }
+  const { row } = await findOrCreate(db, ['message', conversationId, match.present], {
+    find: (on) => findMatchingMessage(on, where, match),
+    create,
+  })
+  return toRuntimeMessage(row, caller)
+}

@@ -1,0 +1,117 @@
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { announceMessage } from '../../create-message.ts'
+import { ApiError } from '../../errors.ts'
+import {
+  getOrCreateConversation,
+  getOrCreateUser,
+  type GivenConversation,
+  type GivenUser,
+} from '../../get-or-create.ts'
+import { getOrCreateMessage } from '../../get-or-create-message.ts'
+import { once } from '../../journal.ts'
+import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
+import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { discriminateByTags } from '../../models/tags.ts'
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import type { Database } from '../../store/database.ts'
+import { findMessage } from '../../store/messages.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findRuntimeUser } from '../../store/runtime-users.ts'
+import type { MessageRow } from '../../store/tables.ts'
+import { conversationInput } from './createConversation.ts'
+import { messageInput } from './createMessage.ts'
+import { userInput } from './createUser.ts'
+
+type BotContext = Context & { caller: BotCaller }
+
+const { type, payload, tags, origin } = messageInput
+
+export const initializeIncomingMessage = operation({
+  name: 'initializeIncomingMessage',
+  description: 'Gets or creates the user, the conversation and the message that an integration has received, at once.',
+  method: 'POST',
+  path: '/v1/chat/initialize-incoming-message',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      userId: { type: 'string' },
+      user: { type: 'object', additionalProperties: false, properties: { ...userInput, discriminateByTags } },
+      conversationId: { type: 'string' },
+      conversation: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['channel'],
+        properties: { ...conversationInput, discriminateByTags },
+      },
+      message: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['type', 'payload'],
+        properties: { type, payload, tags, origin, discriminateByTags },
+      },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['user', 'conversation'],
+    properties: { user: runtimeUser, conversation: runtimeConversation, message: runtimeMessage },
+  },
+
+  async handle(context, input) {
+    const { caller } = context
+    if (!caller.installation) {
+      throw new ApiError('Forbidden', 'Only integrations receive messages: name yours with the header x-integration-id')
+    }
+    let stored: MessageRow | undefined
+    const { user, conversation, message } = await once(context, input, async (db) => {
+      const author = await findOrGetUser(context, db, input)
+      const place = await findOrGetConversation(context, db, input)
+      const said = { conversationId: place.id, userId: author.id }
+      const got = input.message && (await getOrCreateMessage(context, db, { ...input.message, ...said }))
+      stored = got?.row
+      return {
+        user: toRuntimeUser(author, caller),
+        conversation: toRuntimeConversation(place, caller),
+        message: got ? { id: got.row.id, created: got.created } : null,
+      }
+    })
+    const row = stored ?? (message ? await findMessage(context.db, caller.botId, message.id) : undefined)
+    if (row && message?.created) await announceMessage(context, row)
+    return { user, conversation, ...(row && { message: toRuntimeMessage(row, caller) }) }
+  },
+})
+
+async function findOrGetUser(context: BotContext, db: Database, given: { userId?: string; user?: GivenUser }) {
+  const { userId, user } = given
+  if (userId !== undefined && user === undefined) {
+    const row = await findRuntimeUser(db, context.caller, userId)
+    if (row) return row
+    throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)
+  }
+  if (user === undefined || userId !== undefined) throw oneOf('userId', 'user')
+  return (await getOrCreateUser(context, db, user)).row
+}
+
+async function findOrGetConversation(
+  context: BotContext,
+  db: Database,
+  given: { conversationId?: string; conversation?: GivenConversation },
+) {
+  const { conversationId, conversation } = given
+  if (conversationId !== undefined && conversation === undefined) {
+    const row = await findRuntimeConversation(db, context.caller, conversationId)
+    if (row) return row
+    throw new ApiError('ReferenceNotFound', `There is no conversation '${conversationId}'`)
+  }
+  if (conversation === undefined || conversationId !== undefined) throw oneOf('conversationId', 'conversation')
+  return (await getOrCreateConversation(context, db, conversation)).row
+}
+
+function oneOf(id: string, object: string): ApiError {
+  return new ApiError('InvalidPayload', `Give either ${id} or ${object}, and one of them`)
+}

@@ -1,0 +1,39 @@
+import { pageMeta, toMeta } from '../../cursor.ts'
+import { filterInput, sortedPageRequest, sortInput } from '../../listing.ts'
+import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
+import { toStoredTags } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import { pageOfRuntimeConversations } from '../../store/runtime-conversations.ts'
+
+export const listConversations = operation({
+  name: 'listConversations',
+  description: 'Lists the bot’s conversations, or those of the integration that calls, the newest first.',
+  method: 'GET',
+  path: '/v1/chat/conversations',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...sortInput,
+      ...filterInput,
+      participantIds: { type: 'array', items: { type: 'string' }, description: 'All of them take part.' },
+      integrationName: { type: 'string' },
+      channel: { type: 'string' },
+      minMessageCount: { type: 'integer', minimum: 0 },
+      maxMessageCount: { type: 'integer', minimum: 0 },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversations', 'meta'],
+    properties: { conversations: { type: 'array', items: runtimeConversation }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const filters = { ...input, tags: toStoredTags(caller, input.tags) }
+    const page = await pageOfRuntimeConversations(db, caller, filters, sortedPageRequest(input))
+    return { conversations: page.rows.map((row) => toRuntimeConversation(row, caller)), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,39 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { eventStatuses, integrationType, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
+import { operation } from '../../operation.ts'
+import { pageOfEvents } from '../../store/events.ts'
+import { eventsOf } from './events-of.ts'
+
+export const listEvents = operation({
+  name: 'listEvents',
+  description: 'Lists the bot’s events, newest first.',
+  method: 'GET',
+  path: '/v1/chat/events',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      type: { type: 'string' },
+      conversationId: { type: 'string' },
+      userId: { type: 'string' },
+      messageId: { type: 'string' },
+      workflowId: { type: 'string' },
+      status: { enum: eventStatuses },
+      ...pageInput,
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['events', 'meta'],
+    properties: { events: { type: 'array', items: runtimeEvent }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const { installation } = caller
+    const type = installation && input.type !== undefined ? integrationType(installation, input.type) : input.type
+    const page = await pageOfEvents(db, eventsOf(caller), { ...input, type }, pageRequest(input))
+    return { events: page.rows.map((row) => toRuntimeEvent(row, installation)), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,33 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { pageOfParticipants } from '../../store/conversations.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './missing.ts'
+
+export const listParticipants = operation({
+  name: 'listParticipants',
+  description: 'Lists who takes part in a conversation, those who came last first.',
+  method: 'GET',
+  path: '/v1/chat/conversations/{id}/participants',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, ...pageInput },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['participants', 'meta'],
+    properties: { participants: { type: 'array', items: runtimeUser }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    if (!(await findRuntimeConversation(db, caller, input.id))) throw noConversation(input.id)
+    const where = { botId: caller.botId, conversationId: input.id }
+    const page = await pageOfParticipants(db, where, pageRequest(input))
+    return { participants: page.rows.map((row) => toRuntimeUser(row, caller)), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,19 @@
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+
+export const listTagValues = operation({
+  name: 'listTagValues',
+  description: 'Tells published clients that the values of a tag are not listed any more.',
+  method: 'GET',
+  path: '/v1/chat/tags/{key}/values',
+  access: 'bot',
+  input: { type: 'object', additionalProperties: false, required: ['key'], properties: { key: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle() {
+    throw new ApiError(
+      'ResourceGone',
+      'The values of a tag are not listed: list users, conversations or messages by their tags',
+    )
+  },
+})

@@ -1,0 +1,36 @@
+import { pageMeta, toMeta } from '../../cursor.ts'
+import { filterInput, sortedPageRequest, sortInput, toTimeColumn } from '../../listing.ts'
+import { toStoredTags } from '../../models/tags.ts'
+import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { pageOfRuntimeUsers } from '../../store/runtime-users.ts'
+
+export const listUsers = operation({
+  name: 'listUsers',
+  description: 'Lists the bot’s users, or those of the integration that calls, the newest first.',
+  method: 'GET',
+  path: '/v1/chat/users',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...sortInput,
+      ...filterInput,
+      rangeField: { enum: ['createdAt', 'updatedAt'], description: 'The time that the dates are about.' },
+      conversationId: { type: 'string', description: 'Those who take part in it.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['users', 'meta'],
+    properties: { users: { type: 'array', items: runtimeUser }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const filters = { ...input, tags: toStoredTags(caller, input.tags), range: toTimeColumn(input.rangeField) }
+    const page = await pageOfRuntimeUsers(db, caller, filters, sortedPageRequest(input))
+    return { users: page.rows.map((row) => toRuntimeUser(row, caller)), meta: toMeta(page) }
+  },
+})

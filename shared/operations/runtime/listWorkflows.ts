@@ -1,0 +1,39 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { givenTags } from '../../models/tags.ts'
+import { toWorkflow, workflow, workflowStatuses } from '../../models/workflow.ts'
+import { operation } from '../../operation.ts'
+import { pageOfWorkflows } from '../../store/workflows.ts'
+import { assertBotItself } from './new-workflow.ts'
+
+export const listWorkflows = operation({
+  name: 'listWorkflows',
+  description: 'Lists the bot’s workflows, newest first.',
+  method: 'GET',
+  path: '/v1/chat/workflows',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      tags: { ...givenTags, description: 'Those that have all of these.' },
+      conversationId: { type: 'string' },
+      userId: { type: 'string' },
+      parentWorkflowId: { type: 'string' },
+      statuses: { type: 'array', items: { enum: workflowStatuses } },
+      name: { type: 'string' },
+      ...pageInput,
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workflows', 'meta'],
+    properties: { workflows: { type: 'array', items: workflow }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    assertBotItself(caller)
+    const page = await pageOfWorkflows(db, caller.botId, input, pageRequest(input))
+    return { workflows: page.rows.map(toWorkflow), meta: toMeta(page) }
+  },
+})

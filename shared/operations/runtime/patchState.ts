@@ -1,0 +1,45 @@
+import { newId } from '../../ids.ts'
+import { once } from '../../journal.ts'
+import { state, toState } from '../../models/state.ts'
+import { operation } from '../../operation.ts'
+import { stateDefinition } from '../../state-definition.ts'
+import { mergeState } from '../../store/states.ts'
+import { assertFits, namedState, stateExpiry, stateName } from './state-owner.ts'
+
+export const patchState = operation({
+  name: 'patchState',
+  description: 'Sets the given top-level keys of a state and leaves the others; creates the state where there is none.',
+  method: 'PATCH',
+  path: '/v1/chat/states/{type}/{id}/{name}',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'id', 'name', 'payload'],
+    properties: { ...stateName, payload: { type: 'object' }, expiry: stateExpiry },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['state'], properties: { state } },
+
+  async handle(context, input) {
+    const name = await namedState(context, input)
+    const { payload, expiry } = input
+    const definition = await stateDefinition(context.db, name)
+    return {
+      state: await once(context, input, (db) =>
+        // What the state has become is known only when it is merged: not fit, and the merge is undone.
+        db.transaction(async (transaction) => {
+          const state = {
+            ...name,
+            id: newId('state'),
+            payload,
+            expiry: expiry === undefined ? definition.expiry : expiry,
+          }
+          const row = await mergeState(transaction, state, expiry === undefined)
+          definition.complete(row.payload)
+          assertFits(row.payload)
+          return toState(row)
+        }),
+      ),
+    }
+  },
+})

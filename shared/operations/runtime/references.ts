@@ -1,0 +1,35 @@
+import type { BotCaller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findRuntimeMessage } from '../../store/runtime-messages.ts'
+import { findRuntimeUser } from '../../store/runtime-users.ts'
+import { findWorkflow } from '../../store/workflows.ts'
+
+interface References {
+  conversationId?: string | undefined
+  userId?: string | undefined
+  messageId?: string | undefined
+  workflowId?: string | undefined
+}
+
+/**
+ * Checks that what an input refers to is the bot's, and within the caller's sight.
+ * @throws ApiError `ReferenceNotFound`
+ */
+export async function assertReferences(
+  { db, caller }: Context & { caller: BotCaller },
+  { conversationId, userId, messageId, workflowId }: References,
+): Promise<void> {
+  const references = [
+    ['conversation', conversationId, findRuntimeConversation],
+    ['user', userId, findRuntimeUser],
+    ['message', messageId, findRuntimeMessage],
+    ['workflow', workflowId, findWorkflow],
+  ] as const
+  for (const [kind, id, find] of references) {
+    if (id !== undefined && !(await find(db, caller, id))) {
+      throw new ApiError('ReferenceNotFound', `There is no ${kind} '${id}'`)
+    }
+  }
+}

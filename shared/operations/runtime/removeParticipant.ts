@@ -1,0 +1,42 @@
+import { tellListeners } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { deleteParticipant } from '../../store/conversations.ts'
+import { findParticipant, findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { participantInput } from './getParticipant.ts'
+import { noConversation, noParticipant } from './missing.ts'
+
+export const removeParticipant = operation({
+  name: 'removeParticipant',
+  description: 'Takes a user out of a conversation.',
+  method: 'DELETE',
+  path: '/v1/chat/conversations/{id}/participants/{userId}',
+  access: 'bot',
+  input: participantInput,
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    const { id: conversationId, userId } = input
+    const { entry, participantId } = await once(context, input, async (db) => {
+      const conversation = await findRuntimeConversation(db, context.caller, conversationId)
+      if (!conversation) throw noConversation(conversationId)
+      const user = await findParticipant(db, conversationId, userId)
+      if (!user) throw noParticipant(userId)
+      if (user.id === conversation.owner_id) {
+        throw new ApiError('InvalidPayload', 'The owner of a conversation cannot be removed: delete it instead')
+      }
+      const knownId = user.foreign_id ?? user.id
+      const left = await deleteParticipant(db, conversation, userId, removal(conversationId, knownId, userId))
+      return { entry: left ?? null, participantId: knownId }
+    })
+    const signal = removal(conversationId, participantId, userId)
+    // What the journal gives back is plain JSON.
+    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+    return {}
+  },
+})
+
+function removal(conversationId: string, participantId: string, removedUserId: string) {
+  return { type: 'participant_removed', data: { conversationId, participantId }, removedUserId } as const
+}

@@ -1,0 +1,31 @@
+import { once } from '../../journal.ts'
+import { state, toState } from '../../models/state.ts'
+import { operation } from '../../operation.ts'
+import { setExpiry } from '../../store/states.ts'
+import { namedState, noState, stateExpiry, stateName } from './state-owner.ts'
+
+export const setStateExpiry = operation({
+  name: 'setStateExpiry',
+  description: 'Sets after how long without a touch a state is forgotten.',
+  method: 'POST',
+  path: '/v1/chat/states/{type}/{id}/{name}/expiry',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'id', 'name', 'expiry'],
+    properties: { ...stateName, expiry: stateExpiry },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['state'], properties: { state } },
+
+  async handle(context, input) {
+    const name = await namedState(context, input)
+    return {
+      state: await once(context, input, async (db) => {
+        const row = await setExpiry(db, name, input.expiry)
+        if (!row) throw noState(input)
+        return toState(row)
+      }),
+    }
+  },
+})

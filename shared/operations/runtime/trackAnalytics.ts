@@ -1,0 +1,29 @@
+import { once } from '../../journal.ts'
+import { operation } from '../../operation.ts'
+import { addToAnalytics } from '../../store/analytics.ts'
+
+export const trackAnalytics = operation({
+  name: 'trackAnalytics',
+  description: 'Adds to what the bot counts under a name, today in UTC.',
+  method: 'POST',
+  path: '/v1/chat/analytics',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'count'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 200 },
+      count: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, input) {
+    await once(context, input, async (db) => {
+      await addToAnalytics(db, context.caller.botId, input.name, input.count)
+      return {}
+    })
+    return {}
+  },
+})

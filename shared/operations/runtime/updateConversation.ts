@@ -1,0 +1,38 @@
+import { once } from '../../journal.ts'
+import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
+import { changedTags, toChange } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import { updateRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './missing.ts'
+
+export const updateConversation = operation({
+  name: 'updateConversation',
+  description: 'Changes a conversation’s tags and properties; null removes one.',
+  method: 'PUT',
+  path: '/v1/chat/conversations/{id}',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, tags: changedTags, properties: changedTags },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['conversation'],
+    properties: { conversation: runtimeConversation },
+  },
+
+  async handle(context, input) {
+    const { caller } = context
+    const change = { tags: toChange(caller, input.tags), properties: toChange({}, input.properties) }
+    return {
+      conversation: await once(context, input, async (db) => {
+        const row = await updateRuntimeConversation(db, caller, input.id, change)
+        if (!row) throw noConversation(input.id)
+        return toRuntimeConversation(row, caller)
+      }),
+    }
+  },
+})

@@ -1,0 +1,44 @@
+import { assertReadable, toStoredContent } from '../../create-message.ts'
+import { once } from '../../journal.ts'
+import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
+import { changedTags, toChange } from '../../models/tags.ts'
+import { operation } from '../../operation.ts'
+import { findRuntimeMessage, updateRuntimeMessage } from '../../store/runtime-messages.ts'
+import { noMessage } from './missing.ts'
+
+export const updateMessage = operation({
+  name: 'updateMessage',
+  description: 'Changes a message’s tags, and replaces its payload when it is given; nobody is told.',
+  method: 'PUT',
+  path: '/v1/chat/messages/{id}',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, tags: changedTags, payload: { type: 'object' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['message'],
+    properties: { message: runtimeMessage },
+  },
+
+  async handle(context, input) {
+    const { caller } = context
+    const { id, tags, payload } = input
+    const content = payload && toStoredContent(payload)
+    return {
+      message: await once(context, input, async (db) => {
+        const row = await findRuntimeMessage(db, caller, id)
+        if (!row) throw noMessage(id)
+        if (content) await assertReadable(context, row.conversation_id, { type: row.type, payload: content.payload })
+        const where = { botId: caller.botId, id }
+        const changed = await updateRuntimeMessage(db, where, { tags: toChange(caller, tags), content })
+        if (!changed) throw noMessage(id)
+        return toRuntimeMessage(changed, caller)
+      }),
+    }
+  },
+})

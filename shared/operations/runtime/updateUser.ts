@@ -1,0 +1,41 @@
+import { once } from '../../journal.ts'
+import { changedTags, toChange } from '../../models/tags.ts'
+import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
+import { operation } from '../../operation.ts'
+import { updateRuntimeUser } from '../../store/runtime-users.ts'
+import { noUser } from './missing.ts'
+
+export const updateUser = operation({
+  name: 'updateUser',
+  description: 'Changes a user; null removes a field, a tag or a property.',
+  method: 'PUT',
+  path: '/v1/chat/users/{id}',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      tags: changedTags,
+      properties: changedTags,
+      name: { ...userFields.name, type: ['string', 'null'] },
+      pictureUrl: { ...userFields.pictureUrl, type: ['string', 'null'] },
+      profile: { ...userFields.profile, type: ['string', 'null'] },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
+
+  async handle(context, input) {
+    const { caller } = context
+    const { id, tags, properties, ...fields } = input
+    const change = { ...fields, tags: toChange(caller, tags), properties: toChange({}, properties) }
+    return {
+      user: await once(context, input, async (db) => {
+        const row = await updateRuntimeUser(db, caller, id, change)
+        if (!row) throw noUser(id)
+        return toRuntimeUser(row, caller)
+      }),
+    }
+  },
+})

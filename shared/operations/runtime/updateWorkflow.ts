@@ -1,0 +1,96 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { once } from '../../journal.ts'
+import { workflowUpdate } from '../../models/event.ts'
+import { changedTags, toChange } from '../../models/tags.ts'
+import { isFinal, toWorkflow, workflow } from '../../models/workflow.ts'
+import { operation } from '../../operation.ts'
+import type { Database } from '../../store/database.ts'
+import { findEvent } from '../../store/events.ts'
+import type { WorkflowRow } from '../../store/tables.ts'
+import { changeWorkflow, lockWorkflow } from '../../store/workflows.ts'
+import { tellOfWorkflow, tellParent } from '../../workflow-updates.ts'
+import { assertBotItself, assertEvent } from './new-workflow.ts'
+import { assertReferences } from './references.ts'
+
+export const updateWorkflow = operation({
+  name: 'updateWorkflow',
+  description:
+    'Changes a workflow. The status in_progress takes up the event that starts or continues it; from any other event it ' +
+    'continues a workflow that is paused or listening.',
+  method: 'PUT',
+  path: '/v1/chat/workflows/{id}',
+  access: 'bot',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      output: { type: 'object' },
+      timeoutAt: { type: 'string', format: 'date-time' },
+      status: { enum: ['completed', 'cancelled', 'listening', 'paused', 'failed', 'in_progress'] },
+      failureReason: { type: 'string', maxLength: 2000 },
+      tags: changedTags,
+      userId: { type: 'string' },
+      eventId: { type: 'string', description: 'The event being handled; needed with the status in_progress.' },
+    },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+
+  async handle(context, input) {
+    const { botId } = context.caller
+    const { id, eventId, timeoutAt, ...changes } = input
+    assertBotItself(context.caller)
+    await assertReferences(context, { userId: input.userId })
+    if (changes.status === 'in_progress') await assertEvent(context, eventId)
+    const { changed, mailboxes } = await once(context, input, (db) =>
+      db.transaction(async (transaction) => {
+        const before = await lockWorkflow(transaction, botId, id)
+        if (!before) throw noWorkflow(id)
+        assertOpen(before, changes.status)
+        const after = await changeWorkflow(transaction, botId, id, {
+          ...changes,
+          tags: toChange({}, changes.tags),
+          ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
+        })
+        if (!after) throw noWorkflow(id)
+        return { changed: toWorkflow(after), mailboxes: await tellOfChange(transaction, before, after, eventId) }
+      }),
+    )
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    return { workflow: changed }
+  },
+})
+
+function noWorkflow(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+}
+
+/** What has ended has ended. Saying the same end again is no error: an answer may have been lost. */
+function assertOpen({ id, status }: WorkflowRow, wanted: string | undefined): void {
+  if (!isFinal(status) || wanted === undefined || wanted === status) return
+  throw new ApiError(
+    'RelationConflict',
+    `The workflow '${id}' has ended (${status}) and cannot be '${wanted}' any more`,
+  )
+}
+
+/** Tells of what others have to hear of. Gives the mailboxes to wake. */
+async function tellOfChange(
+  db: Database,
+  before: WorkflowRow,
+  after: WorkflowRow,
+  eventId: string | undefined,
+): Promise<string[]> {
+  if (isFinal(after.status) && !isFinal(before.status)) return tellParent(db, 'child_workflow_finished', after)
+  const resumes = after.status === 'in_progress' && (before.status === 'paused' || before.status === 'listening')
+  if (!resumes || eventId === undefined || (await isUpdateOf(db, after, eventId))) return []
+  return [await tellOfWorkflow(db, 'workflow_continued', after)]
+}
+
+/** Whether the event tells of this workflow: its handler has the workflow in hand already. */
+async function isUpdateOf(db: Database, row: WorkflowRow, eventId: string): Promise<boolean> {
+  const event = await findEvent(db, row.bot_id, eventId)
+  return event?.type === workflowUpdate && event.workflow_id === row.id
+}

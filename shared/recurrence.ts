@@ -1,0 +1,26 @@
+import { CronExpressionParser } from 'cron-parser'
+import { ApiError } from './errors.ts'
+
+/** Five fields, from minutes on, or a name like `@daily`. Seconds would be an event for every tick of the workers. */
+const shape = /^(?:@(?:yearly|monthly|weekly|daily|hourly|minutely|weekdays|weekends)|\S+(?: +\S+){4})$/
+
+/**
+ * The first time after another that a cron expression means, in UTC.
+ *
+ * @throws ApiError `InvalidPayload` when it is none, or means no time at all
+ */
+export function nextOccurrence(cron: string, after: Date): Date {
+  const expression = cron.trim()
+  if (!shape.test(expression)) {
+    throw new ApiError(
+      'InvalidPayload',
+      `'${cron}' is no cron expression: it takes five fields, for instance 0 9 * * 1-5`,
+    )
+  }
+  try {
+    return CronExpressionParser.parse(expression, { currentDate: after, tz: 'UTC' }).next().toDate()
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw new ApiError('InvalidPayload', `'${cron}' is no cron expression: ${problem}`)
+  }
+}

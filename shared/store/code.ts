@@ -1,0 +1,85 @@
+import { readSecrets } from '../named-secrets.ts'
+import { query, type Database } from './database.ts'
+import { decryptInstallation, type Installation } from './installations.ts'
+import type { CodeKind, InstallationRow, IntegrationRow } from './tables.ts'
+
+/** An integration as it is installed on a bot, and what running its code takes. It holds secrets. */
+export interface InstalledIntegration {
+  installation: Installation & { integration_id: string }
+  kind: CodeKind
+  /** Names its code for ever. */
+  codeId: string
+  /** The names of the actions that it declares. */
+  actions: string[]
+  secrets: Record<string, string>
+}
+
+/** Which of a bot's installations. */
+export type InstallationKey = { id: string } | { alias: string }
+
+type InstalledRow = InstallationRow & {
+  integration_id: string
+  kind: CodeKind
+  code_id: string
+  secrets: string | null
+  actions: string[]
+}
+
+/**
+ * Finds an integration that is installed on a bot. The built-in chat is none.
+ *
+ * @param secret the platform's own, with which secrets were encrypted
+ * @throws Error when they were encrypted with another
+ */
+export async function findInstalledIntegration(
+  db: Database,
+  secret: string,
+  botId: string,
+  key: InstallationKey,
+): Promise<InstalledIntegration | undefined> {
+  const [row] = await query<InstalledRow>(
+    db,
+    `select installations.*, integrations.kind, integrations.code_id, integrations.secrets,
+       array(select jsonb_object_keys(integrations.definition -> 'actions')) as actions
+     from installations join integrations on integrations.id = integration_id
+     where bot_id = :botId and ${'id' in key ? 'installations.id' : 'alias'} = :key`,
+    { botId, key: 'id' in key ? key.id : key.alias },
+  )
+  if (!row) return undefined
+  const { kind, code_id: codeId, secrets, actions, ...installation } = row
+  return {
+    installation: { ...(await decryptInstallation(installation, secret)), integration_id: installation.integration_id },
+    kind,
+    codeId,
+    actions,
+    secrets: await readSecrets(secret, { id: installation.integration_id, secrets }),
+  }
+}
+
+/** The code of an integration; undefined when it has other code by now. */
+export async function findIntegrationCode(
+  db: Database,
+  codeId: string,
+): Promise<Pick<IntegrationRow, 'script' | 'source_map'> | undefined> {
+  return db('integrations').where({ code_id: codeId }).first('script', 'source_map')
+}
+
+/** What a bot made with the public SDK is given at each request. */
+export interface BotSettings {
+  configuration: Record<string, unknown>
+  secrets: Record<string, string>
+}
+
+/** @throws Error when its secrets were encrypted with another secret of the platform */
+export async function findBotSettings(db: Database, secret: string, botId: string): Promise<BotSettings | undefined> {
+  const [row] = await query<{ configuration: Record<string, unknown> | null; secrets: string | null }>(
+    db,
+    `select definition #> '{configuration,data}' as configuration, secrets from bots where id = :botId`,
+    { botId },
+  )
+  if (!row) return undefined
+  return {
+    configuration: row.configuration ?? {},
+    secrets: await readSecrets(secret, { id: botId, secrets: row.secrets }),
+  }
+}

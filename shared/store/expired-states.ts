@@ -1,0 +1,77 @@
+import { sessionName } from '../models/state.ts'
+import type { NewEvent } from './events.ts'
+import { query, type Database } from './database.ts'
+import type { StateRow } from './tables.ts'
+
+/**
+ * What has expired is gone for everybody from that moment on, and swept away a little later. Of what it set itself the
+ * bot is told; of sessions, which the platform keeps for it, and of integrations' states it is not.
+ */
+const isSilent = `(installation_id is not null or (type = 'conversation' and name = '${sessionName}'))`
+
+/** Deletes expired states of which nobody is told, at most so many. Gives how many there were. */
+export async function deleteSilently(db: Database, limit: number): Promise<number> {
+  const rows = await query(
+    db,
+    `delete from states where id in (
+       select id from states where expires_at <= now() and ${isSilent}
+       order by expires_at limit :limit for update skip locked
+     )
+     returning id`,
+    { limit },
+  )
+  return rows.length
+}
+
+/** Expired states of which the bot is to be told, the longest expired first. */
+export async function expiredStates(db: Database, limit: number): Promise<StateRow[]> {
+  return query<StateRow>(
+    db,
+    `select * from states where expires_at <= now() and not ${isSilent} order by expires_at, id limit :limit`,
+    { limit },
+  )
+}
+
+/**
+ * Deletes an expired state and stores the event that tells of it: in the mailbox of the conversation whose state it was,
+ * or one of its own.
+ *
+ * @returns the mailbox; undefined when there is no event, because the state has been touched or swept away meanwhile, or
+ *   its conversation is deleted
+ */
+export async function expireState(
+  db: Database,
+  state: StateRow,
+  event: Pick<NewEvent, 'id' | 'type' | 'payload'>,
+): Promise<string | undefined> {
+  const ownerOf = (type: StateRow['type']) => (state.type === type ? state.owner_id : null)
+  const [row] = await query<{ mailbox: string }>(
+    db,
+    `with conversation as (
+       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       where id = :conversationId and bot_id = :botId and exists (select from states where id = :stateId)
+       returning id, clock
+     ), gone as (
+       delete from states where id = :stateId and expires_at = :expiresAt
+       returning bot_id
+     )
+     insert into events (id, bot_id, mailbox, conversation_id, user_id, workflow_id, type, payload, created_at)
+     select :id, bot_id, coalesce(conversation.id, :id), conversation.id, :userId, :workflowId, :type, :payload,
+       coalesce(clock, clock_timestamp())
+     from gone left join conversation on true
+     where :conversationId::text is null or conversation.id is not null
+     returning mailbox`,
+    {
+      id: event.id,
+      type: event.type,
+      payload: JSON.stringify(event.payload),
+      botId: state.bot_id,
+      stateId: state.id,
+      expiresAt: state.expires_at,
+      conversationId: ownerOf('conversation'),
+      userId: ownerOf('user'),
+      workflowId: ownerOf('workflow'),
+    },
+  )
+  return row?.mailbox
+}

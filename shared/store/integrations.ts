@@ -1,0 +1,150 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { IntegrationListing } from '../models/integration.ts'
+import type { Database } from './database.ts'
+import type { CodeKind, IntegrationRow } from './tables.ts'
+
+/** The code of one version of an integration, as it is kept. */
+export interface IntegrationCode {
+  codeId: string
+  kind: CodeKind
+  hash: string
+  source: string
+  script: string
+  sourceMap: string
+}
+
+export interface NewIntegration extends IntegrationCode {
+  id: string
+  workspaceId: string
+  name: string
+  version: string
+  definition: Record<string, unknown>
+  /** Encrypted. */
+  secrets: string
+}
+
+/** @throws a unique violation when the workspace has this version of this name already */
+export async function insertIntegration(db: Database, integration: NewIntegration): Promise<void> {
+  await db('integrations').insert({
+    id: integration.id,
+    workspace_id: integration.workspaceId,
+    name: integration.name,
+    version: integration.version,
+    definition: integration.definition,
+    secrets: integration.secrets,
+    ...codeColumns(integration),
+  })
+}
+
+/** Sets the given fields and leaves the others as they are. */
+export async function updateIntegrationFields(
+  db: Database,
+  workspaceId: string,
+  id: string,
+  fields: { definition: Record<string, unknown>; secrets?: string; code?: IntegrationCode | undefined },
+): Promise<void> {
+  await db('integrations')
+    .where({ workspace_id: workspaceId, id })
+    .update({
+      definition: fields.definition,
+      ...(fields.secrets !== undefined && { secrets: fields.secrets }),
+      ...(fields.code && codeColumns(fields.code)),
+      updated_at: db.fn.now(3),
+    })
+}
+
+function codeColumns({ codeId, kind, hash, source, script, sourceMap }: IntegrationCode) {
+  return { code_id: codeId, kind, hash, source, script, source_map: sourceMap }
+}
+
+/** What the Admin API shows of an integration; its code is left where it is. */
+const shown = ['id', 'workspace_id', 'name', 'version', 'definition', 'secrets', 'created_at', 'updated_at'] as const
+
+export type ShownIntegration = Pick<IntegrationRow, (typeof shown)[number]>
+
+export async function findIntegration(
+  db: Database,
+  workspaceId: string,
+  id: string,
+): Promise<ShownIntegration | undefined> {
+  return db('integrations')
+    .where({ workspace_id: workspaceId, id })
+    .first(...shown)
+}
+
+/** Likewise, and nobody else changes it before the transaction ends. */
+export async function lockIntegration(
+  transaction: Database,
+  workspaceId: string,
+  id: string,
+): Promise<ShownIntegration | undefined> {
+  return transaction('integrations')
+    .where({ workspace_id: workspaceId, id })
+    .forUpdate()
+    .first(...shown)
+}
+
+/** The integrations that a bot has installed. */
+export async function listInstalledIntegrations(
+  db: Database,
+  botId: string,
+): Promise<Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'>[]> {
+  const installed = db('installations').where({ bot_id: botId }).whereNotNull('integration_id')
+  return db('integrations')
+    .whereIn('id', installed.select('integration_id'))
+    .select('id', 'name', 'version', 'definition')
+}
+
+/** The versions that there are of an integration. */
+export async function listVersions(
+  db: Database,
+  workspaceId: string,
+  name: string,
+): Promise<Pick<IntegrationRow, 'id' | 'version'>[]> {
+  return db('integrations').where({ workspace_id: workspaceId, name }).select('id', 'version')
+}
+
+export interface IntegrationFilter {
+  name?: string
+  version?: string
+  dev?: boolean
+  visibility?: string
+  /** Part of the name, title or description. */
+  search?: string
+  installedByBotId?: string
+}
+
+/** One page of a workspace's integrations, newest first. */
+export async function pageOfIntegrations(
+  db: Database,
+  workspaceId: string,
+  filter: IntegrationFilter,
+  request: PageRequest,
+): Promise<Page<IntegrationListing>> {
+  const { name, version, dev, visibility, search, installedByBotId } = filter
+  const rows: IntegrationListing[] = await db('integrations')
+    .where({ workspace_id: workspaceId, ...(name && { name }), ...(version && { version }) })
+    .modify((query) => {
+      if (dev !== undefined) query.whereRaw(`coalesce((definition ->> 'dev')::boolean, false) = ?`, [dev])
+      if (visibility) query.whereRaw(`coalesce(definition ->> 'visibility', 'private') = ?`, [visibility])
+      if (search) {
+        const text = `concat_ws(E'\\n', name, definition ->> 'title', definition ->> 'description')`
+        query.whereRaw(`position(lower(?) in lower(${text})) > 0`, [search])
+      }
+      if (installedByBotId) {
+        const installed = db('installations').where({ bot_id: installedByBotId }).whereNotNull('integration_id')
+        query.whereIn('id', installed.select('integration_id'))
+      }
+      page(query, request)
+    })
+    .select('id', 'name', 'version', 'definition', 'created_at', 'updated_at')
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/**
+ * Deletes an integration and its tokens. False when the workspace has none of that id.
+ * @throws a foreign key violation while it is installed somewhere
+ */
+export async function deleteIntegrationRow(db: Database, workspaceId: string, id: string): Promise<boolean> {
+  return (await db('integrations').where({ workspace_id: workspaceId, id }).delete()) === 1
+}

@@ -1,0 +1,111 @@
+import { nextOccurrence } from '../recurrence.ts'
+import { query, type Database } from './database.ts'
+import type { RecurringEventRow } from './tables.ts'
+
+/** An event that a bot is to get again and again. */
+export interface RecurringEvent {
+  schedule: { cron: string }
+  type: string
+  payload: Record<string, unknown>
+}
+
+/**
+ * Changes a bot's recurring events: those that are given are set, those that are null are taken away, the others stay.
+ * One whose schedule stays as it is fires when it would have.
+ *
+ * @throws ApiError `InvalidPayload` when a schedule is no cron expression
+ */
+export async function setRecurringEvents(
+  db: Database,
+  botId: string,
+  changes: Record<string, RecurringEvent | null>,
+  now = new Date(),
+): Promise<void> {
+  for (const [name, change] of Object.entries(changes)) {
+    if (change) await putRecurringEvent(db, botId, name, change, nextOccurrence(change.schedule.cron, now))
+    else await db('recurring_events').where({ bot_id: botId, name }).delete()
+  }
+}
+
+async function putRecurringEvent(
+  db: Database,
+  botId: string,
+  name: string,
+  { schedule, type, payload }: RecurringEvent,
+  nextAt: Date,
+): Promise<void> {
+  await query(
+    db,
+    `insert into recurring_events as kept (bot_id, name, type, payload, cron, next_at)
+     values (:botId, :name, :type, :payload, :cron, :nextAt)
+     on conflict (bot_id, name) do update set
+       type = excluded.type, payload = excluded.payload, cron = excluded.cron,
+       next_at = case when kept.cron = excluded.cron then kept.next_at else excluded.next_at end`,
+    { botId, name, type, payload: JSON.stringify(payload), cron: schedule.cron, nextAt },
+  )
+}
+
+/** How often and why firings have failed, the last one included: its event tells, so nobody has to note it. */
+const failures = `
+  failed_attempts + (last.status is not distinct from 'failed')::integer as failed_attempts,
+  case when last.status = 'failed' then last.failure_reason else last_failure_reason end as last_failure_reason`
+
+const joinLast = `left join events last on last.id = last_event_id and last.bot_id = recurring_events.bot_id`
+
+/** A bot's recurring events by their names. */
+export async function listRecurringEvents(db: Database, botId: string): Promise<RecurringEventRow[]> {
+  return query<RecurringEventRow>(
+    db,
+    `select recurring_events.*, ${failures} from recurring_events ${joinLast}
+     where recurring_events.bot_id = :botId order by name`,
+    { botId },
+  )
+}
+
+/** Recurring events that are due, the longest due first. */
+export async function dueRecurringEvents(db: Database, limit: number): Promise<RecurringEventRow[]> {
+  return query<RecurringEventRow>(
+    db,
+    `select recurring_events.*, ${failures} from recurring_events ${joinLast}
+     where next_at <= now() order by next_at limit :limit`,
+    { limit },
+  )
+}
+
+/**
+ * Fires a recurring event and sets when it is to fire next. Undefined when another worker was quicker, or it was changed
+ * meanwhile.
+ *
+ * @param due as it was found
+ * @param eventId of the event to store, which is a mailbox of its own
+ * @returns the mailbox
+ */
+export async function fireRecurringEvent(
+  db: Database,
+  due: RecurringEventRow,
+  eventId: string,
+  nextAt: Date,
+): Promise<string | undefined> {
+  const [row] = await query<{ mailbox: string }>(
+    db,
+    `with fired as (
+       update recurring_events set next_at = :nextAt, last_event_id = :eventId,
+         failed_attempts = :failedAttempts, last_failure_reason = :lastFailureReason
+       where bot_id = :botId and name = :name and next_at = :dueAt
+       returning bot_id, type, payload
+     )
+     insert into events (id, bot_id, mailbox, type, payload)
+     select :eventId, bot_id, :eventId, type, payload from fired
+     returning mailbox`,
+    {
+      eventId,
+      nextAt,
+      botId: due.bot_id,
+      name: due.name,
+      dueAt: due.next_at,
+      failedAttempts: due.failed_attempts,
+      lastFailureReason: due.last_failure_reason,
+    },
+  )
+  return row?.mailbox
+}

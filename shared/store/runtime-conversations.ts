@@ -1,0 +1,168 @@
+import { page, toPage, type Page } from '../cursor.ts'
+import type { SortedPageRequest } from '../listing.ts'
+import type { RuntimeConversationRow } from '../models/conversation.ts'
+import type { Change, TagMatch } from '../models/tags.ts'
+import { query, type Database } from './database.ts'
+import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { inScope, scopeBindings, type Scope } from './scope.ts'
+import type { UserRow } from './tables.ts'
+
+/** Conversations as bots and integrations meet them. */
+
+const messageCount = `(select count(*) from messages where conversation_id = conversations.id)::integer as message_count`
+const columns = `conversations.*, integration, ${messageCount}`
+
+export interface NewRuntimeConversation {
+  id: string
+  botId: string
+  installationId: string
+  channel: string
+  tags: Record<string, string>
+  properties: Record<string, string>
+}
+
+/** Stores a conversation, in which nobody takes part yet. */
+export async function insertRuntimeConversation(
+  db: Database,
+  conversation: NewRuntimeConversation,
+): Promise<RuntimeConversationRow> {
+  const [row] = await query<RuntimeConversationRow>(
+    db,
+    `with conversation as (
+       insert into conversations (id, bot_id, installation_id, channel, tags, properties)
+       values (:id, :botId, :installationId, :channel, :tags, :properties)
+       returning *
+     )
+     select conversation.*, integration, 0 as message_count
+     from conversation join installations on installations.id = installation_id`,
+    {
+      ...conversation,
+      tags: JSON.stringify(conversation.tags),
+      properties: JSON.stringify(conversation.properties),
+    },
+  )
+  return row!
+}
+
+export async function findRuntimeConversation(
+  db: Database,
+  scope: Scope,
+  id: string,
+): Promise<RuntimeConversationRow | undefined> {
+  const [row] = await query<RuntimeConversationRow>(
+    db,
+    `select ${columns} from conversations join installations on installations.id = installation_id
+     where conversations.id = :id and ${inScope}`,
+    { ...scopeBindings(scope), id },
+  )
+  return row
+}
+
+/** Changes tags and properties. Undefined when there is no such conversation. */
+export async function updateRuntimeConversation(
+  db: Database,
+  scope: Scope,
+  id: string,
+  { tags, properties }: { tags: Change; properties: Change },
+): Promise<RuntimeConversationRow | undefined> {
+  const [row] = await query<RuntimeConversationRow>(
+    db,
+    `with conversations as (
+       update conversations set
+         tags = (tags || :setTags::jsonb) - :removedTags::text[],
+         properties = (properties || :setProperties::jsonb) - :removedProperties::text[],
+         updated_at = now()
+       where id = :id and ${inScope}
+       returning *
+     )
+     select ${columns} from conversations join installations on installations.id = installation_id`,
+    {
+      ...scopeBindings(scope),
+      id,
+      setTags: JSON.stringify(tags.set),
+      removedTags: tags.removed,
+      setProperties: JSON.stringify(properties.set),
+      removedProperties: properties.removed,
+    },
+  )
+  return row
+}
+
+/** Finds an installation's conversation of a channel by its tags; of several, the oldest. */
+export async function findMatchingConversation(
+  db: Database,
+  where: { installationId: string; channel: string },
+  match: TagMatch,
+): Promise<RuntimeConversationRow | undefined> {
+  return selectConversations(db)
+    .where({ installation_id: where.installationId, channel: where.channel })
+    .modify(applyMatch, 'conversations', match)
+    .orderBy(['conversations.created_at', 'conversations.id'])
+    .first() as Promise<RuntimeConversationRow | undefined>
+}
+
+export interface ConversationFilters extends Filters {
+  /** All of them take part. */
+  participantIds?: string[]
+  /** By its name or its alias. */
+  integrationName?: string
+  channel?: string
+  minMessageCount?: number
+  maxMessageCount?: number
+}
+
+/** One page of the conversations in a scope. */
+export async function pageOfRuntimeConversations(
+  db: Database,
+  scope: Scope,
+  filters: ConversationFilters,
+  request: SortedPageRequest,
+): Promise<Page<RuntimeConversationRow>> {
+  const { participantIds, integrationName, channel, minMessageCount, maxMessageCount } = filters
+  const rows: RuntimeConversationRow[] = await selectConversations(db)
+    .where('conversations.bot_id', scope.botId)
+    .modify((query) => {
+      if (scope.installation) query.where('installation_id', scope.installation.id)
+      if (channel !== undefined) query.where({ channel })
+      if (integrationName !== undefined) query.whereRaw('? in (integration, alias)', [integrationName])
+      if (participantIds && participantIds.length > 0) {
+        query.whereIn('conversations.id', conversationsOfAll(db, [...new Set(participantIds)]))
+      }
+      if (minMessageCount !== undefined) query.whereRaw(`${countOfMessages} >= ?`, [minMessageCount])
+      if (maxMessageCount !== undefined) query.whereRaw(`${countOfMessages} <= ?`, [maxMessageCount])
+      applyFilters(query, 'conversations', filters)
+      page(query, request, `conversations.${request.column}`, 'conversations.id')
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
+}
+
+const countOfMessages = `(select count(*) from messages where conversation_id = conversations.id)`
+
+function selectConversations(db: Database) {
+  return db('conversations')
+    .join('installations', 'installations.id', 'conversations.installation_id')
+    .select(db.raw(columns))
+}
+
+function conversationsOfAll(db: Database, userIds: string[]) {
+  return db('participants')
+    .whereIn('user_id', userIds)
+    .groupBy('conversation_id')
+    .havingRaw('count(*) = ?', [userIds.length])
+    .select('conversation_id')
+}
+
+/** Finds who takes part in a conversation. */
+export async function findParticipant(
+  db: Database,
+  conversationId: string,
+  userId: string,
+): Promise<UserRow | undefined> {
+  const [row] = await query<UserRow>(
+    db,
+    `select users.* from participants join users on users.id = user_id
+     where conversation_id = :conversationId and user_id = :userId`,
+    { conversationId, userId },
+  )
+  return row
+}

@@ -1,0 +1,160 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { Change, TagMatch } from '../models/tags.ts'
+import { nextEntry, roomColumns } from './conversation-log.ts'
+import { query, type Database } from './database.ts'
+import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
+import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { messageBindings, type NewMessage } from './messages.ts'
+import { inScope, scopeBindings, type Scope } from './scope.ts'
+import type { MessageRow } from './tables.ts'
+
+/** Messages as bots and integrations meet them; what bots say is stored in `messages.ts`. */
+
+/** What an integration's user says. */
+export interface NewReceivedMessage extends NewMessage {
+  installationId: string
+  conversationId: string
+  userId: string
+  /** The event that the bot has to handle because of the message. */
+  event: { id: string; type: string; integration: string }
+}
+
+/**
+ * Stores what an integration has received, with the event it makes for the bot and the effect of the run that stores it,
+ * in one statement. Its author takes part in the conversation from then on. Undefined when the installation has no such
+ * conversation, or when the run is not its event's newest any more.
+ *
+ * @throws a unique violation when the effect is recorded already
+ */
+export async function insertReceivedMessage(
+  db: Database,
+  message: NewReceivedMessage,
+  effect?: NewEffect,
+): Promise<MessageRow | undefined> {
+  const [row] = await query<MessageRow>(
+    db,
+    `with conversation as (
+       ${nextEntry}
+       where id = :conversationId and bot_id = :botId and installation_id = :installationId
+         ${effect ? `and exists (${newestRun})` : ''}
+       returning ${roomColumns}
+     ), ${effect ? `effect as (${effectInsert} from conversation), ` : ''}participant as (
+       insert into participants (conversation_id, user_id, bot_id) select id, :userId, bot_id from conversation
+       on conflict (conversation_id, user_id) do nothing
+     ), event as (
+       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
+       select :eventId, bot_id, id, id, :userId, :id, :integration, :eventType, '{}', clock from conversation
+     )
+     insert into messages
+       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
+     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'incoming', :origin, clock, clock
+     from conversation
+     returning *`,
+    {
+      ...messageBindings(message),
+      conversationId: message.conversationId,
+      installationId: message.installationId,
+      userId: message.userId,
+      origin: message.origin ?? null,
+      eventId: message.event.id,
+      eventType: message.event.type,
+      integration: message.event.integration,
+      ...(effect && effectBindings(effect)),
+    },
+  )
+  return row
+}
+
+/** Stores what was said elsewhere at another time; nobody is told. Undefined when there is no such conversation. */
+export async function insertImportedMessage(
+  db: Database,
+  scope: Scope,
+  message: NewMessage & {
+    conversationId: string
+    userId: string
+    direction: MessageRow['direction']
+    createdAt: Date
+  },
+): Promise<MessageRow | undefined> {
+  const [row] = await query<MessageRow>(
+    db,
+    `insert into messages
+       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
+     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, :direction, :createdAt, :createdAt
+     from conversations where id = :conversationId and ${inScope}
+     returning *`,
+    {
+      ...messageBindings(message),
+      ...scopeBindings(scope),
+      conversationId: message.conversationId,
+      userId: message.userId,
+      direction: message.direction,
+      createdAt: message.createdAt,
+    },
+  )
+  return row
+}
+
+export async function findRuntimeMessage(db: Database, scope: Scope, id: string): Promise<MessageRow | undefined> {
+  const [row] = await query<MessageRow>(
+    db,
+    `select messages.* from messages join conversations on conversations.id = conversation_id
+     where messages.id = :id and ${inScope}`,
+    { ...scopeBindings(scope), id },
+  )
+  return row
+}
+
+/** Finds a conversation's message by its tags; of several, the oldest. */
+export async function findMatchingMessage(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  match: TagMatch,
+): Promise<MessageRow | undefined> {
+  return db('messages')
+    .where({ bot_id: where.botId, conversation_id: where.conversationId })
+    .modify(applyMatch, 'messages', match)
+    .orderBy(['created_at', 'id'])
+    .first()
+}
+
+/** Changes a message's tags, and its content when it is given. The message must be in the caller's scope. */
+export async function updateRuntimeMessage(
+  db: Database,
+  where: { botId: string; id: string },
+  change: { tags: Change; content?: Pick<NewMessage, 'payload' | 'metadata'> | undefined },
+): Promise<MessageRow | undefined> {
+  const { tags, content } = change
+  const [row] = await db('messages')
+    .where({ bot_id: where.botId, id: where.id })
+    .update({
+      tags: db.raw('(tags || ?::jsonb) - ?::text[]', [JSON.stringify(tags.set), tags.removed]),
+      ...(content && { payload: content.payload, metadata: content.metadata ?? null }),
+      updated_at: db.fn.now(3),
+    })
+    .returning('*')
+  return row
+}
+
+/** One page of the messages in a scope, newest first; of one conversation when it is given. */
+export async function pageOfRuntimeMessages(
+  db: Database,
+  scope: Scope,
+  filters: Filters & { conversationId?: string },
+  request: PageRequest,
+): Promise<Page<MessageRow>> {
+  const { conversationId } = filters
+  const rows: MessageRow[] = await db('messages')
+    .where('messages.bot_id', scope.botId)
+    .select('messages.*')
+    .modify((query) => {
+      if (conversationId !== undefined) query.where('messages.conversation_id', conversationId)
+      if (scope.installation) {
+        query.join('conversations', 'conversations.id', 'messages.conversation_id')
+        query.where('installation_id', scope.installation.id)
+      }
+      applyFilters(query, 'messages', filters)
+      page(query, request, 'messages.created_at', 'messages.id')
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}

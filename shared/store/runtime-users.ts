@@ -1,0 +1,99 @@
+import { page, toPage, type Page } from '../cursor.ts'
+import type { SortedPageRequest, TimeColumn } from '../listing.ts'
+import type { Change, TagMatch } from '../models/tags.ts'
+import { query, type Database } from './database.ts'
+import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { scopeBindings, userInScope, type Scope } from './scope.ts'
+import type { UserRow } from './tables.ts'
+
+/** Users as bots and integrations meet them. */
+
+export async function findRuntimeUser(db: Database, scope: Scope, id: string): Promise<UserRow | undefined> {
+  const [row] = await query<UserRow>(db, `select * from users where id = :id and ${userInScope}`, {
+    ...scopeBindings(scope),
+    id,
+  })
+  return row
+}
+
+/** What changes of a user. Fields that are left out stay, those that are null are removed. */
+export interface UserChange {
+  tags: Change
+  properties: Change
+  name?: string | null | undefined
+  pictureUrl?: string | null | undefined
+  profile?: string | null | undefined
+}
+
+/** Changes a user. Undefined when there is none in the scope; the bot itself is in that of the bot alone. */
+export async function updateRuntimeUser(
+  db: Database,
+  { botId, installation }: Scope,
+  id: string,
+  { tags, properties, name, pictureUrl, profile }: UserChange,
+): Promise<UserRow | undefined> {
+  const changed = (column: string, { set, removed }: Change) =>
+    db.raw('(?? || ?::jsonb) - ?::text[]', [column, JSON.stringify(set), removed])
+  const [row] = await db('users')
+    .where({ bot_id: botId, id, ...(installation && { installation_id: installation.id }) })
+    .update({
+      tags: changed('tags', tags),
+      properties: changed('properties', properties),
+      ...(name !== undefined && { name }),
+      ...(pictureUrl !== undefined && { picture_url: pictureUrl }),
+      ...(profile !== undefined && { profile }),
+      updated_at: db.fn.now(3),
+    })
+    .returning('*')
+  return row
+}
+
+/** Deletes a user and tells whether there was one in the scope. What the user said stays. */
+export async function deleteRuntimeUser(db: Database, { botId, installation }: Scope, id: string): Promise<boolean> {
+  const deleted = await db('users')
+    .where({ bot_id: botId, id, ...(installation && { installation_id: installation.id }) })
+    .delete()
+  return deleted > 0
+}
+
+/** Finds a user in a scope by tags; of several, the oldest. */
+export async function findMatchingUser(
+  db: Database,
+  { botId, installation }: Scope,
+  match: TagMatch,
+): Promise<UserRow | undefined> {
+  return db('users')
+    .where({ bot_id: botId, ...(installation && { installation_id: installation.id }) })
+    .modify(applyMatch, 'users', match)
+    .orderBy(['created_at', 'id'])
+    .first()
+}
+
+export interface UserFilters extends Filters {
+  /** Those who take part in it. */
+  conversationId?: string
+}
+
+/**
+ * One page of the users in a scope.
+ *
+ * @param range the time that the filters' dates are about
+ */
+export async function pageOfRuntimeUsers(
+  db: Database,
+  { botId, installation }: Scope,
+  filters: UserFilters & { range: TimeColumn },
+  request: SortedPageRequest,
+): Promise<Page<UserRow>> {
+  const { conversationId } = filters
+  const rows: UserRow[] = await db('users')
+    .where({ bot_id: botId, ...(installation && { installation_id: installation.id }) })
+    .modify((query) => {
+      if (conversationId !== undefined) {
+        query.whereIn('id', db('participants').where({ conversation_id: conversationId }).select('user_id'))
+      }
+      applyFilters(query, 'users', filters, filters.range)
+      page(query, request, request.column)
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row[request.column], id: row.id }))
+}

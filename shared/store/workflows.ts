@@ -1,0 +1,231 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { Change } from '../models/tags.ts'
+import { finalStatuses } from '../models/workflow.ts'
+import { query, type Database } from './database.ts'
+import type { WorkflowRow, WorkflowStatus } from './tables.ts'
+
+export interface NewWorkflow {
+  id: string
+  botId: string
+  name: string
+  status: WorkflowStatus
+  input: Record<string, unknown>
+  tags: Record<string, string>
+  parentId?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  timeoutAt?: Date | undefined
+}
+
+/** Without another word a workflow has a day. */
+const usualTime = `interval '1 day'`
+
+export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promise<WorkflowRow> {
+  const [row] = await query<WorkflowRow>(
+    db,
+    `insert into workflows
+       (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at)
+     values (:id, :botId, :name, :status, :input, :tags, :parentId, :conversationId, :userId,
+       coalesce(:timeoutAt, now() + ${usualTime}))
+     returning *`,
+    {
+      id: workflow.id,
+      botId: workflow.botId,
+      name: workflow.name,
+      status: workflow.status,
+      input: JSON.stringify(workflow.input),
+      tags: JSON.stringify(workflow.tags),
+      parentId: workflow.parentId ?? null,
+      conversationId: workflow.conversationId ?? null,
+      userId: workflow.userId ?? null,
+      timeoutAt: workflow.timeoutAt ?? null,
+    },
+  )
+  if (!row) throw new Error('The inserted workflow was not returned')
+  return row
+}
+
+export async function findWorkflow(
+  db: Database,
+  { botId }: { botId: string },
+  id: string,
+): Promise<WorkflowRow | undefined> {
+  return db('workflows').where({ bot_id: botId, id }).first()
+}
+
+/**
+ * Finds a workflow and keeps others from changing it until the transaction ends, nor its conversation and its parent's:
+ * these are locked first, and in one order, by all who lock them with anything of theirs.
+ */
+export async function lockWorkflow(db: Database, botId: string, id: string): Promise<WorkflowRow | undefined> {
+  await query(
+    db,
+    `select from conversations
+     where bot_id = :botId and id in (
+       select conversation_id from workflows
+       where bot_id = :botId
+         and (id = :id or id = (select parent_id from workflows where bot_id = :botId and id = :id))
+     )
+     order by id for no key update`,
+    { botId, id },
+  )
+  return db('workflows').where({ bot_id: botId, id }).forUpdate().first()
+}
+
+/** Lets only one at a time look for a bot's workflow of a name in order to create it, until the transaction ends. */
+export async function lockWorkflowName(db: Database, botId: string, name: string): Promise<void> {
+  await query(db, `select pg_advisory_xact_lock(hashtextextended(:key, 0))`, { key: `workflow ${botId} ${name}` })
+}
+
+export interface WorkflowMatch {
+  botId: string
+  name: string
+  tags: Record<string, string>
+  /** The tags alone that count; all of them, and no others, unless given. */
+  byTags?: string[] | undefined
+  group?: 'active' | 'finished' | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  parentId?: string | undefined
+}
+
+/** The newest workflow that matches. */
+export async function matchWorkflow(db: Database, match: WorkflowMatch): Promise<WorkflowRow | undefined> {
+  const { tags, byTags, group } = match
+  return db('workflows')
+    .where({
+      bot_id: match.botId,
+      name: match.name,
+      ...(match.conversationId && { conversation_id: match.conversationId }),
+      ...(match.userId && { user_id: match.userId }),
+      ...(match.parentId && { parent_id: match.parentId }),
+    })
+    .modify((builder) => {
+      if (!byTags) void builder.whereRaw('tags = ?::jsonb', [JSON.stringify(tags)])
+      for (const key of byTags ?? [])
+        void builder.whereRaw('tags ->> ? is not distinct from ?', [key, tags[key] ?? null])
+      if (group === 'active') void builder.whereNotIn('status', finalStatuses)
+      if (group === 'finished') void builder.whereIn('status', finalStatuses)
+    })
+    .orderBy([
+      { column: 'created_at', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .first()
+}
+
+export interface WorkflowFilter {
+  tags?: Record<string, string> | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  parentWorkflowId?: string | undefined
+  statuses?: WorkflowStatus[] | undefined
+  name?: string | undefined
+}
+
+/** One page of a bot's workflows, the newest first. */
+export async function pageOfWorkflows(
+  db: Database,
+  botId: string,
+  filter: WorkflowFilter,
+  request: PageRequest,
+): Promise<Page<WorkflowRow>> {
+  const { tags, statuses } = filter
+  const rows: WorkflowRow[] = await db('workflows')
+    .where({
+      bot_id: botId,
+      ...(filter.conversationId && { conversation_id: filter.conversationId }),
+      ...(filter.userId && { user_id: filter.userId }),
+      ...(filter.parentWorkflowId && { parent_id: filter.parentWorkflowId }),
+      ...(filter.name && { name: filter.name }),
+    })
+    .modify((builder) => {
+      if (tags) void builder.whereRaw('tags @> ?::jsonb', [JSON.stringify(tags)])
+      if (statuses) void builder.whereIn('status', statuses)
+      page(builder, request)
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+export interface WorkflowChanges {
+  status?: WorkflowStatus | undefined
+  output?: Record<string, unknown> | undefined
+  tags?: Change | undefined
+  userId?: string | undefined
+  timeoutAt?: Date | undefined
+  failureReason?: string | undefined
+}
+
+/** Changes what is given and leaves the rest. Undefined when there is no such workflow. */
+export async function changeWorkflow(
+  db: Database,
+  botId: string,
+  id: string,
+  changes: WorkflowChanges,
+): Promise<WorkflowRow | undefined> {
+  const [row] = await query<WorkflowRow>(
+    db,
+    `update workflows set
+       status = coalesce(:status, status),
+       output = coalesce(:output, output),
+       tags = (tags || :tags::jsonb) - :removedTags::text[],
+       user_id = coalesce(:userId, user_id),
+       timeout_at = coalesce(:timeoutAt, timeout_at),
+       failure_reason = coalesce(:failureReason, failure_reason),
+       completed_at = case when coalesce(:status, status) = any(:finalStatuses::text[])
+         then coalesce(completed_at, now()) end,
+       updated_at = now()
+     where bot_id = :botId and id = :id
+     returning *`,
+    {
+      botId,
+      id,
+      status: changes.status ?? null,
+      output: changes.output ? JSON.stringify(changes.output) : null,
+      tags: JSON.stringify(changes.tags?.set ?? {}),
+      removedTags: changes.tags?.removed ?? [],
+      userId: changes.userId ?? null,
+      timeoutAt: changes.timeoutAt ?? null,
+      failureReason: changes.failureReason ?? null,
+      finalStatuses: [...finalStatuses],
+    },
+  )
+  return row
+}
+
+/** Deletes a workflow with those that it is the parent of, down to the last, and the states of all of them. */
+export async function deleteWorkflow(db: Database, botId: string, id: string): Promise<void> {
+  await query(
+    db,
+    `with recursive family as (
+       select id from workflows where bot_id = :botId and id = :id
+       union
+       select workflows.id from workflows join family on parent_id = family.id
+     ), gone as (
+       delete from states where bot_id = :botId and type = 'workflow' and owner_id in (select id from family)
+     )
+     delete from workflows where bot_id = :botId and id = :id`,
+    { botId, id },
+  )
+}
+
+/** Workflows whose time is over, the longest over first. */
+export async function dueWorkflows(db: Database, limit: number): Promise<WorkflowRow[]> {
+  return query<WorkflowRow>(
+    db,
+    `select * from workflows where completed_at is null and timeout_at <= now() order by timeout_at, id limit :limit`,
+    { limit },
+  )
+}
+
+/** Ends a workflow as timed out. Undefined when it has ended otherwise meanwhile, or been given more time. */
+export async function endOverdueWorkflow(db: Database, botId: string, id: string): Promise<WorkflowRow | undefined> {
+  const [row] = await query<WorkflowRow>(
+    db,
+    `update workflows set status = 'timedout', completed_at = now(), updated_at = now()
+     where bot_id = :botId and id = :id and completed_at is null and timeout_at <= now()
+     returning *`,
+    { botId, id },
+  )
+  return row
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { compileBot } from '#shared/compile-bot.ts'
+import { newId, newWebhookId } from '#shared/ids.ts'
+import type { InstallationRow } from '#shared/store/tables.ts'
+import type { Platform } from './platform.ts'
+
+/** Stores a native integration of the workspace as it is after its upload. @returns its id */
+export async function storeIntegration(platform: Platform, code = 'export function register() {}'): Promise<string> {
+  const { hash, source, script, sourceMap } = await compileBot(code)
+  const id = newId('int')
+  await platform.context.db('integrations').insert({
+    id,
+    workspace_id: platform.workspaceId,
+    name: `tool-${randomBytes(6).toString('hex')}`,
+    version: '1.0.0',
+    definition: {},
+    kind: 'native',
+    code_id: newId('intver'),
+    hash,
+    source,
+    script,
+    source_map: sourceMap,
+  })
+  return id
+}
+
+/** Stores that an integration is installed on a bot, without having it registered. */
+export async function installIntegration(
+  platform: Platform,
+  botId: string,
+  integrationId: string,
+  fields: Partial<InstallationRow> = {},
+): Promise<InstallationRow> {
+  const [row] = await platform.context
+    .db('installations')
+    .insert({
+      id: newId('int'),
+      bot_id: botId,
+      integration: 'tool',
+      alias: 'tool',
+      webhook_id: newWebhookId(),
+      integration_id: integrationId,
+      ...fields,
+    })
+    .returning('*')
+  return row!
+}

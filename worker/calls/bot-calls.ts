@@ -1,0 +1,59 @@
+import type { JsonObject } from '#sandbox/contract.ts'
+import { unknownAction } from '#shared/call-action.ts'
+import type { Context } from '#shared/context.ts'
+import { incomingEventStages, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
+import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import type { BotCode } from '../bundles.ts'
+import { toEventObject } from '../event-object.ts'
+import { platformRetry, type Call } from './call.ts'
+import { sdkCall } from './sdk-handler.ts'
+import { findSubjects } from './subjects.ts'
+
+/**
+ * What a bot's code is to do for an event.
+ *
+ * @returns undefined when it declares nothing for it, or what the event is about is gone
+ */
+export async function botCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
+  if (event.type === actionTriggered) {
+    const { type, input } = event.payload as { type: string; input: JsonObject }
+    return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
+  }
+  if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
+  const stages = event.type === messageCreated ? incomingMessageStages : incomingEventStages
+  if (![...stages, turnEndStage].some((stage) => code.hooks.includes(stage))) return undefined
+  return {
+    code,
+    task: { kind: 'event', event: toEventObject(event), stages: [...stages], finally: turnEndStage },
+    retry: code.retry,
+  }
+}
+
+/** @param action `event` is the one for which it is called, as bot code sees it */
+export function botActionCall(
+  code: BotCode,
+  { botId, type, input, event }: { botId: string; type: string; input: JsonObject; event: JsonObject },
+): Call {
+  if (code.bundle.kind === 'native') {
+    if (!code.actions.includes(type)) throw unknownAction(type, code.actions)
+    return { code, task: { kind: 'action', name: type, input, event }, retry: code.retry }
+  }
+  // What actions it has, such a bundle tells nobody but who calls them.
+  const { configuration } = code
+  return sdkCall(code, { operation: actionTriggered, type, botId, configuration, body: { type, input }, retry: null })
+}
+
+async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
+  const subjects = event.type === messageCreated ? await findSubjects(context, event) : undefined
+  if (event.type === messageCreated && !subjects) return undefined
+  const shown = { ...toRuntimeEvent(event), ...(subjects && { payload: subjects }) }
+  return sdkCall(code, {
+    operation: 'event_received',
+    type: event.type,
+    botId: event.bot_id,
+    configuration: code.configuration,
+    body: { event: shown as unknown as JsonObject },
+    retry: platformRetry,
+  })
+}

@@ -1,0 +1,124 @@
+import type { Json, JsonObject } from '#sandbox/contract.ts'
+import type { Context } from '#shared/context.ts'
+import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { integrationWebhookUrl } from '#shared/registration.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import type { RetryPolicy } from '#shared/store/tables.ts'
+import type { IntegrationCode } from '../bundles.ts'
+import { platformRetry, Unheard, type Call } from './call.ts'
+import { sdkCall } from './sdk-handler.ts'
+import { findSubjects } from './subjects.ts'
+import { readWebhookRequest } from './webhook-request.ts'
+
+/** What an integration is asked to do, in the words of either kind of code. */
+interface Request {
+  operation: string
+  /** Of a module of ours: where it exports the function, and what that is called with beside its context. */
+  path: string[]
+  /** Whether it may have no such function. */
+  optional?: boolean
+  argument: JsonObject
+  /** Of a bundle of the public SDK: the body of the request. */
+  body: JsonObject
+  answersVerbatim?: boolean
+  retry: RetryPolicy | null
+}
+
+/**
+ * What an installed integration's code is to do for an event.
+ *
+ * @returns undefined when what the event is about is gone
+ * @throws Unheard when the integration is not to hear of it
+ * @throws Unrunnable when its code could not take it
+ */
+export async function integrationCall(
+  context: Context,
+  event: ClaimedEvent,
+  code: IntegrationCode,
+): Promise<Call | undefined> {
+  const { installation } = code
+  if (!installation.enabled && event.type !== register && event.type !== unregister) {
+    throw new Unheard(`The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`)
+  }
+  switch (event.type) {
+    case register:
+    case unregister:
+      return toCall(context, code, {
+        operation: event.type,
+        path: [event.type],
+        optional: true,
+        argument: {},
+        body: event.payload as JsonObject,
+        retry: null,
+      })
+    case webhookReceived: {
+      const request = await readWebhookRequest(context, event)
+      return toCall(context, code, {
+        operation: webhookReceived,
+        path: ['handler'],
+        argument: { request },
+        body: { req: request },
+        answersVerbatim: true,
+        retry: null,
+      })
+    }
+    case actionTriggered: {
+      const { type, input } = event.payload as { type: string; input: JsonObject }
+      return integrationActionCall(context, code, type, input)
+    }
+    case messageCreated:
+      return deliveryCall(context, event, code)
+    default:
+      throw new Unheard(`No integration hears of events of type '${event.type}'`)
+  }
+}
+
+/** @param name without the alias */
+export function integrationActionCall(context: Context, code: IntegrationCode, name: string, input: JsonObject): Call {
+  return toCall(context, code, {
+    operation: actionTriggered,
+    path: ['actions', name],
+    argument: { input },
+    body: { type: name, input },
+    retry: null,
+  })
+}
+
+async function deliveryCall(context: Context, event: ClaimedEvent, code: IntegrationCode): Promise<Call | undefined> {
+  const subjects = await findSubjects(context, event, code)
+  if (!subjects) return undefined
+  const { type, payload } = subjects.message
+  const { channel } = subjects.conversation
+  const { alias, disabled_channels: disabled } = code.installation
+  if (disabled.includes(channel)) {
+    throw new Unheard(`The channel '${channel}' of '${alias}' is disabled: the message was not delivered`)
+  }
+  const body = { type, payload, ...subjects } as unknown as JsonObject
+  return toCall(context, code, {
+    operation: messageCreated,
+    path: ['channels', channel, 'messages', type],
+    argument: body,
+    body,
+    retry: platformRetry,
+  })
+}
+
+function toCall({ config }: Context, code: IntegrationCode, request: Request): Call {
+  const { installation, bundle } = code
+  const { bot_id: botId, integration_id: integrationId, alias, webhook_id: webhookId } = installation
+  const { configuration_type: configurationType } = installation
+  const configuration = installation.configuration as Record<string, Json>
+  if (bundle.kind === 'sdk') {
+    const headers = {
+      'x-integration-id': integrationId,
+      'x-integration-alias': alias,
+      'x-webhook-id': webhookId,
+      ...(configurationType !== null && { 'x-bp-configuration-type': configurationType }),
+    }
+    return sdkCall(code, { ...request, type: request.operation, botId, configuration, headers })
+  }
+  const webhookUrl = integrationWebhookUrl(config, webhookId)
+  const ctx = { botId, integrationId, integrationAlias: alias, configuration, configurationType, webhookId, webhookUrl }
+  const { path, optional = false, argument, retry } = request
+  return { code, task: { kind: 'call', path, optional, argument: { ctx, ...argument }, addsContext: true }, retry }
+}

@@ -1,0 +1,102 @@
+import type { Host, JsonObject, Outcome } from '#sandbox/contract.ts'
+import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/call-action.ts'
+import type { OpenStreams } from '#shared/caller.ts'
+import { ApiError } from '#shared/errors.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import { botActionCall } from './calls/bot-calls.ts'
+import type { Call } from './calls/call.ts'
+import { integrationActionCall } from './calls/integration-calls.ts'
+import { openDoor } from './host.ts'
+import { limits } from './limits.ts'
+import type { Tools } from './worker.ts'
+
+/** What all runs of an event's handling have in common. */
+export interface Handling {
+  event: ClaimedEvent
+  openStreams: OpenStreams
+  /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
+  deadline: number
+}
+
+/** Where a run stands among those of the handling. */
+interface Place {
+  /** The calls of actions that led to it, for instance `callAction:1/`; empty for the event itself. */
+  scope: string
+  /** The run that called it, when it is one of the same isolate. */
+  within?: string
+}
+
+/** How many actions may call each other in a chain. */
+const mostNested = 16
+
+/** Makes a call in the sandbox, with the door open for whom the code belongs to. */
+export function runCall(tools: Tools, handling: Handling, call: Call, place: Place = { scope: '' }): Promise<Outcome> {
+  const { event, openStreams } = handling
+  const { scope, within } = place
+  const id = `${event.id}#${event.attempt}/${scope}`
+  const host: Host = openDoor(tools, {
+    botId: event.bot_id,
+    ...('installation' in call.code && { installation: call.code.installation }),
+    eventId: event.id,
+    attempt: event.attempt,
+    scope,
+    openStreams,
+    async callAction(type, input, nestedScope) {
+      const called = await actionCall(tools, event, call, type, input as JsonObject)
+      if (!called) return callActionRemotely(tools, event.bot_id, type, input)
+      if (nestedScope.split('/').length > mostNested) {
+        throw new ApiError('Runtime', `Actions call each other more than ${mostNested} deep: '${type}' was not called`)
+      }
+      const isSameIsolate = called.code.bundle.id === call.code.bundle.id
+      const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
+      return outputOf(type, called, await runCall(tools, handling, called, nested))
+    },
+  })
+  const all = limits(tools.config.sandbox)
+  const left = Math.max(1, handling.deadline - Date.now())
+  return tools.sandbox.run({
+    id,
+    bundle: call.code.bundle,
+    // A run that is repeated names its streams as before, so that listeners replace what they show of them.
+    task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
+    limits: { ...all, wallMilliseconds: Math.min(all.wallMilliseconds, left) },
+    host,
+  })
+}
+
+/**
+ * The call of an action that a run asks for.
+ *
+ * @returns undefined for a bot's own action that an integration calls: it is an event of the bot's own, with its state
+ * @throws ApiError `ReferenceNotFound` when there is no such action
+ */
+async function actionCall(
+  tools: Tools,
+  event: ClaimedEvent,
+  { code }: Call,
+  type: string,
+  input: JsonObject,
+): Promise<Call | undefined> {
+  const { alias, name } = splitActionType(type)
+  if (alias === undefined) {
+    if ('installation' in code) return undefined
+    // The event is the one of the run that calls it.
+    return botActionCall(code, { botId: event.bot_id, type, input, event: {} })
+  }
+  const called = await tools.bundles.ofIntegration(event.bot_id, { alias })
+  if (!called?.installation.enabled) throw await notInstalled(tools.db, event.bot_id, type)
+  if (!called.actions.includes(name)) throw unknownAction(type, called.actions)
+  return integrationActionCall(tools, called, name, input)
+}
+
+function outputOf(type: string, { read }: Call, outcome: Outcome): Record<string, unknown> {
+  if (outcome.status === 'interrupted') {
+    throw new ApiError('Internal', `The action '${type}' was interrupted`, { cause: new Error(outcome.reason) })
+  }
+  if (outcome.status === 'failed') {
+    throw new ApiError('Runtime', `The action '${type}' failed: ${outcome.error.message}`)
+  }
+  const { result, failure } = read ? read(outcome.result) : { result: outcome.result }
+  if (failure) throw new ApiError('Runtime', `The action '${type}' failed: ${failure.message}`)
+  return (result ?? {}) as Record<string, unknown>
+}
