@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { compareBundles } from './bundles/compare.ts'
+import { bundlesTable, describeBundles } from './bundles/report.ts'
 import { compare, type Comparison } from './compare.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { mostStreams } from './listeners/open-files.ts'
@@ -9,8 +11,9 @@ import { startServers, type Servers } from './servers.ts'
 import { listenersPerConversation } from './system.ts'
 
 /**
- * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, and how an api process
- * carries open streams; each beside a floor, which does the same with nothing of ours. See the README in this folder.
+ * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
+ * carries open streams, and how soon bots answer in the sandbox; each beside a floor, which does the same with nothing
+ * of ours. See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -31,11 +34,21 @@ async function main(): Promise<void> {
 }
 
 async function measure(options: Options, parts: AsyncDisposableStack): Promise<void> {
-  const servers = await startServers(parts)
+  const { benchmarks } = options
   const sections = [describeMachine()]
-  if (options.benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, parts)))
-  if (options.benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, parts)))
+  // They need no servers, which would be on the same cores.
+  if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, parts)))
+  if (benchmarks.includes('straight-line') || benchmarks.includes('listeners')) {
+    const servers = await startServers(parts)
+    if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, parts)))
+    if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, parts)))
+  }
   console.log(sections.filter((text) => text !== '').join('\n\n'))
+}
+
+async function bundles(options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+  console.error('Measuring bundles')
+  return [describeBundles(options), bundlesTable(await compareBundles(options, parts))]
 }
 
 async function straightLine(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

@@ -62,13 +62,15 @@ function timeOf(rounds: Round[], part: PartName): number {
   return median(rounds.map(({ saturated }) => saturated.processorTime?.[part] ?? 0))
 }
 
-function spread(values: number[]): string {
+/** The median, smallest and largest of the rounds. */
+export function spread(values: number[]): string {
   return `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
 }
 
 /** A figure with as many decimals as tell something. */
 export function round(value: number): string {
   if (value >= 100) return value.toFixed(0)
+  if (value < 0.01) return value.toPrecision(2)
   return value.toFixed(value < 1 ? 2 : 1)
 }
 

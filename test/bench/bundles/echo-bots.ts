@@ -1,0 +1,98 @@
+import type { BundleKind, JsonObject } from '#sandbox/contract.ts'
+import { compileBot } from '#shared/compile-bot.ts'
+import { bundleSdk } from '../../sdk/bundle.ts'
+import { conversationId, platformUrl } from './platform.ts'
+
+/** A bot that answers a text with what was said. */
+export interface EchoBot {
+  kind: BundleKind
+  /** A CommonJS script. */
+  code: string
+  environment: Record<string, string>
+  /** What it is given for a message: the `event` object if it is native, else the request to its handler. */
+  input: JsonObject
+  /** Calls of the platform that it makes for a message. */
+  calls: number
+}
+
+const native = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({
+        conversationId: event.conversationId,
+        type: 'text',
+        payload: { text: 'You said: ' + event.preview },
+      })
+    },
+  }
+`
+
+const botId = 'bot_01K0000000000000000000000'
+const userId = 'user_01K0000000000000000000000'
+const createdAt = '2026-01-02T03:04:05.678Z'
+const payload = { type: 'text', text: 'hello' }
+
+const event: JsonObject = {
+  id: 'evt_01K0000000000000000000000',
+  botId,
+  createdOn: createdAt,
+  direction: 'incoming',
+  type: 'message_created',
+  payload,
+  preview: 'hello',
+  state: { bot: {}, user: {}, conversation: {}, session: {}, temp: {} },
+  tags: {},
+  conversationId,
+  userId,
+  messageId: 'msg_01K0000000000000000000000',
+}
+
+const runtimeEvent: JsonObject = {
+  id: 'evt_01K0000000000000000000000',
+  createdAt,
+  type: 'message_created',
+  payload: {
+    message: {
+      id: 'msg_01K0000000000000000000000',
+      createdAt,
+      type: 'text',
+      payload,
+      tags: {},
+      conversationId,
+      userId,
+      direction: 'incoming',
+    },
+    user: { id: userId, createdAt, updatedAt: createdAt, tags: {} },
+    conversation: { id: conversationId, createdAt, updatedAt: createdAt, channel: 'channel', tags: {} },
+  },
+}
+
+const request: JsonObject = {
+  method: 'POST',
+  path: '/',
+  query: '',
+  headers: {
+    'content-type': 'application/json',
+    'x-bot-id': botId,
+    'x-bot-user-id': botId,
+    'x-bp-operation': 'event_received',
+    'x-bp-type': 'message_created',
+    'x-bp-configuration': Buffer.from('{}').toString('base64'),
+  },
+  body: JSON.stringify({ event: runtimeEvent }),
+}
+
+/** Builds a native bot as an upload is compiled, and one of the public SDK as the public command line bundles it. */
+export async function buildEchoBots(): Promise<EchoBot[]> {
+  const { script } = await compileBot(native)
+  return [
+    { kind: 'native', code: script, environment: {}, input: event, calls: 1 },
+    {
+      kind: 'sdk',
+      code: await bundleSdk('echo-bot.ts'),
+      environment: { BP_API_URL: platformUrl, BP_TOKEN: 'not-needed', BP_LOG_FORMAT: 'json' },
+      input: request,
+      calls: 3,
+    },
+  ]
+}

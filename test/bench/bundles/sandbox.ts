@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Bundle, Run, Task } from '#sandbox/contract.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { hookNames, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
+import { botOperations } from '#shared/router.ts'
+import { limits } from '../../../worker/limits.ts'
+import type { EchoBot } from './echo-bots.ts'
+import { measureEvents, measureStarts, type Handle, type Measured } from './measure.ts'
+import { replyTo } from './platform.ts'
+
+export interface MeasuredSandbox extends Measured {
+  /** Of resident memory, for each isolate; absent where the system does not tell. */
+  megabytes?: number
+}
+
+const defaultLimits = limits({ memoryMegabytes: 64, cpuMilliseconds: 2000, wallMilliseconds: 60_000 })
+
+/** Measures a bot in a sandbox as the worker opens it, with one process, which has run no other bot. */
+export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack): Promise<MeasuredSandbox> {
+  let pid = 0
+  const sandbox = parts.adopt(
+    await openSandbox({
+      processes: 1,
+      operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
+      hooks: hookNames,
+      log: (_level, _message, details) => {
+        if (details && 'pid' in details) pid = Number(details.pid)
+      },
+    }),
+    (open) => open.close(),
+  )
+
+  async function start(): Promise<Handle> {
+    const { kind, code, environment } = bot
+    // An id that is new means an isolate that is new.
+    const bundle: Bundle = { id: randomUUID(), botId: 'bot_1', kind, code, environment }
+    const handle = async () => {
+      let calls = 0
+      const run: Run = {
+        id: randomUUID(),
+        bundle,
+        task: taskOf(bot),
+        limits: defaultLimits,
+        host: async ({ method, path }) => {
+          calls++
+          return replyTo(method, path)
+        },
+      }
+      const outcome = await sandbox.run(run)
+      if (outcome.status === 'done' && calls === bot.calls) return
+      throw new Error(`The ${kind} bot failed in the sandbox after ${calls} calls: ${JSON.stringify(outcome)}`)
+    }
+    await handle()
+    return handle
+  }
+
+  // The first one pays for what the process does once.
+  await start()
+  const before = await residentMegabytes(pid)
+  const { cold, handle, starts } = await measureStarts(start)
+  const after = await residentMegabytes(pid)
+  const warm = await measureEvents(handle)
+  return { cold, warm, ...(before && after && { megabytes: (after - before) / starts }) }
+}
+
+function taskOf({ kind, input }: EchoBot): Task {
+  const streamPrefix = 'evt_1/'
+  if (kind === 'sdk') return { kind: 'call', path: ['handler'], argument: input, addsContext: false, streamPrefix }
+  return { kind: 'event', event: input, stages: [...incomingMessageStages], finally: turnEndStage, streamPrefix }
+}
+
+async function residentMegabytes(pid: number): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined
+  const status = await readFile(`/proc/${pid}/status`, 'latin1')
+  return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) / 1024
+}
