@@ -83,7 +83,8 @@ async function administrator(
 
 /**
  * A bot's own token acts as that bot, and a person's as any bot of a workspace where the role suffices; both may act as
- * an integration that is installed on it. An integration's token acts as that integration, on the bots that have it.
+ * an integration that is installed on it. An integration's token acts as that integration, on the bots that have it and
+ * have not switched it off.
  */
 async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
   const { db } = context
@@ -93,7 +94,7 @@ async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenR
   if (token.integration_id) {
     if (named.id === undefined || named.id === token.integration_id) {
       const installation = await findInstalled(context, botId, token.integration_id, named.alias)
-      if (installation) return { kind: 'bot', botId, installation }
+      if (installation?.enabled) return { kind: 'bot', botId, installation }
     }
     throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
   }

@@ -9,15 +9,23 @@ export interface WebhookReply {
   body?: string | Buffer
 }
 
-/** What concerns one connection only, or is ours to say; and cookies, which all webhooks of this address would share. */
+/**
+ * What concerns one connection only, or is ours to say; and what browsers keep for the whole address, which integrations
+ * share with each other and with us: cookies, and policies.
+ */
 const notPassedOn = new Set([
+  'alt-svc',
+  'clear-site-data',
   'connection',
   'content-length',
   'keep-alive',
+  'nel',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-connection',
+  'report-to',
   'set-cookie',
+  'strict-transport-security',
   'te',
   'trailer',
   'transfer-encoding',

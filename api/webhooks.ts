@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import { wakeWorker } from '#shared/after-commit.ts'
 import { awaitOutcome } from '#shared/await-outcome.ts'
 import type { Context } from '#shared/context.ts'
-import { ApiError } from '#shared/errors.ts'
+import { ApiError, foreignKeyViolation, postgresCode } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
 import { webhookReceived } from '#shared/models/event.ts'
 import type { WebhookRequest } from '#shared/models/webhook.ts'
@@ -54,7 +54,9 @@ async function answerWebhook(context: Context, request: Request): Promise<Webhoo
 function toPayload(request: Request, rest: string): WebhookRequest {
   const { method, originalUrl, headersDistinct } = request
   const question = originalUrl.indexOf('?')
-  const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')])
+  // No integration can set cookies here: those that come along are another's, or ours.
+  const { cookie: _, ...passedOn } = headersDistinct
+  const headers = Object.entries(passedOn).map(([name, values = []]) => [name, values.join(', ')])
   return {
     method,
     path: rest || '/',
@@ -76,16 +78,20 @@ async function handle(
         await insertEvent(db, { id, botId, installationId, type: webhookReceived, payload: { ...payload } })
       } catch (error) {
         await deleteBody(db, id)
-        throw error
+        throw postgresCode(error) === foreignKeyViolation ? removed(error) : error
       }
       await wakeWorker(context, 'event', id)
     },
     async look() {
       const event = await findEvent(db, botId, id)
-      if (!event) throw new ApiError('ResourceNotFound', 'The integration was removed while it handled the request')
+      if (!event) throw removed()
       return event.status === 'pending' ? undefined : event
     },
     timeoutMilliseconds: config.sandbox.wallMilliseconds + graceMilliseconds,
     timeoutMessage: `The integration has not answered in time; event ${id} will tell how it ended`,
   })
+}
+
+function removed(cause?: unknown): ApiError {
+  return new ApiError('ResourceNotFound', 'The integration was removed while it handled the request', { cause })
 }

@@ -8,6 +8,8 @@ import * as tables from './001_tables.ts'
 import * as installationConfiguration from './002_installation_configuration.ts'
 import * as conversationLog from './003_conversation_log.ts'
 import * as integrations from './004_integrations.ts'
+import * as sizesOfTags from './005_sizes_of_tags.ts'
+import * as integrationPermissions from './006_integration_permissions.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -15,6 +17,8 @@ export const migrations: Record<string, Knex.Migration> = {
   '002_installation_configuration': installationConfiguration,
   '003_conversation_log': conversationLog,
   '004_integrations': integrations,
+  '005_sizes_of_tags': sizesOfTags,
+  '006_integration_permissions': integrationPermissions,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -81,7 +81,9 @@ create table conversations (
   constraint conversations_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
   constraint conversations_bot_id_owner_id_fkey FOREIGN KEY (bot_id, owner_id) REFERENCES users(bot_id, id) ON DELETE SET NULL (owner_id),
   constraint conversations_installation_id_foreign_id_key UNIQUE (installation_id, foreign_id),
-  constraint conversations_pkey PRIMARY KEY (id)
+  constraint conversations_pkey PRIMARY KEY (id),
+  constraint conversations_properties_size CHECK ((pg_column_size(properties) <= 400000)) NOT VALID,
+  constraint conversations_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
 
 CREATE INDEX conversations_by_bot ON public.conversations USING btree (bot_id, created_at DESC, id DESC);
@@ -273,7 +275,8 @@ create table messages (
   constraint messages_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint messages_direction_check CHECK ((direction = ANY (ARRAY['incoming'::text, 'outgoing'::text]))),
   constraint messages_origin_check CHECK ((origin = 'synthetic'::text)),
-  constraint messages_pkey PRIMARY KEY (id)
+  constraint messages_pkey PRIMARY KEY (id),
+  constraint messages_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
 
 CREATE INDEX messages_by_bot ON public.messages USING btree (bot_id, created_at DESC, id DESC);
@@ -375,7 +378,9 @@ create table users (
   constraint users_bot_id_id_key UNIQUE (bot_id, id),
   constraint users_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
   constraint users_installation_id_foreign_id_key UNIQUE (installation_id, foreign_id),
-  constraint users_pkey PRIMARY KEY (id)
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_properties_size CHECK ((pg_column_size(properties) <= 400000)) NOT VALID,
+  constraint users_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
 
 CREATE INDEX users_by_bot ON public.users USING btree (bot_id, created_at DESC, id DESC);
@@ -426,7 +431,8 @@ create table workflows (
   constraint workflows_bot_id_id_key UNIQUE (bot_id, id),
   constraint workflows_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES workflows(id) ON DELETE CASCADE,
   constraint workflows_pkey PRIMARY KEY (id),
-  constraint workflows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'failed'::text, 'completed'::text, 'listening'::text, 'paused'::text, 'timedout'::text, 'cancelled'::text])))
+  constraint workflows_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'failed'::text, 'completed'::text, 'listening'::text, 'paused'::text, 'timedout'::text, 'cancelled'::text]))),
+  constraint workflows_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
 
 CREATE INDEX workflows_by_bot ON public.workflows USING btree (bot_id, created_at DESC, id DESC);

@@ -18,15 +18,14 @@ const graceMilliseconds = 5000
  * sandbox. The call is an event like any other, with a mailbox of its own: it survives the worker that runs it, and its
  * result is kept with it.
  *
- * @param type a bot's own action, or `alias:action`
+ * @param call its type is a bot's own action, or `alias:action`; its depth, how many actions called each other until here
  * @returns the action's output
  * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name
  */
 export async function callActionRemotely(
   context: Context,
   botId: string,
-  type: string,
-  input: Record<string, unknown>,
+  { type, input, depth }: { type: string; input: Record<string, unknown>; depth?: number },
 ): Promise<Record<string, unknown>> {
   const { db, signals, config } = context
   const action = await findAction(context, botId, type)
@@ -34,7 +33,7 @@ export async function callActionRemotely(
   const event = await awaitOutcome(signals, id, {
     async ask() {
       const { name, installationId } = action
-      const payload = { type: name, input }
+      const payload = { type: name, input, ...(depth && { depth }) }
       await insertEvent(db, { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) })
       await wakeWorker(context, 'event', id)
     },

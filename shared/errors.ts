@@ -76,6 +76,9 @@ export class ApiError extends Error {
         { cause },
       )
     }
+    if (isTooLong(cause)) {
+      return new ApiError('LimitExceeded', 'Tags, and properties, take at most 400,000 bytes: remove some', { cause })
+    }
     return new ApiError('Internal', 'Something went wrong on our side; the log tells more under the id of this error', {
       cause,
     })
@@ -90,6 +93,12 @@ export function isUnstorable(error: unknown): boolean {
   return unstorable.has(postgresCode(error) ?? '')
 }
 
+/** Whether PostgreSQL refused tags or properties that have grown too long (`migrations/005_sizes_of_tags.ts`). */
+function isTooLong(error: unknown): boolean {
+  if (postgresCode(error) !== checkViolation) return false
+  return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_size')
+}
+
 /** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */
 export function postgresCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -98,6 +107,7 @@ export function postgresCode(error: unknown): string | undefined {
 
 export const uniqueViolation = '23505'
 export const foreignKeyViolation = '23503'
+const checkViolation = '23514'
 
 /** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */
 function errorId(): string {

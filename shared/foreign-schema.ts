@@ -4,6 +4,9 @@ import addFormats from 'ajv-formats'
 import { ApiError } from './errors.ts'
 import { describeErrors } from './schema.ts'
 
+/** In characters of its JSON. Compiling is not in proportion: such a one takes half a second, in which nothing else happens. */
+const longestSchema = 100_000
+
 /** A pattern can be such that some texts take it for ever. */
 const longestValidationMilliseconds = 1000
 
@@ -12,11 +15,15 @@ const longestValidationMilliseconds = 1000
  * add their own.
  *
  * @param name where it stands in the request
- * @throws ApiError `InvalidJsonSchema`
+ * @throws ApiError `InvalidJsonSchema`, or `LimitExceeded` when it is too long
  */
 export function compileForeign(schema: Record<string, unknown>, name: string): ValidateFunction {
-  // One for each schema: it would keep them for good, and refuse a second one with the same `$id`.
-  const ajv = new Ajv({ strict: false, logger: false, useDefaults: true, verbose: true })
+  if (JSON.stringify(schema).length > longestSchema) {
+    throw new ApiError('LimitExceeded', `${name} is longer than ${longestSchema} characters: shorten it`)
+  }
+  // One for each schema: it would keep them for good, and refuse a second one with the same `$id`. To make its code
+  // smaller takes three times as long as all the rest.
+  const ajv = new Ajv({ strict: false, logger: false, useDefaults: true, verbose: true, code: { optimize: false } })
   addFormats.default(ajv)
   const { $schema: _dialect, ...rest } = schema
   try {

@@ -13,7 +13,7 @@ import { ApiError } from './errors.ts'
 import { isSettled, toChange, toMatch } from './models/tags.ts'
 import type { Database } from './store/database.ts'
 import { findOrCreate } from './store/find-or-create.ts'
-import { findRuntimeConversation } from './store/runtime-conversations.ts'
+import { findScopedConversation } from './store/runtime-conversations.ts'
 import { findMatchingMessage, updateRuntimeMessage } from './store/runtime-messages.ts'
 import type { MessageRow } from './store/tables.ts'
 
@@ -39,7 +39,7 @@ export async function getOrCreateMessage(
 ): Promise<{ row: MessageRow; created: boolean }> {
   const { caller } = context
   const { conversationId, discriminateByTags, tags = {}, payload } = given
-  if (!(await findRuntimeConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
+  if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
   const create = async (on: Database) => {
     const row = await storeMessage(on, await prepareNew({ ...context, db: on }, given))
     if (!row) throw noSuchConversation(conversationId)

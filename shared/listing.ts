@@ -1,8 +1,9 @@
 import { pageInput, pageRequest, type PageRequest } from './cursor.ts'
+import { givenTags } from './models/tags.ts'
 
 /** The fields of the runtime API's list operations, beside those of the page. */
 export const filterInput = {
-  tags: { type: 'object', additionalProperties: { type: 'string' }, description: 'Tags that it must have.' },
+  tags: { ...givenTags, description: 'Tags that it must have.' },
   afterDate: { type: 'string', format: 'date-time' },
   beforeDate: { type: 'string', format: 'date-time' },
 } as const

@@ -1,4 +1,8 @@
+import { ApiError } from './errors.ts'
 import { decryptJson, encryptJson } from './secrets.ts'
+
+/** They are decrypted for every run. */
+const mostSecrets = 100
 
 /**
  * Decrypts the secrets that a bot or an integration was given.
@@ -20,6 +24,7 @@ export async function readSecrets(
  *
  * @param changes by name; null takes a secret away
  * @returns all of them, encrypted for their row
+ * @throws ApiError `LimitExceeded` when they become too many
  */
 export async function changeSecrets(
   secret: string,
@@ -28,5 +33,6 @@ export async function changeSecrets(
 ): Promise<string> {
   const all = { ...(await readSecrets(secret, owner)), ...changes }
   const kept = Object.entries(all).filter(([, value]) => value !== null)
+  if (kept.length > mostSecrets) throw new ApiError('LimitExceeded', `There can be at most ${mostSecrets} secrets`)
   return encryptJson(secret, owner.id, Object.fromEntries(kept))
 }

@@ -7,7 +7,7 @@ import { messageScheduled } from './models/event.ts'
 import { toRuntimeMessage, type RuntimeMessage } from './models/message.ts'
 import { scheduledTime } from './schedule.ts'
 import { insertScheduledEvent } from './store/events.ts'
-import { findRuntimeConversation } from './store/runtime-conversations.ts'
+import { findScopedConversation } from './store/runtime-conversations.ts'
 
 /**
  * Keeps a message until its time: a scheduled event with the `ReadyMessage` as its payload.
@@ -27,7 +27,7 @@ export async function scheduleMessage(
   const { direction, message } = ready
   const { botId, conversationId, userId } = message
   return once(context, input, async (db) => {
-    if (!(await findRuntimeConversation(db, context.caller, conversationId))) throw noSuchConversation(conversationId)
+    if (!(await findScopedConversation(db, context.caller, conversationId))) throw noSuchConversation(conversationId)
     const event = { id: newId('evt'), botId, type: messageScheduled, conversationId, userId, dueAt }
     await insertScheduledEvent(db, { ...event, payload: { ...ready } })
     const row = {

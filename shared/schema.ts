@@ -23,7 +23,9 @@ const validators = {
 
 function withFormats(ajv: Ajv): Ajv {
   addFormats.default(ajv, ['date-time'])
-  return ajv
+  // ISO 8601 has leap seconds, and `Date` has none.
+  const isTime = ajv.formats['date-time'] as { validate(text: string): boolean }
+  return ajv.addFormat('date-time', (text: string) => isTime.validate(text) && !Number.isNaN(Date.parse(text)))
 }
 
 /**

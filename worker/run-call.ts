@@ -2,6 +2,7 @@ import type { Host, JsonObject, Outcome } from '#sandbox/contract.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/call-action.ts'
 import type { OpenStreams } from '#shared/caller.ts'
 import { ApiError } from '#shared/errors.ts'
+import { actionTriggered } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { botActionCall } from './calls/bot-calls.ts'
 import type { Call } from './calls/call.ts'
@@ -43,10 +44,11 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     openStreams,
     async callAction(type, input, nestedScope) {
       const called = await actionCall(tools, event, call, type, input as JsonObject)
-      if (!called) return callActionRemotely(tools, event.bot_id, type, input)
-      if (nestedScope.split('/').length > mostNested) {
+      const depth = depthOf(event) + nestedScope.split('/').length - 1
+      if (depth >= mostNested) {
         throw new ApiError('Runtime', `Actions call each other more than ${mostNested} deep: '${type}' was not called`)
       }
+      if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
       return outputOf(type, called, await runCall(tools, handling, called, nested))
@@ -62,6 +64,11 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     limits: { ...all, wallMilliseconds: Math.min(all.wallMilliseconds, left) },
     host,
   })
+}
+
+/** How many actions called each other until the event came of it: a chain may go on from event to event. */
+function depthOf({ type, payload }: ClaimedEvent): number {
+  return type === actionTriggered ? Number(payload['depth'] ?? 0) : 0
 }
 
 /**

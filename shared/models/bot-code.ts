@@ -84,8 +84,10 @@ export const permissions = {
     net: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', pattern: '^(\\*\\.)?[a-zA-Z0-9.-]{1,253}$' },
-      description: 'Hosts that the bot’s code may reach: `api.example.com`, or `*.example.com` for all below it.',
+      items: { type: 'string', pattern: '^(\\*\\.)?[a-zA-Z0-9.-]{1,253}(:\\d{1,5})?$' },
+      description:
+        'Hosts that the code may reach: `api.example.com`, or `*.example.com` for all below it. Ports other than 80 and ' +
+        '443 have to be named: `api.example.com:8443`.',
     },
   },
 } as const

@@ -19,7 +19,14 @@ export const botDefinition = {
   subscriptions: {
     type: 'object',
     additionalProperties: false,
-    properties: { events: { type: 'object', nullable: true, additionalProperties: { ...anyObject, nullable: true } } },
+    properties: {
+      events: {
+        type: 'object',
+        nullable: true,
+        additionalProperties: { ...anyObject, nullable: true },
+        description: 'The types of the events that it hears of, as it sees them; null, or left out, for all.',
+      },
+    },
   },
   medias: {
     type: 'array',

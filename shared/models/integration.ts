@@ -13,6 +13,7 @@ import {
   integrationStateDefinitions,
   userDefinition,
 } from './definition.ts'
+import { permissions } from './bot-code.ts'
 
 /** What an integration declares, beside its code and secrets. */
 export const integrationDefinition = {
@@ -108,6 +109,7 @@ export const integration = {
     'entities',
     'user',
     'readmeUrl',
+    'permissions',
     'secrets',
   ],
   properties: {
@@ -116,6 +118,7 @@ export const integration = {
     url: { type: 'string' },
     signingSecret: { type: 'string' },
     readmeUrl: { type: 'string' },
+    permissions,
     secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
   },
 } as const
@@ -156,7 +159,7 @@ export function toIntegrationSummary(row: IntegrationListing): Infer<typeof inte
 }
 
 /** @param secretNames of the secrets that it has */
-export function toIntegration(row: IntegrationListing, secretNames: string[]): Integration {
+export function toIntegration(row: IntegrationListing & Pick<IntegrationRow, 'permissions'>, secretNames: string[]): Integration {
   const definition: Definition = row.definition
   return {
     interfaces: {},
@@ -175,6 +178,7 @@ export function toIntegration(row: IntegrationListing, secretNames: string[]): I
     url: '',
     signingSecret: '',
     readmeUrl: '',
+    permissions: row.permissions,
     secrets: secretNames,
   }
 }

@@ -15,9 +15,13 @@ export const tags = { type: 'object', additionalProperties: { type: 'string' } }
 
 const names = { type: 'string', minLength: 1, maxLength: 200 } as const
 
+/** How many may be named at once. */
+const most = 100
+
 /** As they are given. */
 export const givenTags = {
   type: 'object',
+  maxProperties: most,
   propertyNames: names,
   additionalProperties: { type: 'string', maxLength: 500 },
 } as const
@@ -25,6 +29,7 @@ export const givenTags = {
 /** As they are changed: those that are null or empty are removed, those that are not mentioned stay. */
 export const changedTags = {
   type: 'object',
+  maxProperties: most,
   propertyNames: names,
   additionalProperties: { type: ['string', 'null'], maxLength: 500 },
 } as const
@@ -32,6 +37,7 @@ export const changedTags = {
 /** Which tags have to be equal for something to be the same: those that are named here, or all. */
 export const discriminateByTags = {
   type: 'array',
+  maxItems: most,
   items: { type: 'string' },
   description: 'The tags by which it is found when it exists; all of them unless given.',
 } as const
@@ -97,7 +103,8 @@ export function toMatch(
   discriminators?: string[],
 ): TagMatch | undefined {
   const prefix = prefixOf(viewer)
-  const stored = toStoredTags(viewer, given)
+  // In one order whatever the given, since whoever creates it is the only one to do so under a name made of these.
+  const stored = Object.fromEntries(Object.entries(toStoredTags(viewer, given)).toSorted(byKey))
   const compared = discriminators?.map((key) => prefix + key)
   const present = compared
     ? Object.fromEntries(Object.entries(stored).filter(([key]) => compared.includes(key)))
@@ -105,4 +112,8 @@ export function toMatch(
   if (Object.keys(present).length === 0) return undefined
   if (compared) return { present, absent: compared.filter((key) => !(key in present)) }
   return { present, absent: [], onlyOf: { prefix } }
+}
+
+function byKey([one]: [string, string], [other]: [string, string]): number {
+  return one < other ? -1 : 1
 }

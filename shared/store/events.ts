@@ -125,8 +125,8 @@ export async function findEvent(db: Database, botId: string, id: string): Promis
 /** Whose events are asked for: all that are for the bot's code, or those that an integration created. */
 export interface EventsOf {
   botId: string
-  /** What the types of an integration's events begin with. */
-  typePrefix?: string
+  /** The integration, and what the types of its events begin with where it is installed. */
+  madeBy?: { integration: string; typePrefix: string }
 }
 
 export interface EventFilter {
@@ -166,8 +166,10 @@ export async function pageOfEvents(
 }
 
 /** What an integration is asked (webhooks, registrations) may hold secrets of others, and is not for the bot. */
-function visibleEvents(db: Database, { botId, typePrefix }: EventsOf) {
+function visibleEvents(db: Database, { botId, madeBy }: EventsOf) {
   const events = db('events').where({ bot_id: botId })
-  if (typePrefix !== undefined) return events.whereRaw('starts_with(type, ?)', [typePrefix])
+  if (madeBy) {
+    return events.where({ integration: madeBy.integration }).whereRaw('starts_with(type, ?)', [madeBy.typePrefix])
+  }
   return events.where((builder) => builder.whereNull('installation_id').orWhere({ type: actionTriggered }))
 }

@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import type { Database } from './database.ts'
-import type { CodeKind, IntegrationRow } from './tables.ts'
+import type { CodeKind, IntegrationRow, Permissions } from './tables.ts'
 
 /** The code of one version of an integration, as it is kept. */
 export interface IntegrationCode {
@@ -19,6 +19,7 @@ export interface NewIntegration extends IntegrationCode {
   name: string
   version: string
   definition: Record<string, unknown>
+  permissions: Permissions
   /** Encrypted. */
   secrets: string
 }
@@ -31,6 +32,7 @@ export async function insertIntegration(db: Database, integration: NewIntegratio
     name: integration.name,
     version: integration.version,
     definition: integration.definition,
+    permissions: integration.permissions,
     secrets: integration.secrets,
     ...codeColumns(integration),
   })
@@ -41,12 +43,18 @@ export async function updateIntegrationFields(
   db: Database,
   workspaceId: string,
   id: string,
-  fields: { definition: Record<string, unknown>; secrets?: string; code?: IntegrationCode | undefined },
+  fields: {
+    definition: Record<string, unknown>
+    permissions?: Permissions | undefined
+    secrets?: string
+    code?: IntegrationCode | undefined
+  },
 ): Promise<void> {
   await db('integrations')
     .where({ workspace_id: workspaceId, id })
     .update({
       definition: fields.definition,
+      ...(fields.permissions !== undefined && { permissions: fields.permissions }),
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),
       ...(fields.code && codeColumns(fields.code)),
       updated_at: db.fn.now(3),
@@ -58,7 +66,17 @@ function codeColumns({ codeId, kind, hash, source, script, sourceMap }: Integrat
 }
 
 /** What the Admin API shows of an integration; its code is left where it is. */
-const shown = ['id', 'workspace_id', 'name', 'version', 'definition', 'secrets', 'created_at', 'updated_at'] as const
+const shown = [
+  'id',
+  'workspace_id',
+  'name',
+  'version',
+  'definition',
+  'permissions',
+  'secrets',
+  'created_at',
+  'updated_at',
+] as const
 
 export type ShownIntegration = Pick<IntegrationRow, (typeof shown)[number]>
 

@@ -31,6 +31,8 @@ const earliness = `interval '50 milliseconds'`
 /** A claimed event with everything that its run needs, fetched in one statement. */
 export interface ClaimedEvent extends EventRow {
   version_id: string | null
+  /** The types of events that the bot hears of, as keys; null for all. */
+  subscriptions: Record<string, unknown> | null
   message_type: string | null
   message_payload: Record<string, unknown> | null
   message_metadata: Record<string, unknown> | null
@@ -66,7 +68,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        where events.id = next.id and ended_at is null and available_at <= clock_timestamp() + ${earliness}
        returning events.*
      )
-     select claimed.*, bots.version_id, ${withoutWaiting},
+     select claimed.*, bots.version_id, bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,
        conversations.tags as conversation_tags, users.tags as user_tags,

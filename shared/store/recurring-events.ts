@@ -1,6 +1,10 @@
+import { ApiError } from '../errors.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
 import type { RecurringEventRow } from './tables.ts'
+
+/** All bots' fire one after the other. */
+const mostOfBot = 20
 
 /** An event that a bot is to get again and again. */
 export interface RecurringEvent {
@@ -13,7 +17,7 @@ export interface RecurringEvent {
  * Changes a bot's recurring events: those that are given are set, those that are null are taken away, the others stay.
  * One whose schedule stays as it is fires when it would have.
  *
- * @throws ApiError `InvalidPayload` when a schedule is no cron expression
+ * @throws ApiError `InvalidPayload` when a schedule is no cron expression, `LimitExceeded` when there are too many
  */
 export async function setRecurringEvents(
   db: Database,
@@ -24,6 +28,13 @@ export async function setRecurringEvents(
   for (const [name, change] of Object.entries(changes)) {
     if (change) await putRecurringEvent(db, botId, name, change, nextOccurrence(change.schedule.cron, now))
     else await db('recurring_events').where({ bot_id: botId, name }).delete()
+  }
+  const names = await db('recurring_events')
+    .where({ bot_id: botId })
+    .limit(mostOfBot + 1)
+    .pluck('name')
+  if (names.length > mostOfBot) {
+    throw new ApiError('LimitExceeded', `A bot has at most ${mostOfBot} recurring events: take some away`)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Change, TagMatch } from '../models/tags.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
-import type { UserRow } from './tables.ts'
+import type { ConversationRow, UserRow } from './tables.ts'
 
 /** Conversations as bots and integrations meet them. */
 
@@ -55,6 +55,22 @@ export async function findRuntimeConversation(
      where conversations.id = :id and ${inScope}`,
     { ...scopeBindings(scope), id },
   )
+  return row
+}
+
+/**
+ * Likewise, for whom it is enough that there is one: to count the messages of a conversation takes 40 ms where there are
+ * 200,000.
+ */
+export async function findScopedConversation(
+  db: Database,
+  scope: Scope,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  const [row] = await query<ConversationRow>(db, `select * from conversations where id = :id and ${inScope}`, {
+    ...scopeBindings(scope),
+    id,
+  })
   return row
 }
 
@@ -126,7 +142,7 @@ export async function pageOfRuntimeConversations(
       if (channel !== undefined) query.where({ channel })
       if (integrationName !== undefined) query.whereRaw('? in (integration, alias)', [integrationName])
       if (participantIds && participantIds.length > 0) {
-        query.whereIn('conversations.id', conversationsOfAll(db, [...new Set(participantIds)]))
+        query.whereIn('conversations.id', conversationsOfAll(db, scope.botId, [...new Set(participantIds)]))
       }
       if (minMessageCount !== undefined) query.whereRaw(`${countOfMessages} >= ?`, [minMessageCount])
       if (maxMessageCount !== undefined) query.whereRaw(`${countOfMessages} <= ?`, [maxMessageCount])
@@ -144,8 +160,9 @@ function selectConversations(db: Database) {
     .select(db.raw(columns))
 }
 
-function conversationsOfAll(db: Database, userIds: string[]) {
+function conversationsOfAll(db: Database, botId: string, userIds: string[]) {
   return db('participants')
+    .where({ bot_id: botId })
     .whereIn('user_id', userIds)
     .groupBy('conversation_id')
     .havingRaw('count(*) = ?', [userIds.length])

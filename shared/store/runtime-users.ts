@@ -90,7 +90,10 @@ export async function pageOfRuntimeUsers(
     .where({ bot_id: botId, ...(installation && { installation_id: installation.id }) })
     .modify((query) => {
       if (conversationId !== undefined) {
-        query.whereIn('id', db('participants').where({ conversation_id: conversationId }).select('user_id'))
+        query.whereIn(
+          'id',
+          db('participants').where({ bot_id: botId, conversation_id: conversationId }).select('user_id'),
+        )
       }
       applyFilters(query, 'users', filters, filters.range)
       page(query, request, request.column)

@@ -10,15 +10,16 @@ import type { EventRow } from './tables.ts'
 /** Cancels an event. Undefined when there is none that is still scheduled. */
 export async function cancelScheduledEvent(
   db: Database,
-  { botId, typePrefix = '' }: EventsOf,
+  { botId, madeBy }: EventsOf,
   id: string,
 ): Promise<EventRow | undefined> {
   const [row] = await query<EventRow>(
     db,
     `update events set status = 'canceled', ended_at = clock_timestamp()
-     where id = :id and bot_id = :botId and status = 'scheduled' and starts_with(type, :typePrefix)
+     where id = :id and bot_id = :botId and status = 'scheduled'
+       and (:integration::text is null or (integration = :integration and starts_with(type, :typePrefix)))
      returning *`,
-    { id, botId, typePrefix },
+    { id, botId, integration: madeBy?.integration ?? null, typePrefix: madeBy?.typePrefix ?? null },
   )
   return row
 }

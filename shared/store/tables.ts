@@ -25,7 +25,7 @@ export interface MemberRow {
 }
 
 export interface Permissions {
-  /** Hosts that the bot's code may reach. */
+  /** Hosts that the code may reach. */
   net?: string[]
 }
 
@@ -138,6 +138,7 @@ export interface IntegrationRow {
   version: string
   /** What it declares, whole, as the Admin API shows it. */
   definition: Record<string, unknown>
+  permissions: Permissions
   kind: CodeKind
   /** Names the code for ever. */
   code_id: string

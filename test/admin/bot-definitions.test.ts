@@ -1,6 +1,7 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSecrets } from '#shared/named-secrets.ts'
+import { storeIntegration } from '../install-integration.ts'
 import { createMember } from '../members.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 
@@ -23,6 +24,11 @@ const definition = {
   actions: { refund: { title: 'Refund', input: { schema: {} }, output: { schema: {} } } },
   configuration: { data: { currency: 'EUR' }, schema: { type: 'object' } },
   medias: [{ url: 'https://shop.example/logo.png', name: 'logo' }],
+}
+
+/** A map of so many entries of the same value. */
+function many<Value>(count: number, value: Value): Record<string, Value> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, value]))
 }
 
 function every(cron: string) {
@@ -92,6 +98,21 @@ describe('a bot’s definition, with the published client,', () => {
     const refused = client.updateBot({ id, name: 'renamed', recurringEvents: { never: every('at noon') } })
     await expect(refused).rejects.toMatchObject({ type: 'InvalidPayload' })
     expect((await client.getBot({ id })).bot).toEqual(bot)
+  })
+
+  test('has no more recurring events, secrets and integrations than a platform for many can bear', async () => {
+    const { id } = (await client.createBot({})).bot
+    const tooMany = { type: 'LimitExceeded' }
+    await client.updateBot({ id, recurringEvents: many(20, every('@hourly')) })
+    const another = client.updateBot({ id, recurringEvents: { another: every('@hourly') } })
+    await expect(another).rejects.toMatchObject(tooMany)
+    await client.updateBot({ id, recurringEvents: { n0: null, another: every('@hourly') } })
+    await client.updateBot({ id, secrets: many(100, 'x') })
+    await expect(client.updateBot({ id, secrets: { another: 'x' } })).rejects.toMatchObject(tooMany)
+    const integrationId = await storeIntegration(platform)
+    const integrations = many(30, { integrationId, enabled: false })
+    await expect(client.updateBot({ id, integrations })).rejects.toMatchObject(tooMany)
+    expect((await client.getBot({ id })).bot).toMatchObject({ integrations: { chat: {} } })
   })
 
   test('loses nothing when two change it at once', async () => {

@@ -96,6 +96,23 @@ describe('a request to a webhook', () => {
     expect(await logOf(platform, botId)).toContainEqual(expect.stringContaining('error Error: secret reasons'))
   })
 
+  test('does not bring the cookies of our address', async () => {
+    const { webhookUrl } = await install(echo)
+    const headers = { cookie: 'session=of-an-administrator', 'x-kind': 'odd' }
+    const { headers: arrived } = (await (await fetch(webhookUrl, { headers })).json()) as { headers: object }
+    expect(arrived).toMatchObject({ 'x-kind': 'odd' })
+    expect(arrived).not.toHaveProperty('cookie')
+  })
+
+  test('is not answered with what browsers keep for our whole address', async () => {
+    const kept = ['alt-svc', 'clear-site-data', 'nel', 'report-to', 'strict-transport-security']
+    const { webhookUrl } = await install(`
+      return { headers: Object.fromEntries(${JSON.stringify(kept)}.map((name) => [name, 'x'])) }`)
+    const response = await fetch(webhookUrl)
+    expect(response.status).toBe(200)
+    expect(kept.filter((name) => response.headers.has(name))).toEqual([])
+  })
+
   test('is not answered with what concerns a connection, with cookies, or with pages of our origin', async () => {
     const { webhookUrl } = await install(`
       return {
@@ -124,6 +141,15 @@ describe('a request to a webhook', () => {
 
 describe('a webhook that there is not', () => {
   const notFound = { code: 404, type: 'ResourceNotFound' }
+
+  test('is refused in the moment of its removal, which this process has not heard of', async () => {
+    const { webhookUrl, webhookId } = await install(echo)
+    expect((await fetch(webhookUrl)).status).toBe(200)
+    await platform.context.db('installations').where({ webhook_id: webhookId }).delete()
+    const response = await fetch(webhookUrl, { method: 'POST', body: 'late' })
+    expect(await response.json()).toMatchObject(notFound)
+    expect(await platform.context.db('webhook_bodies')).toEqual([])
+  })
 
   test('is refused: an unknown one, the chat’s, and a disabled one', async () => {
     const { webhookUrl, botId } = await install(echo)

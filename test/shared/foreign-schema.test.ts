@@ -2,6 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { compileForeign, validateForeign } from '#shared/foreign-schema.ts'
 
 describe('a developer’s schema', () => {
+  test('is not compiled when it is so long that nothing else would happen meanwhile', () => {
+    const properties = Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`p${index}`, { type: 'string' }]))
+    expect(() => compileForeign({ properties }, 'configuration')).toThrow(
+      expect.objectContaining({ type: 'LimitExceeded', message: expect.stringMatching(/^configuration is longer/) }),
+    )
+  })
+
   test('fills in its defaults and leaves the given data as it is', () => {
     const schema = { type: 'object', properties: { currency: { type: 'string', default: 'EUR' } } }
     const given = { token: 'x' }

@@ -251,6 +251,24 @@ describe('an action of an integration', () => {
     expect(replies).toEqual(["Runtime The action 'tool:fail' failed: out of numbers"])
   })
 
+  test('that calls the bot’s, which calls it again, is stopped as well', async () => {
+    const { id } = await platform.createBot(`
+      export const actions = {
+        ping: async ({ client }) => (await client.callAction({ type: 'tool:pong', input: {} })).output,
+      }`)
+    await installCode(
+      platform,
+      id,
+      `export const actions = {
+        pong: async ({ client }) => (await client.callAction({ type: 'ping', input: {} })).output,
+      }`,
+    )
+    const called = await platform.ask('POST', '/v1/chat/actions', { type: 'ping', input: {} }, { 'x-bot-id': id })
+    expect(called.body.message).toContain('Actions call each other more than 16 deep')
+    const events = await platform.context.db('events').where({ bot_id: id, type: 'action_triggered' })
+    expect(events.length).toBeLessThanOrEqual(16)
+  })
+
   test('that calls itself without end is stopped', async () => {
     const { replies } = await perform(
       calculator,

@@ -13,13 +13,14 @@ import { findSubjects } from './subjects.ts'
 /**
  * What a bot's code is to do for an event.
  *
- * @returns undefined when it declares nothing for it, or what the event is about is gone
+ * @returns undefined when it declares nothing for it or has not subscribed to it, or what the event is about is gone
  */
 export async function botCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
   if (event.type === actionTriggered) {
     const { type, input } = event.payload as { type: string; input: JsonObject }
     return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
   }
+  if (event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
   const stages = event.type === messageCreated ? incomingMessageStages : incomingEventStages
   if (![...stages, turnEndStage].some((stage) => code.hooks.includes(stage))) return undefined

@@ -28,7 +28,7 @@ export const createIntegration = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
 
-  async handle(context, { name, version, code, secrets = {}, ...change }) {
+  async handle(context, { name, version, code, permissions = {}, secrets = {}, ...change }) {
     const { db, caller, config } = context
     assertName(name, version)
     changeDefinition({}, change, undefined)
@@ -42,6 +42,7 @@ export const createIntegration = operation({
         name,
         version,
         definition: changeDefinition({}, change, inspected),
+        permissions,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })
     } catch (error) {

@@ -54,6 +54,8 @@ const aliasPattern = /^[a-z][a-zA-Z0-9_/-]{0,199}$/
 /** In characters of its JSON. */
 const longestConfiguration = 20_000
 
+const mostInstalled = 30
+
 /** Where the bot is whose installations are to change. */
 export interface Place {
   db: Database
@@ -68,7 +70,8 @@ export interface Place {
  * Tells what is to become of a bot's installations.
  *
  * @param given by alias or id, as an administrator sent it
- * @throws ApiError `InvalidPayload`, `ReferenceNotFound`, `InvalidDataFormat` or `InvalidJsonSchema`, naming the entry
+ * @throws ApiError `InvalidPayload`, `ReferenceNotFound`, `InvalidDataFormat` or `InvalidJsonSchema`, naming the entry;
+ *   `LimitExceeded` when the bot would have too many
  */
 export async function planInstallations(
   place: Place,
@@ -86,7 +89,13 @@ export async function planInstallations(
     // Old clients name installations by id, and remove the aliases that they do not know.
     if (!other || other.kind === 'remove') changes.set(key, change)
   }
-  return [...changes.values()]
+  const planned = [...changes.values()]
+  const added = planned.filter((change) => change.kind === 'install' && !change.present).length
+  const removed = planned.filter(({ kind }) => kind === 'remove').length
+  if (added > 0 && place.present.length + added - removed > mostInstalled) {
+    throw new ApiError('LimitExceeded', `A bot has at most ${mostInstalled} integrations, the chat included`)
+  }
+  return planned
 }
 
 function planRemoval({ present }: Place, name: string): InstallationChange | undefined {

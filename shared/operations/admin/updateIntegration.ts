@@ -26,7 +26,7 @@ export const updateIntegration = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
 
-  async handle(context, { id, code, secrets, ...change }) {
+  async handle(context, { id, code, permissions, secrets, ...change }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
@@ -37,6 +37,7 @@ export const updateIntegration = operation({
       if (!row) throw noSuchIntegration(id)
       await updateIntegrationFields(transaction, caller.workspaceId, id, {
         definition: changeDefinition(row.definition, change, inspected),
+        permissions,
         ...(secrets && { secrets: await changeSecrets(config.secret, row, secrets) }),
         ...(inspected && { code: toStoredCode(inspected) }),
       })

@@ -17,7 +17,7 @@ export const validateIntegrationCreation = operation({
   },
   output: { type: 'object', additionalProperties: false, properties: {} },
 
-  async handle(context, { name, version, code, secrets: _secrets, ...change }) {
+  async handle(context, { name, version, code, permissions: _permissions, secrets: _secrets, ...change }) {
     assertName(name, version)
     const inspected = code === undefined ? undefined : await inspectCode(context, context.caller.workspaceId, code)
     changeDefinition({}, change, inspected)

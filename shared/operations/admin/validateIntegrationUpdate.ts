@@ -17,7 +17,7 @@ export const validateIntegrationUpdate = operation({
   },
   output: { type: 'object', additionalProperties: false, properties: {} },
 
-  async handle(context, { id, code, secrets: _secrets, ...change }) {
+  async handle(context, { id, code, permissions: _permissions, secrets: _secrets, ...change }) {
     const { db, caller } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)

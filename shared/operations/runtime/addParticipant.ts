@@ -4,7 +4,7 @@ import { once } from '../../journal.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import { noConversation } from './missing.ts'
 
@@ -31,7 +31,7 @@ export const addParticipant = operation({
     const { caller } = context
     const { id: conversationId, userId } = input
     const { participant, knownId, entry } = await once(context, input, async (db) => {
-      const conversation = await findRuntimeConversation(db, caller, conversationId)
+      const conversation = await findScopedConversation(db, caller, conversationId)
       if (!conversation) throw noConversation(conversationId)
       const user = await findRuntimeUser(db, caller, userId)
       if (!user) throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)

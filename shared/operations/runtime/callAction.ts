@@ -1,6 +1,7 @@
 import { chatActions } from '../../chat-actions.ts'
 import { onceThrough } from '../../journal.ts'
 import { callActionRemotely } from '../../call-action.ts'
+import { ApiError } from '../../errors.ts'
 import { operation } from '../../operation.ts'
 
 export const callAction = operation({
@@ -31,12 +32,15 @@ export const callAction = operation({
   },
 
   async handle(context, { type, input }) {
-    const { botId, execution } = context.caller
+    const { botId, installation, execution } = context.caller
     const chatAction = chatActions.get(type)
+    if (chatAction && installation) {
+      throw new ApiError('Forbidden', `'${type}' speaks in the bot’s name: an integration cannot call it`)
+    }
     if (chatAction) return { output: await chatAction(context, input), meta: { cached: false } }
     const output = execution
       ? await onceThrough(context, { type, input }, () => execution.callAction(type, input))
-      : await callActionRemotely(context, botId, type, input)
+      : await callActionRemotely(context, botId, { type, input })
     return { output, meta: { cached: false } }
   },
 })

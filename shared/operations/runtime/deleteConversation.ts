@@ -1,7 +1,7 @@
 import { onceRemoved } from '../../journal.ts'
 import { operation } from '../../operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './missing.ts'
 
 export const deleteConversation = operation({
@@ -15,7 +15,7 @@ export const deleteConversation = operation({
 
   async handle(context, input) {
     await onceRemoved(context, input, async (db) => {
-      if (!(await findRuntimeConversation(db, context.caller, input.id))) throw noConversation(input.id)
+      if (!(await findScopedConversation(db, context.caller, input.id))) throw noConversation(input.id)
       await deleteConversationRow(db, context.caller.botId, input.id)
     })
     return {}

@@ -1,6 +1,6 @@
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
-import { findParticipant, findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findParticipant, findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation, noParticipant } from './missing.ts'
 
 /** The input that names a user in a conversation. */
@@ -26,7 +26,7 @@ export const getParticipant = operation({
   },
 
   async handle({ db, caller }, { id, userId }) {
-    if (!(await findRuntimeConversation(db, caller, id))) throw noConversation(id)
+    if (!(await findScopedConversation(db, caller, id))) throw noConversation(id)
     const row = await findParticipant(db, id, userId)
     if (!row) throw noParticipant(userId)
     return { participant: toRuntimeUser(row, caller) }

@@ -9,7 +9,7 @@ import { discriminateByTags, toMatch, toStoredTags } from '../../models/tags.ts'
 import { operation } from '../../operation.ts'
 import type { Database } from '../../store/database.ts'
 import { findOrCreate } from '../../store/find-or-create.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findMatchingMessage, insertImportedMessage } from '../../store/runtime-messages.ts'
 import { messageInput } from './createMessage.ts'
 
@@ -93,7 +93,7 @@ async function importMessage(
       `createdAt is yet to come: ${given.createdAt}. What is imported was said before`,
     )
   }
-  if (!(await findRuntimeConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
+  if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
   const userId = await findAuthor(context, given.userId)
   const content = toStoredContent(given.payload)
   await assertReadable(context, conversationId, { type, payload: content.payload })

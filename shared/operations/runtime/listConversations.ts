@@ -17,7 +17,12 @@ export const listConversations = operation({
     properties: {
       ...sortInput,
       ...filterInput,
-      participantIds: { type: 'array', items: { type: 'string' }, description: 'All of them take part.' },
+      participantIds: {
+        type: 'array',
+        maxItems: 100,
+        items: { type: 'string' },
+        description: 'All of them take part.',
+      },
       integrationName: { type: 'string' },
       channel: { type: 'string' },
       minMessageCount: { type: 'integer', minimum: 0 },

@@ -2,7 +2,7 @@ import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { pageOfParticipants } from '../../store/conversations.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation } from './missing.ts'
 
 export const listParticipants = operation({
@@ -25,7 +25,7 @@ export const listParticipants = operation({
   },
 
   async handle({ db, caller }, input) {
-    if (!(await findRuntimeConversation(db, caller, input.id))) throw noConversation(input.id)
+    if (!(await findScopedConversation(db, caller, input.id))) throw noConversation(input.id)
     const where = { botId: caller.botId, conversationId: input.id }
     const page = await pageOfParticipants(db, where, pageRequest(input))
     return { participants: page.rows.map((row) => toRuntimeUser(row, caller)), meta: toMeta(page) }

@@ -1,7 +1,7 @@
 import type { BotCaller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import { findWorkflow } from '../../store/workflows.ts'
@@ -22,7 +22,7 @@ export async function assertReferences(
   { conversationId, userId, messageId, workflowId }: References,
 ): Promise<void> {
   const references = [
-    ['conversation', conversationId, findRuntimeConversation],
+    ['conversation', conversationId, findScopedConversation],
     ['user', userId, findRuntimeUser],
     ['message', messageId, findRuntimeMessage],
     ['workflow', workflowId, findWorkflow],

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { once } from '../../journal.ts'
 import { operation } from '../../operation.ts'
 import { deleteParticipant } from '../../store/conversations.ts'
-import { findParticipant, findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findParticipant, findScopedConversation } from '../../store/runtime-conversations.ts'
 import { participantInput } from './getParticipant.ts'
 import { noConversation, noParticipant } from './missing.ts'
 
@@ -19,7 +19,7 @@ export const removeParticipant = operation({
   async handle(context, input) {
     const { id: conversationId, userId } = input
     const { entry, participantId } = await once(context, input, async (db) => {
-      const conversation = await findRuntimeConversation(db, context.caller, conversationId)
+      const conversation = await findScopedConversation(db, context.caller, conversationId)
       if (!conversation) throw noConversation(conversationId)
       const user = await findParticipant(db, conversationId, userId)
       if (!user) throw noParticipant(userId)

@@ -2,7 +2,7 @@ import type { BotCaller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
-import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import type { StateName } from '../../store/states.ts'
 import type { StateType } from '../../store/tables.ts'
@@ -56,7 +56,7 @@ export async function namedState(
     const isOwner = {
       bot: () => id === botId,
       user: () => findRuntimeUser(db, caller, id),
-      conversation: () => findRuntimeConversation(db, caller, id),
+      conversation: () => findScopedConversation(db, caller, id),
       workflow: () => !installation && findWorkflow(db, caller, id),
     }
     if (await isOwner[type]()) return { ...own, ownerId: id }
