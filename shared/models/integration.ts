@@ -159,7 +159,10 @@ export function toIntegrationSummary(row: IntegrationListing): Infer<typeof inte
 }
 
 /** @param secretNames of the secrets that it has */
-export function toIntegration(row: IntegrationListing & Pick<IntegrationRow, 'permissions'>, secretNames: string[]): Integration {
+export function toIntegration(
+  row: IntegrationListing & Pick<IntegrationRow, 'permissions'>,
+  secretNames: string[],
+): Integration {
   const definition: Definition = row.definition
   return {
     interfaces: {},

@@ -239,8 +239,8 @@ describe('an action of an integration', () => {
     const conversationId = await chatter.createConversation()
     await chatter.say(conversationId, 'do')
     await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['calls: 1'])
-    const [event] = await platform.context.db('events').where({ bot_id: id, type: 'message_created' })
-    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+    const event = () => platform.context.db('events').where({ bot_id: id, type: 'message_created' }).first()
+    await expect.poll(event, { timeout: 10_000 }).toMatchObject({ status: 'processed', attempt: 2 })
   })
 
   test('that fails tells the bot why', async () => {
