@@ -211,6 +211,7 @@ create table integrations (
   secrets text,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  permissions jsonb not null default '{}'::jsonb,
   constraint integrations_code_id_key UNIQUE (code_id),
   constraint integrations_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint integrations_pkey PRIMARY KEY (id),
