@@ -13,6 +13,7 @@ import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from
 import type { EventRow, RecurringEventRow, StateRow, WorkflowRow } from '#shared/store/tables.ts'
 import { dueWorkflows } from '#shared/store/workflows.ts'
 import { timeOutWorkflow } from '#shared/workflow-updates.ts'
+import { repeatedly } from './repeatedly.ts'
 
 /**
  * What happens because its time has come: scheduled events and messages, recurring events, states that expire, workflows
@@ -32,14 +33,7 @@ const atOnce = 500
  * @returns stops it, and waits for a look that is under way
  */
 export function startDue(context: Context): () => Promise<void> {
-  let looking: Promise<void> | undefined
-  const timer = setInterval(() => {
-    looking ??= look(context).finally(() => (looking = undefined))
-  }, tickMilliseconds)
-  return async () => {
-    clearInterval(timer)
-    await looking
-  }
+  return repeatedly(tickMilliseconds, () => look(context))
 }
 
 /** Does what is due now, as far as one look goes. What fails is logged, and found again by the next look. */

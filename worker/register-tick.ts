@@ -2,6 +2,7 @@ import type { Context } from '#shared/context.ts'
 import { longestPeriods } from '#shared/register-schedule.ts'
 import { registerBySchedule } from '#shared/registration.ts'
 import { forgetImpossibleTimes } from '#shared/store/registrations.ts'
+import { repeatedly } from './repeatedly.ts'
 
 /** Installations of each schedule that get another time in one look because of a clock that was put back. */
 const atOnce = 100
@@ -15,14 +16,7 @@ const tickMilliseconds = 1000
  * @returns stops it, and waits for a look that is under way
  */
 export function startRegisterTick(context: Context): () => Promise<void> {
-  let looking: Promise<void> | undefined
-  const timer = setInterval(() => {
-    looking ??= look(context).finally(() => (looking = undefined))
-  }, tickMilliseconds)
-  return async () => {
-    clearInterval(timer)
-    await looking
-  }
+  return repeatedly(tickMilliseconds, () => look(context))
 }
 
 async function look(context: Context): Promise<void> {

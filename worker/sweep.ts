@@ -5,6 +5,7 @@ import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
 import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
 import { forgottenWebhooks } from '#shared/store/webhook-cursors.ts'
+import { repeatedly } from './repeatedly.ts'
 
 /** Mailboxes woken in one sweep. */
 const atOnce = 1000
@@ -13,14 +14,13 @@ const atOnce = 1000
  * Looks now and then for what has waited too long and wakes it: the net under lost jobs. It lives in the worker and not
  * in the queue, since the queue is what may have been lost.
  *
- * @returns stops it
+ * @returns stops it, and waits for a sweep that is under way
  */
-export function startSweep(context: Context): () => void {
+export function startSweep(context: Context): () => Promise<void> {
   const { config, log } = context
-  const timer = setInterval(() => {
-    sweep(context).catch((error: unknown) => log.error({ err: error }, 'The sweep failed; the next one follows'))
-  }, config.worker.sweepMilliseconds)
-  return () => clearInterval(timer)
+  return repeatedly(config.worker.sweepMilliseconds, () =>
+    sweep(context).catch((error: unknown) => log.error({ err: error }, 'The sweep failed; the next one follows')),
+  )
 }
 
 async function sweep({ db, queue, config, log }: Context): Promise<void> {
