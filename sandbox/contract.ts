@@ -11,8 +11,8 @@ export type JsonObject = { [key: string]: Json }
 
 /**
  * How a bundle is called, and what it finds around it. `native`: its hooks, actions and other functions are called with
- * one argument that has a `client`, among the globals of a bare isolate. `sdk`: its `handler` is called with requests,
- * and it finds what the public SDK and its HTTP client need: `process`, `Buffer`, `fetch`, `require` and the like.
+ * one argument that has a `client`, among the globals of the web. `sdk`: its `handler` is called with requests, and it
+ * finds what the public SDK and its HTTP client need as well: `process`, `require` and the like.
  */
 export type BundleKind = 'native' | 'sdk'
 
@@ -48,6 +48,12 @@ export interface Limits {
   hostCallsAtOnce: number
   /** Characters of one call's JSON. */
   hostCallCharacters: number
+  /** Requests to the world outside in one run. */
+  fetches: number
+  /** Such requests under way at once in one run; further ones wait inside for their turn. */
+  fetchesAtOnce: number
+  /** Characters of one such request's JSON. */
+  fetchCharacters: number
   /** Characters of a run's result as JSON. */
   resultCharacters: number
   logLines: number
@@ -123,6 +129,8 @@ export interface Run {
   limits: Limits
   /** Answers what the bot asks of the platform during this run. */
   host: Host
+  /** Makes its requests to the world outside; without it, none can be made. */
+  fetch?: HostFetch
 }
 
 /** A call of the platform's API from inside a run. */
@@ -138,8 +146,43 @@ export interface HostReply {
   body: Json
 }
 
-/** The one thing a bot can reach outside its isolate. It always resolves: an error is a reply with its status. */
+/** How a bot reaches the platform. It always resolves: an error is a reply with its status. */
 export type Host = (call: HostCall) => Promise<HostReply>
+
+/** A request to the world outside. */
+export interface FetchRequest {
+  method: string
+  /** An absolute URL. */
+  url: string
+  headers: Record<string, string>
+  redirect: 'follow' | 'error' | 'manual'
+  /** Text, or base64 where `isBase64` says so. */
+  body?: string
+  isBase64?: boolean
+}
+
+export interface FetchAnswer {
+  status: number
+  statusText: string
+  /** Whose answer it is, after redirects. */
+  url: string
+  /** Names in lower case; one that came more than once is there more than once. */
+  headers: [name: string, value: string][]
+  /** Text where the bytes are UTF-8, else base64. */
+  body: string
+  isBase64: boolean
+}
+
+/** No answer came, or none that may be given. */
+export interface FetchFailure {
+  /** One word, for programs. `limit`: the event has made all of its requests, which ends the run. */
+  failure: string
+  /** For the author of the bot: what is wrong, and what to do. */
+  message: string
+}
+
+/** How a bot reaches the world outside. It always resolves; the signal says that nobody waits for the answer any more. */
+export type HostFetch = (request: FetchRequest, signal: AbortSignal) => Promise<FetchAnswer | FetchFailure>
 
 export interface LogLine {
   /** ISO 8601, as the sandbox process saw it. */
@@ -156,7 +199,16 @@ export interface RunError {
 }
 
 /** Why a run failed, by its own doing. `error` is a throw; the others name the limit that was met. */
-export type FailureReason = 'error' | 'timeout' | 'cpu' | 'memory' | 'hostCalls' | 'result' | 'timers' | 'crashed'
+export type FailureReason =
+  | 'error'
+  | 'timeout'
+  | 'cpu'
+  | 'memory'
+  | 'hostCalls'
+  | 'network'
+  | 'result'
+  | 'timers'
+  | 'crashed'
 
 interface Ended {
   logs: LogLine[]

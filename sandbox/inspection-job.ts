@@ -28,6 +28,11 @@ export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks:
     begin: () => ({ type: 'inspect', run: id, bundle: bundle.id, limits }),
     log() {},
     answer: async () => '{"status":403,"body":null}',
+    fetch: async () => ({
+      answer: '{"failure":"forbidden","message":"Nothing is requested in an inspection"}',
+      body: '',
+    }),
+    unfetch() {},
     done: (result) => end(toInspection(result, bundle.kind ?? 'native', hooks)),
     fail: ({ reason, error, hook }: Failure) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
     interrupt: (reason) => end({ status: 'interrupted', reason }),

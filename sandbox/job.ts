@@ -14,9 +14,19 @@ export interface Job {
   log(line: LogLine): void
   /** Answers a call of the platform. Never rejects. */
   answer(request: string): Promise<string>
+  /** Makes a request to the world outside, known by the name `fetch` until it is answered. Never rejects. */
+  fetch(fetch: string, request: string): Promise<FetchedTexts>
+  /** Takes such a request back. */
+  unfetch(fetch: string): void
   done(result: string, state: string, cpuMilliseconds: number): void
   fail(failure: Failure, cpuMilliseconds: number): void
   interrupt(reason: string, cpuMilliseconds: number): void
+}
+
+/** What a request brought, as it crosses: see the frame `fetched`. */
+export interface FetchedTexts {
+  answer: string
+  body: string
 }
 
 export interface Failure {

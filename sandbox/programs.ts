@@ -6,8 +6,10 @@ export interface Programs {
   process: string
   /** What runs first in each isolate; it defines `inside`. */
   inside: string
-  /** What SDK bundles find around them; it defines `prelude`. */
-  prelude: string
+  /** What native bundles that use the web's globals find around them; it defines `prelude`. */
+  web: string
+  /** What SDK bundles find around them; likewise. */
+  sdk: string
 }
 
 /** Bundles the programs, in memory. */
@@ -20,21 +22,26 @@ export async function bundlePrograms(): Promise<Programs> {
       platform: 'neutral',
       target: 'es2024',
     }),
-    // Libraries have variants for browsers, which is what they are to run in here: no Node.
-    prelude: bundle('./prelude/main.ts', {
-      format: 'iife',
-      globalName: 'prelude',
-      platform: 'browser',
-      target: 'es2024',
-      legalComments: 'none',
-      // All but the names, which bot code sees.
-      minifyWhitespace: true,
-      minifySyntax: true,
-    }),
+    web: bundlePrelude('./prelude/web.ts'),
+    sdk: bundlePrelude('./prelude/sdk.ts'),
   }
   // Otherwise esbuild's own process stays for as long as this one.
   await stop()
   return programs
+}
+
+function bundlePrelude(entry: string): string {
+  return bundle(entry, {
+    format: 'iife',
+    globalName: 'prelude',
+    // Libraries have variants for browsers, which is what they are to run in here: no Node.
+    platform: 'browser',
+    target: 'es2024',
+    legalComments: 'none',
+    // All but the names, which bot code sees.
+    minifyWhitespace: true,
+    minifySyntax: true,
+  })
 }
 
 function bundle(entry: string, options: BuildOptions): string {

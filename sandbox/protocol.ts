@@ -10,12 +10,14 @@ export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
 export type ToProcess =
-  | { type: 'start'; addon: string; inside: string; prelude: string; operations: ClientOperation[] }
+  | { type: 'start'; addon: string; inside: string; web: string; sdk: string; operations: ClientOperation[] }
   /** `within` is the run that called this one, or empty. */
   | { type: 'run'; run: string; within: string; bundle: string; task: string; limits: Limits }
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
   | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
+  /** `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. */
+  | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
   | { type: 'ping' }
 
 /** What an isolate is loaded with. */
@@ -32,6 +34,9 @@ const fields = {
   /** It needs the code of a bundle. */
   code: { bundle: 'string' },
   call: { run: 'string', call: 'string', request: 'string' },
+  fetch: { run: 'string', fetch: 'string', request: 'string' },
+  /** Nobody waits any more for what this request brings. */
+  unfetch: { run: 'string', fetch: 'string' },
   log: { run: 'string', level: 'string', message: 'string', timestamp: 'string' },
   done: { run: 'string', result: 'string', state: 'string', cpu: 'number' },
   failed: {
@@ -76,6 +81,7 @@ const reasons: readonly string[] = [
   'cpu',
   'memory',
   'hostCalls',
+  'network',
   'result',
   'timers',
   'crashed',

@@ -2,6 +2,7 @@ import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, SandboxLog
 import { toHandlerResponse } from './handler-response.ts'
 import type { Job } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
+import { RunFetches } from './run-fetches.ts'
 
 export interface RunJob extends Job {
   readonly outcome: Promise<Outcome>
@@ -29,8 +30,18 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
   const logs: LogLine[] = []
   let ended = false
 
+  const log = (line: LogLine) => {
+    budget.logLines += 1
+    budget.logCharacters += line.message.length
+    if (budget.logLines > limits.logLines + cutLine.lines) return
+    if (budget.logCharacters > limits.logCharacters + cutLine.characters) return
+    logs.push(line)
+  }
+  const fetches = new RunFetches(run, limits, log, report)
+
   const end = (how: Outcome) => {
     ended = true
+    fetches.abortAll()
     resolve(how)
   }
 
@@ -52,13 +63,9 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
       task: JSON.stringify(run.task),
       limits,
     }),
-    log(line) {
-      budget.logLines += 1
-      budget.logCharacters += line.message.length
-      if (budget.logLines > limits.logLines + cutLine.lines) return
-      if (budget.logCharacters > limits.logCharacters + cutLine.characters) return
-      logs.push(line)
-    },
+    log,
+    fetch: (fetch, request) => fetches.make(fetch, request),
+    unfetch: (fetch) => fetches.abort(fetch),
     async answer(request) {
       budget.calls += 1
       if (budget.calls > limits.hostCalls) return replyText(refusal(429, 'The run has made all of its calls'))

@@ -83,7 +83,8 @@ export class SandboxProcess {
       type: 'start',
       addon: findAddon(),
       inside: options.programs.inside,
-      prelude: options.programs.prelude,
+      web: options.programs.web,
+      sdk: options.programs.sdk,
       operations: options.operations,
     })
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMilliseconds)
@@ -185,11 +186,19 @@ export class SandboxProcess {
     }
   }
 
-  #forward(job: Job, frame: Extract<FromProcess, { type: 'call' | 'log' | 'done' | 'failed' | 'interrupted' }>): void {
+  #forward(
+    job: Job,
+    frame: Extract<FromProcess, { type: 'call' | 'fetch' | 'unfetch' | 'log' | 'done' | 'failed' | 'interrupted' }>,
+  ): void {
     switch (frame.type) {
       case 'call':
         void this.#answer(job, frame.call, frame.request)
         return
+      case 'fetch':
+        void this.#fetch(job, frame.fetch, frame.request)
+        return
+      case 'unfetch':
+        return job.unfetch(frame.fetch)
       case 'log':
         return job.log({ timestamp: frame.timestamp, level: toLevel(frame.level), message: frame.message })
       case 'done':
@@ -211,6 +220,11 @@ export class SandboxProcess {
   async #answer(job: Job, call: string, request: string): Promise<void> {
     const reply = await job.answer(request)
     if (!this.dead && !job.ended) this.#channel.send({ type: 'reply', run: job.id, call, reply })
+  }
+
+  async #fetch(job: Job, fetch: string, request: string): Promise<void> {
+    const fetched = await job.fetch(fetch, request)
+    if (!this.dead && !job.ended) this.#channel.send({ type: 'fetched', run: job.id, fetch, ...fetched })
   }
 
   #sendCode(bundle: string): void {

@@ -14,6 +14,10 @@ export function limits(settings: {
     hostCalls: 1000,
     hostCallsAtOnce: 32,
     hostCallCharacters: 1024 * 1024,
+    fetches: 50,
+    fetchesAtOnce: 6,
+    // A body of 1 MB as base64, or as text with a good deal to escape, and the headers.
+    fetchCharacters: 2 * 1024 * 1024,
     resultCharacters: 1024 * 1024,
     logLines: 1000,
     logCharacters: 256 * 1024,

@@ -7,12 +7,13 @@ import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { botActionCall } from './calls/bot-calls.ts'
 import type { Call } from './calls/call.ts'
 import { integrationActionCall } from './calls/integration-calls.ts'
+import type { FetchCount } from './fetch.ts'
 import { openDoor } from './host.ts'
 import { limits } from './limits.ts'
 import type { Tools } from './worker.ts'
 
 /** What all runs of an event's handling have in common. */
-export interface Handling {
+export interface Handling extends FetchCount {
   event: ClaimedEvent
   openStreams: OpenStreams
   /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
@@ -55,6 +56,7 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     },
   })
   const all = limits(tools.config.sandbox)
+  const fetch = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, most: all.fetches })
   const left = Math.max(1, handling.deadline - Date.now())
   return tools.sandbox.run({
     id,
@@ -63,6 +65,7 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
     limits: { ...all, wallMilliseconds: Math.min(all.wallMilliseconds, left) },
     host,
+    fetch,
   })
 }
 

@@ -47,7 +47,7 @@ export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handl
   }
   if (!call) return { status: 'ignored', logs: [] }
   const deadline = Date.now() + tools.config.sandbox.wallMilliseconds
-  const handling: Handling = { event, openStreams: new Map(), deadline }
+  const handling: Handling = { event, openStreams: new Map(), deadline, fetches: 0 }
   try {
     return toHandled(call, await runCall(tools, handling, call))
   } finally {

@@ -6,6 +6,7 @@ import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { startDue } from './due.ts'
+import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
 import { startRegisterTick } from './register-tick.ts'
@@ -21,6 +22,7 @@ export interface Tools extends Context {
   bundles: Bundles
   mailboxes: Mailboxes
   outbound: Outbound
+  openFetch: OpenFetch
 }
 
 /** A run that has not ended this long after the worker was asked to stop is interrupted: another worker repeats it. */
@@ -46,6 +48,7 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
     bundles: openBundles(context),
     mailboxes: openMailboxes(context.db),
     outbound,
+    openFetch: prepareFetch({ ...context, outbound }),
   }
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())

@@ -11,6 +11,7 @@ import { runCall } from './call.ts'
 import { createClients } from './client.ts'
 import { declarationOf } from './declaration.ts'
 import { describeError, reasonOf } from './errors.ts'
+import { createFetches } from './fetches.ts'
 import { createHostCalls } from './host-calls.ts'
 import { createConsole, createLogger, createWriteLog } from './log.ts'
 import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
@@ -34,7 +35,7 @@ export interface KernelSettings {
   operations: ClientOperation[]
   kind: BundleKind
   environment: Record<string, string>
-  /** Random, in hexadecimal; empty where nobody needs it. */
+  /** Random, in hexadecimal; empty where there is no prelude. */
   seed: string
 }
 
@@ -60,7 +61,7 @@ export function open(post: Post, settings: string): Dispatch {
 
   const definePrelude = (install: unknown) => {
     const platform = createPlatform({ environment, seed, runs, current: () => current })
-    requireModule = (install as Prelude)(platform)
+    requireModule = (install as Prelude)(platform) ?? requireNothing
   }
 
   const define = (what: string, wrapper: unknown): string => {
@@ -89,6 +90,7 @@ export function open(post: Post, settings: string): Dispatch {
       limits,
       shared,
       hostCalls: createHostCalls({ id, limits, shared }, post),
+      fetches: createFetches({ id, limits, shared }, post),
       streamPrefix: task.streamPrefix,
       streams: 0,
       ended: false,
@@ -145,11 +147,13 @@ export function open(post: Post, settings: string): Dispatch {
     delete runs[run.id]
   }
 
-  const continueRun = (run: KernelRun, operation: string, first: string, second: string) => {
+  const continueRun = (run: KernelRun, operation: string, first: string, second: string, third: string) => {
     current = run
     switch (operation) {
       case 'reply':
         return run.hostCalls.settle(first, second)
+      case 'fetched':
+        return run.fetches.settle(first, second, third)
       case 'quiet':
         return run.pendingOperations === 0 ? run.resume?.() : undefined
       case 'end':
@@ -170,14 +174,14 @@ export function open(post: Post, settings: string): Dispatch {
     const run = runs[id]
     if (operation === 'inspect') inspect(id)
     else if (operation === 'start') start(id, first, second, third)
-    else if (run !== undefined) continueRun(run, operation, first, second)
+    else if (run !== undefined) continueRun(run, operation, first, second, third)
     return ''
   }
 }
 
 function share(task: Task): Shared {
   const event = reviveEvent(task.kind === 'call' ? {} : task.event)
-  return record({ event, hostCalls: 0, timers: 0, logLines: 0, logCharacters: 0, logIsCut: false })
+  return record({ event, hostCalls: 0, fetches: 0, timers: 0, logLines: 0, logCharacters: 0, logIsCut: false })
 }
 
 const nothing = NativePromise.resolve()

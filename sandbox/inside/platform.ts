@@ -1,7 +1,8 @@
+import type { Fetched } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
 
-/** What the kernel lends to the prelude, whose `require` SDK bundles get. */
+/** What the kernel lends to the prelude. */
 export interface Platform {
   readonly environment: Readonly<Record<string, string>>
   /** 32 random bytes in hexadecimal. */
@@ -14,10 +15,19 @@ export interface Platform {
    * @param token whose call it is; when nothing like a token, it is that of the run whose turn it is
    */
   call(token: string, request: string): Promise<string>
+  /** Makes a request to the world outside for the run whose turn it is. `request` is a `FetchRequest` as JSON. */
+  fetch(request: string): Fetching
 }
 
-/** The prelude's `install`: it defines the globals, and gives back `require`. */
-export type Prelude = (platform: Platform) => (name: unknown) => unknown
+/** A request that is under way, or waits for its turn. */
+export interface Fetching {
+  answer: Promise<Fetched>
+  /** Takes the request back. The answer is then of no meaning. */
+  cancel(): void
+}
+
+/** The prelude's `install`: it defines the globals, and gives back the `require` of the bundle where it has one. */
+export type Prelude = (platform: Platform) => ((name: unknown) => unknown) | undefined
 
 export interface PlatformOptions {
   environment: Record<string, string>
@@ -49,8 +59,22 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         const run = runOf(token)
         if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request))
         if (indexIn(token, tokenStart) === 0) return never()
-        throw new NativeTypeError('Nothing can be asked for while the module is loaded: ask in the handler')
+        throw atLoad()
+      },
+      fetch(request: string): Fetching {
+        const run = current()
+        if (run === undefined) throw atLoad()
+        let begun: Fetching | undefined
+        const answer = follow(run, () => {
+          begun = run.fetches.begin(request)
+          return begun.answer
+        })
+        return record({ answer, cancel: () => begun?.cancel() })
       },
     }),
   )
+}
+
+function atLoad(): Error {
+  return new NativeTypeError('Nothing can be asked for while the module is loaded: ask in a hook, action or handler')
 }

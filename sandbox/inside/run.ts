@@ -1,4 +1,5 @@
 import type { JsonObject, Limits } from '../contract.ts'
+import type { Fetches } from './fetches.ts'
 import type { HostCalls } from './host-calls.ts'
 import { NativePromise } from './primordials.ts'
 
@@ -12,6 +13,7 @@ export type EventObject = Record<string, unknown> & { state: JsonObject }
 export interface Shared {
   event: EventObject
   hostCalls: number
+  fetches: number
   timers: number
   logLines: number
   logCharacters: number
@@ -24,6 +26,7 @@ export interface KernelRun {
   readonly limits: Limits
   readonly shared: Shared
   readonly hostCalls: HostCalls
+  readonly fetches: Fetches
   /** See `EventTask`. */
   readonly streamPrefix: string
   /** How many message streams it has begun. */

@@ -1,5 +1,7 @@
-import { Buffer } from 'buffer'
-import { TextDecoder } from './encoding.ts'
+import { encodeUtf8, TextDecoder } from './encoding.ts'
+
+/** The name of what bot code does not call. */
+export const take = Symbol('take')
 
 export type Content = string | Uint8Array<ArrayBuffer> | null
 
@@ -18,8 +20,8 @@ export class Body {
   }
 
   async text(): Promise<string> {
-    const content = this.#take()
-    return typeof content === 'string' ? content : new TextDecoder().decode(content ?? undefined)
+    const content = this[take]()
+    return typeof content === 'string' ? content.replace(/^\uFEFF/, '') : new TextDecoder().decode(content ?? undefined)
   }
 
   async json(): Promise<unknown> {
@@ -27,8 +29,8 @@ export class Body {
   }
 
   async bytes(): Promise<Uint8Array> {
-    const content = this.#take()
-    return typeof content === 'string' ? new Uint8Array(Buffer.from(content, 'utf8')) : (content ?? new Uint8Array(0))
+    const content = this[take]()
+    return typeof content === 'string' ? encodeUtf8(content) : (content ?? new Uint8Array(0))
   }
 
   async arrayBuffer(): Promise<ArrayBufferLike> {
@@ -41,7 +43,8 @@ export class Body {
     return this.#content
   }
 
-  #take(): Content {
+  /** The content as it is, which counts as reading it. */
+  [take](): Content {
     const content = this.peek()
     if (content !== null) this.#used = true
     this.#content = null

@@ -1,11 +1,41 @@
 import { Buffer } from 'buffer'
 
+const charactersAtOnce = 32_768
+
+/** Without a JIT, 10 MB take 0.4 s as long as they are ASCII, and 2 s where they are not. */
+export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
+  const ascii = new Uint8Array(text.length)
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code > 0x7f) return encodeFrom(text, ascii.subarray(0, index))
+    ascii[index] = code
+  }
+  return ascii
+}
+
+/** The library makes a list of numbers first, eight times as large as the text: so long texts go in parts. */
+function encodeFrom(text: string, encoded: Uint8Array): Uint8Array<ArrayBuffer> {
+  const parts = [encoded]
+  for (let start = encoded.length; start < text.length;) {
+    const end = start + charactersAtOnce
+    const dividesPair = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
+    const part = text.slice(start, dividesPair ? end - 1 : end)
+    parts.push(Buffer.from(part, 'utf8'))
+    start += part.length
+  }
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
 /** The web's `TextEncoder`. */
 export class TextEncoder {
   readonly encoding = 'utf-8'
 
   encode(text: unknown = ''): Uint8Array {
-    return new Uint8Array(Buffer.from(String(text), 'utf8'))
+    return encodeUtf8(String(text))
   }
 
   encodeInto(text: string, target: Uint8Array): { read: number; written: number } {

@@ -1,67 +1,65 @@
-import type { HostCall, HostReply, JsonObject } from '../contract.ts'
+import { Buffer } from 'buffer'
+import type { FetchFailure, FetchRequest } from '../contract.ts'
+import type { Fetched } from '../inside/fetches.ts'
 import type { Platform } from '../inside/platform.ts'
 import { orAborted } from './abort.ts'
+import { take } from './body.ts'
+import { callPlatform } from './platform-call.ts'
 import { Request, type RequestOptions } from './request.ts'
 import { Response } from './response.ts'
 
 export type Fetch = (input: unknown, options?: RequestOptions) => Promise<Response>
 
-/**
- * Makes `fetch`, which turns requests to the platform's origin into calls of the host. Their headers are not passed on:
- * the host knows who calls. An aborted request is given up here, and may still be answered there.
- */
+/** Makes `fetch`. Requests are made outside of the isolate, by those who know where they may go. */
 export function createFetch(platform: Platform): Fetch {
+  const base = platform.environment['BP_API_URL']
+  const own = base === undefined || base === '' ? undefined : new URL(base).origin
   return async (input, options) => {
     const request = new Request(input, options)
-    const { signal } = request
-    signal?.throwIfAborted()
+    request.signal?.throwIfAborted()
     const url = new URL(request.url)
-    assertPlatform(url, platform.environment['BP_API_URL'])
-    const call = JSON.stringify(await toHostCall(request, url))
-    const answer = orAborted(platform.call(tokenOf(request), call), signal)
-    const { status, body } = JSON.parse(await answer) as HostReply
-    return Response.json(body, { status })
+    return url.origin === own ? callPlatform(platform, request, url) : fetchOutside(platform, request)
   }
 }
 
-function assertPlatform({ origin, host }: URL, base: string | undefined): void {
-  const own = base === undefined || base === '' ? undefined : new URL(base).origin
-  if (origin === own) return
-  const reached = own === undefined ? 'and BP_API_URL, where the platform is, is not set' : `but ${own} can`
-  throw new TypeError(`fetch failed: ${host} can not be reached from here, ${reached}`)
-}
-
-async function toHostCall(request: Request, url: URL): Promise<HostCall> {
-  const query = queryOf(url.searchParams)
-  const text = await request.text()
-  return {
-    method: request.method,
-    path: url.pathname,
-    ...(Object.keys(query).length > 0 && { query }),
-    ...(text !== '' && { body: toJson(text) }),
-  }
-}
-
-/** A name that comes more than once has a list. */
-function queryOf(parameters: URLSearchParams): JsonObject {
-  const names = new Set(parameters.keys())
-  return Object.fromEntries(
-    Array.from(names, (name) => {
-      const values = parameters.getAll(name)
-      return [name, values.length === 1 ? values[0]! : values]
-    }),
-  )
-}
-
-/** What is not JSON crosses as a string, for the host to refuse. */
-function toJson(text: string): NonNullable<HostCall['body']> | null {
+async function fetchOutside(platform: Platform, request: Request): Promise<Response> {
+  const { signal } = request
+  const fetching = platform.fetch(JSON.stringify(toFetchRequest(request)))
+  signal?.addEventListener('abort', fetching.cancel, { once: true })
   try {
-    return JSON.parse(text) as NonNullable<HostCall['body']>
-  } catch {
-    return text
+    return toResponse(request, await orAborted(fetching.answer, signal))
+  } finally {
+    signal?.removeEventListener('abort', fetching.cancel)
   }
 }
 
-function tokenOf({ headers }: Request): string {
-  return (headers.get('authorization') ?? '').replace(/^Bearer /i, '')
+function toFetchRequest(request: Request): FetchRequest {
+  const { method, url, headers, redirect } = request
+  const content = request[take]()
+  return {
+    method,
+    url: withoutFragment(url),
+    headers: Object.fromEntries(headers),
+    redirect,
+    ...(typeof content === 'string' && { body: content }),
+    ...(content instanceof Uint8Array && { body: Buffer.from(content).toString('base64'), isBase64: true }),
+  }
+}
+
+function toResponse(request: Request, { answer, body }: Fetched): Response {
+  if ('failure' in answer) throw toError(answer)
+  const { url, isBase64 } = answer
+  const content = isBase64 ? Buffer.from(body, 'base64') : body
+  const redirected = withoutFragment(url) !== withoutFragment(request.url)
+  return new Response(content, answer, { url: withoutFragment(url), redirected })
+}
+
+/** As Node's `fetch` fails, with the reason in the message as well. */
+function toError({ failure, message }: FetchFailure): TypeError {
+  const cause = Object.assign(new Error(message), { code: failure })
+  return new TypeError(`fetch failed: ${message}`, { cause })
+}
+
+function withoutFragment(url: string): string {
+  return url.replace(/#.*$/s, '')
 }

@@ -7,16 +7,25 @@ export interface ResponseOptions {
   headers?: HeadersSource
 }
 
+/** Where a response came from. */
+export interface ResponseSource {
+  url: string
+  redirected: boolean
+}
+
 /** The web's `Response`. */
 export class Response extends Body {
   readonly status: number
   readonly statusText: string
   readonly headers: Headers
-  readonly type = 'default'
-  readonly redirected = false
-  readonly url: string = ''
+  readonly type: 'default' | 'basic'
+  readonly redirected: boolean
+  readonly url: string
+  readonly #source: ResponseSource | undefined
 
-  constructor(body?: unknown, { status = 200, statusText = '', headers }: ResponseOptions = {}) {
+  /** @param source unless it is made by whoever uses it */
+  constructor(body?: unknown, options: ResponseOptions = {}, source?: ResponseSource) {
+    const { status = 200, statusText = '', headers } = options
     if (!Number.isInteger(status) || status < 200 || status > 599) {
       throw new RangeError(`A response has a status from 200 to 599, not ${status}`)
     }
@@ -25,7 +34,11 @@ export class Response extends Body {
     this.status = status
     this.statusText = statusText
     this.headers = new Headers(headers)
-    if (type !== undefined && !this.headers.has('content-type')) this.headers.set('content-type', type)
+    this.type = source ? 'basic' : 'default'
+    this.redirected = source?.redirected ?? false
+    this.url = source?.url ?? ''
+    this.#source = source
+    if (!source && type !== undefined && !this.headers.has('content-type')) this.headers.set('content-type', type)
   }
 
   static json(value: unknown, options: ResponseOptions = {}): Response {
@@ -35,10 +48,10 @@ export class Response extends Body {
   }
 
   get ok(): boolean {
-    return this.status <= 299
+    return this.status >= 200 && this.status <= 299
   }
 
   clone(): Response {
-    return new Response(this.peek(), this)
+    return new Response(this.peek(), this, this.#source)
   }
 }

@@ -3,7 +3,7 @@ import type { ClientOperation } from '../contract.ts'
 import type { KernelSettings } from '../inside/kernel.ts'
 import type { BundleSource } from '../protocol.ts'
 import type { Context, Isolate, Ivm, Reference } from './isolated-vm.ts'
-import type { Prelude } from './prelude.ts'
+import type { Preludes } from './preludes.ts'
 
 /** Processor time: what may be used, and what has been. */
 export interface CpuBudget {
@@ -47,7 +47,7 @@ export interface IsolateEvents {
 export interface IsolateOptions {
   ivm: Ivm
   inside: string
-  prelude: Prelude
+  preludes: Preludes
   operations: ClientOperation[]
   memoryMegabytes: number
   events: IsolateEvents
@@ -105,15 +105,18 @@ export class BotIsolate {
   }
 
   /**
-   * Starts the kernel and evaluates the bundle, and before an SDK bundle the prelude; for use inside a turn. Resolves to
-   * the error of the bundle's own, as text, or to nothing; throws when the bundle does not compile.
+   * Starts the kernel and evaluates the bundle, and before it the prelude that it needs; for use inside a turn. Resolves
+   * to the error of the bundle's own, as text, or to nothing; throws when the bundle does not compile.
    */
-  async load({ kind, code, environment }: BundleSource): Promise<string> {
+  async load(source: BundleSource): Promise<string> {
+    const { kind, code, environment } = source
+    const { operations, preludes } = this.#options
+    const prelude = preludes.for(source)
     const context = await this.#isolate.createContext()
-    const seed = kind === 'sdk' ? randomBytes(seedBytes).toString('hex') : ''
-    await this.#openKernel(context, { operations: this.#options.operations, kind, environment, seed })
-    if (kind === 'sdk') {
-      const failed = await this.#define('prelude', await this.#options.prelude.evaluate(this.#isolate, context))
+    const seed = prelude === undefined ? '' : randomBytes(seedBytes).toString('hex')
+    await this.#openKernel(context, { operations, kind, environment, seed })
+    if (prelude !== undefined) {
+      const failed = await this.#define('prelude', await prelude.evaluate(this.#isolate, context))
       if (failed !== '') throw new Error(`The prelude failed: ${failed}`)
     }
     const script = await this.#isolate.compileScript(`(function (module, exports, require) {\n${code}\n})`, {

@@ -29,8 +29,8 @@ process.on('uncaughtException', (error) => {
 
 function receive(frame: ToProcess): void {
   if (frame.type !== 'start') return sandbox?.receive(frame)
-  const { addon, inside, prelude, operations } = frame
+  const { addon, inside, web, sdk, operations } = frame
   const ivm = loadIsolatedVm(addon)
-  sandbox = new ProcessSandbox({ ivm, inside, prelude, operations, send: (out) => channel.send(out) })
+  sandbox = new ProcessSandbox({ ivm, inside, web, sdk, operations, send: (out) => channel.send(out) })
   channel.send({ type: 'ready' })
 }

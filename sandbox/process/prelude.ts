@@ -5,7 +5,7 @@ import type { Context, ExternalCopy, Isolate, Ivm, Reference } from './isolated-
 const filename = 'prelude'
 
 /**
- * What SDK bundles find around them, as a script to be evaluated in their isolates.
+ * What bundles find around them, as a script to be evaluated in their isolates.
  *
  * It is run once in this process before the first of them, for what V8 then knows of it: with the functions that its
  * start needs compiled already, the others evaluate it in 6 ms instead of 30. It is our own code, and has met no bundle.
@@ -32,8 +32,18 @@ export class Prelude {
   #compile(): ExternalCopy<ArrayBuffer> {
     const script = new Script(this.#script, { filename })
     const install = script.runInContext(createContext()) as Install
-    install({ environment: {}, seed: '', token: () => '', call: () => new Promise(() => {}) })
+    install({
+      environment: {},
+      seed: '',
+      token: () => '',
+      call: never,
+      fetch: () => ({ answer: never(), cancel() {} }),
+    })
     const { buffer, byteOffset, length } = script.createCachedData()
     return new this.#ivm.ExternalCopy(buffer.slice(byteOffset, byteOffset + length))
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
 }

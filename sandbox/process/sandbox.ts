@@ -3,7 +3,7 @@ import type { BundleSource, FromProcess, ToProcess } from '../protocol.ts'
 import { BotIsolate, type Turn } from './bot-isolate.ts'
 import { readError, readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
-import { Prelude } from './prelude.ts'
+import { Preludes } from './preludes.ts'
 import { Runs } from './runs.ts'
 import { WarmIsolates } from './warm-isolates.ts'
 import { Watchdog } from './watchdog.ts'
@@ -11,7 +11,8 @@ import { Watchdog } from './watchdog.ts'
 export interface ProcessSandboxOptions {
   ivm: Ivm
   inside: string
-  prelude: string
+  web: string
+  sdk: string
   operations: ClientOperation[]
   send: (frame: FromProcess) => void
 }
@@ -27,11 +28,11 @@ export class ProcessSandbox {
   /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
   readonly #retired = new Set<BotIsolate>()
   readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
-  readonly #prelude: Prelude
+  readonly #preludes: Preludes
 
   constructor(options: ProcessSandboxOptions) {
     this.#options = options
-    this.#prelude = new Prelude(options.ivm, options.prelude)
+    this.#preludes = new Preludes(options)
     this.#runs = new Runs({ send: options.send, onIdle: (isolate) => this.#becameIdle(isolate) })
     this.#warm = new WarmIsolates((isolate) => this.#runs.isIdle(isolate))
     this.#watchdog = new Watchdog({
@@ -60,6 +61,11 @@ export class ProcessSandbox {
       case 'reply': {
         const run = this.#runs.find(frame.run)
         run?.isolate.dispatch(run, 'reply', run.id, frame.call, frame.reply)
+        return
+      }
+      case 'fetched': {
+        const run = this.#runs.find(frame.run)
+        run?.isolate.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
       }
     }
   }
@@ -101,7 +107,7 @@ export class ProcessSandbox {
     const isolate: BotIsolate = new BotIsolate({
       ivm,
       inside,
-      prelude: this.#prelude,
+      preludes: this.#preludes,
       operations,
       memoryMegabytes,
       events: {
@@ -127,6 +133,10 @@ export class ProcessSandbox {
     switch (kind) {
       case 'call':
         return send({ type: 'call', run: id, call: first, request: second })
+      case 'fetch':
+        return send({ type: 'fetch', run: id, fetch: first, request: second })
+      case 'unfetch':
+        return send({ type: 'unfetch', run: id, fetch: first })
       case 'log':
         return send({ type: 'log', run: id, level: first, message: second, timestamp: new Date().toISOString() })
       case 'timer':

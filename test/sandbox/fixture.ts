@@ -8,6 +8,7 @@ import type {
   EventTask,
   Host,
   HostCall,
+  HostFetch,
   HostReply,
   Json,
   JsonObject,
@@ -45,6 +46,9 @@ export const limits: Limits = {
   loadMilliseconds: 2000,
   hostCalls: 50,
   hostCallsAtOnce: 8,
+  fetches: 5,
+  fetchesAtOnce: 2,
+  fetchCharacters: 100_000,
   hostCallCharacters: 100_000,
   resultCharacters: 100_000,
   logLines: 100,
@@ -97,6 +101,7 @@ interface RunOptions {
   stages?: string[]
   finally?: string
   host?: Host
+  fetch?: HostFetch
   limits?: Partial<Limits>
 }
 
@@ -141,6 +146,7 @@ function makeRun(bundle: Bundle, task: Run['task'], options: RunOptions): Run {
     task,
     limits: { ...limits, ...options.limits },
     host: options.host ?? echo,
+    ...(options.fetch && { fetch: options.fetch }),
   }
 }
 

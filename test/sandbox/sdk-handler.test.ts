@@ -111,5 +111,5 @@ test('a module that asks the platform while it is loaded is told to wait', async
   const bundle = sdkBot(`
     const asked = fetch('${platformUrl}/').then(() => 'answered', (error) => error.message)
     exports.handler = async () => { console.log(await asked) }`)
-  expect(logged(await sandbox.run(callRun(bundle)))).toEqual([expect.stringContaining('ask in the handler')])
+  expect(logged(await sandbox.run(callRun(bundle)))).toEqual([expect.stringContaining('while the module is loaded')])
 })

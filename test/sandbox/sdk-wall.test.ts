@@ -94,7 +94,7 @@ describe('the world outside', () => {
     const bundle: Bundle = { ...handlerThat(`await fetch('${platformUrl}/v1')`), environment: {} }
     expect(await sandbox.run(callRun(bundle))).toMatchObject({
       status: 'failed',
-      error: { message: expect.stringContaining('BP_API_URL') },
+      error: { message: expect.stringContaining('api.isobot.internal can not be reached from here') },
     })
   })
 })

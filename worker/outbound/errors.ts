@@ -11,6 +11,8 @@ export type OutboundReason =
   | 'timeout'
   | 'too-large'
   | 'too-many-redirects'
+  /** There is no room for the answer now. */
+  | 'busy'
   /** The caller, or the end of this process, took the request back. */
   | 'aborted'
 

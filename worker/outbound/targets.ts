@@ -35,7 +35,7 @@ export function readTarget(url: URL, allow: Allow): Target {
     const wanted = url.port ? `${url.hostname}:${port}` : url.hostname
     throw new OutboundError(
       'forbidden',
-      `${wanted} is not among the hosts that may be requested: have it allowed first`,
+      `${wanted} is not among the hosts that may be requested: add it to permissions.net of the bot or integration`,
     )
   }
   return { host, port, portIsNamed }

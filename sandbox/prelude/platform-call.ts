@@ -1,0 +1,51 @@
+import type { HostCall, HostReply, JsonObject } from '../contract.ts'
+import type { Platform } from '../inside/platform.ts'
+import { orAborted } from './abort.ts'
+import type { Request } from './request.ts'
+import { Response } from './response.ts'
+
+/**
+ * Answers a request to the platform's own origin by a call of the host. Its headers are not passed on: the host knows
+ * who calls. An aborted request is given up here, and may still be answered there.
+ */
+export async function callPlatform(platform: Platform, request: Request, url: URL): Promise<Response> {
+  const call = JSON.stringify(await toHostCall(request, url))
+  const answer = orAborted(platform.call(tokenOf(request), call), request.signal)
+  const { status, body } = JSON.parse(await answer) as HostReply
+  return Response.json(body, { status })
+}
+
+async function toHostCall(request: Request, url: URL): Promise<HostCall> {
+  const query = queryOf(url.searchParams)
+  const text = await request.text()
+  return {
+    method: request.method,
+    path: url.pathname,
+    ...(Object.keys(query).length > 0 && { query }),
+    ...(text !== '' && { body: toJson(text) }),
+  }
+}
+
+/** A name that comes more than once has a list. */
+function queryOf(parameters: URLSearchParams): JsonObject {
+  const names = new Set(parameters.keys())
+  return Object.fromEntries(
+    Array.from(names, (name) => {
+      const values = parameters.getAll(name)
+      return [name, values.length === 1 ? values[0]! : values]
+    }),
+  )
+}
+
+/** What is not JSON crosses as a string, for the host to refuse. */
+function toJson(text: string): NonNullable<HostCall['body']> | null {
+  try {
+    return JSON.parse(text) as NonNullable<HostCall['body']>
+  } catch {
+    return text
+  }
+}
+
+function tokenOf({ headers }: Request): string {
+  return (headers.get('authorization') ?? '').replace(/^Bearer /i, '')
+}

@@ -1,0 +1,127 @@
+import type { FetchAnswer, FetchFailure, FetchRequest, Json, Limits, LogLine, Run, SandboxLog } from './contract.ts'
+import type { FetchedTexts } from './job.ts'
+import { parseUntrustedJson } from './parse-json.ts'
+
+/** Shorter values are no secrets, and stand in paths by chance. */
+const shortestSecret = 6
+const pathCharacters = 300
+
+interface UnderWay {
+  request: FetchRequest
+  controller: AbortController
+  startedAt: number
+}
+
+/** The requests of one run to the world outside, seen from the worker: each leaves a line in the log. */
+export class RunFetches {
+  readonly #run: Run
+  readonly #limits: Limits
+  readonly #log: (line: LogLine) => void
+  readonly #report: SandboxLog
+  readonly #underWay = new Map<string, UnderWay>()
+
+  /** @param limits of the run's family */
+  constructor(run: Run, limits: Limits, log: (line: LogLine) => void, report: SandboxLog) {
+    this.#run = run
+    this.#limits = limits
+    this.#log = log
+    this.#report = report
+  }
+
+  /** Makes a request that code asks for, in JSON. Never rejects. */
+  async make(name: string, text: string): Promise<FetchedTexts> {
+    const request = toFetchRequest(text)
+    if (request === undefined) return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
+    // The kernel keeps both of these; one that was tampered with may not.
+    if (this.#underWay.has(name) || this.#underWay.size >= this.#limits.fetchesAtOnce) {
+      return toTexts({ failure: 'limit', message: `A run may make ${this.#limits.fetchesAtOnce} requests at once` })
+    }
+    const controller = new AbortController()
+    const underWay = { request, controller, startedAt: performance.now() }
+    this.#underWay.set(name, underWay)
+    const answer = await this.#answerOf(request, controller.signal)
+    if (this.#underWay.get(name) === underWay) {
+      this.#underWay.delete(name)
+      this.#logLine(underWay, 'failure' in answer ? `failed: ${answer.failure}` : `${answer.status}`)
+    }
+    return toTexts(answer)
+  }
+
+  /** Takes a request back. That is said at once: the run may be over when the last of it has ended. */
+  abort(name: string): void {
+    const underWay = this.#underWay.get(name)
+    if (underWay === undefined) return
+    this.#underWay.delete(name)
+    underWay.controller.abort()
+    this.#logLine(underWay, 'failed: aborted')
+  }
+
+  abortAll(): void {
+    for (const name of this.#underWay.keys()) this.abort(name)
+  }
+
+  async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchFailure> {
+    const { fetch } = this.#run
+    if (!fetch) {
+      const message = `${new URL(request.url).host} can not be reached from here: nothing outside of the platform can`
+      return { failure: 'forbidden', message }
+    }
+    try {
+      return await fetch(request, signal)
+    } catch (error) {
+      this.#report('error', 'A host function rejected; it has to resolve to an answer', { run: this.#run.id, error })
+      return { failure: 'internal', message: 'The platform could not make the request' }
+    }
+  }
+
+  #logLine({ request, startedAt }: UnderWay, how: string): void {
+    const { host, pathname } = new URL(request.url)
+    const where = `${host}${this.#withoutSecrets(pathname).slice(0, pathCharacters)}`
+    this.#log({
+      timestamp: new Date().toISOString(),
+      level: how.startsWith('failed') ? 'warn' : 'info',
+      message: `fetch ${request.method} ${where} ${how}, ${Math.round(performance.now() - startedAt)} ms`,
+    })
+  }
+
+  /** Some services have callers put their token into the path. */
+  #withoutSecrets(path: string): string {
+    const secrets = Object.entries(this.#run.bundle.environment ?? {}).filter(
+      ([name, value]) => name.startsWith('SECRET_') && value.length >= shortestSecret,
+    )
+    return secrets.reduce((text, [, secret]) => {
+      return text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***')
+    }, path)
+  }
+}
+
+function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
+  if ('failure' in answer) return { answer: JSON.stringify(answer), body: '' }
+  const { body, ...head } = answer
+  return { answer: JSON.stringify(head), body }
+}
+
+/** Takes nothing but the expected: the text may have been made by anybody. */
+function toFetchRequest(text: string): FetchRequest | undefined {
+  try {
+    const given = parseUntrustedJson(text) as Record<string, Json | undefined>
+    const { method, url, headers, redirect, body, isBase64 } = given
+    if (typeof method !== 'string' || !/^[A-Z]{1,20}$/.test(method)) return undefined
+    if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+    if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') return undefined
+    return {
+      method,
+      url,
+      headers: toHeaders(headers),
+      redirect,
+      ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function toHeaders(given: Json | undefined): Record<string, string> {
+  const entries = typeof given === 'object' && given !== null ? Object.entries(given) : []
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+}

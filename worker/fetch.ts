@@ -1,0 +1,122 @@
+import { isUtf8 } from 'node:buffer'
+import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch } from '#sandbox/contract.ts'
+import { findPermissions } from '#shared/store/permissions.ts'
+import { AnswerMemory, type MemoryShare } from './answer-memory.ts'
+import type { Code } from './bundles.ts'
+import { readDecoded } from './decoded-body.ts'
+import { OutboundError } from './outbound/errors.ts'
+import { redirectOf, type Method } from './outbound/hops.ts'
+import type { OutboundResponse } from './outbound/open-outbound.ts'
+import type { Tools } from './worker.ts'
+
+/** Of one request, its redirects and the body of its answer included. */
+const timeoutMilliseconds = 30_000
+const mostRequestBytes = 1024 * 1024
+/** Of an answer, as it comes over the wire and decompressed. */
+const mostAnswerBytes = 10 * 1024 * 1024
+
+/** How many requests the runs of one event's handling have made, all together. */
+export interface FetchCount {
+  fetches: number
+}
+
+/** Whose requests they are. */
+export interface Fetcher {
+  botId: string
+  code: Code
+  count: FetchCount
+  /** How many an event may make. */
+  most: number
+}
+
+/** Opens `fetch` for a run. */
+export type OpenFetch = (fetcher: Fetcher) => HostFetch
+
+type Needs = Pick<Tools, 'db' | 'outbound' | 'log'>
+
+/**
+ * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
+ * back holds from the next request on. An event that is handled again makes its requests again.
+ */
+export function prepareFetch(tools: Needs): OpenFetch {
+  const memory = new AnswerMemory()
+  return (fetcher) => openFetch(tools, memory, fetcher)
+}
+
+function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, most }: Fetcher): HostFetch {
+  const installation = 'installation' in code ? code.installation : undefined
+  const tenant = installation?.id ?? botId
+  return async (request, signal) => {
+    count.fetches += 1
+    if (count.fetches > most) return { failure: 'limit', message: `An event may make ${most} requests` }
+    try {
+      const { net = [] } = await findPermissions(tools.db, botId, installation?.integration_id)
+      if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
+      using share = memory.open(tenant)
+      return await send(tools, request, { tenant, allow: net, signal }, share)
+    } catch (error) {
+      return toFailure(tools, error)
+    }
+  }
+}
+
+async function send(
+  { outbound }: Needs,
+  request: FetchRequest,
+  grant: { tenant: string; allow: string[]; signal: AbortSignal },
+  share: MemoryShare,
+): Promise<FetchAnswer> {
+  const body = bodyOf(request)
+  share.add(body?.length ?? 0)
+  using response = await outbound.request({
+    ...grant,
+    url: request.url,
+    // The guard refuses those that it does not know.
+    method: request.method as Method,
+    headers: { 'accept-encoding': 'br, gzip, deflate', ...request.headers },
+    ...(body && { body }),
+    timeoutMilliseconds,
+    maxResponseBytes: mostAnswerBytes,
+    ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
+  })
+  const { status, statusText, url } = response
+  if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
+    throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
+  }
+  const bytes = await readDecoded(response, mostAnswerBytes, share)
+  const isBase64 = !isUtf8(bytes)
+  return {
+    status,
+    statusText,
+    url,
+    headers: pairsOf(response.headers),
+    body: bytes.toString(isBase64 ? 'base64' : 'utf8'),
+    isBase64,
+  }
+}
+
+function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {
+  if (body === undefined) return undefined
+  const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8')
+  if (bytes.length <= mostRequestBytes) return bytes
+  throw new OutboundError('too-large', `The body of a request may have ${mostRequestBytes} bytes, not ${bytes.length}`)
+}
+
+function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {
+  return Object.entries(headers).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+}
+
+function nothingGranted(url: string, whose: 'bot' | 'integration'): OutboundError {
+  const host = URL.parse(url)?.hostname || 'the host'
+  const operation = whose === 'bot' ? 'updateBot' : 'updateIntegration'
+  return new OutboundError(
+    'forbidden',
+    `${host} may not be requested: the ${whose} was granted no hosts. Grant them with permissions: { net: ['${host}'] } in ${operation}`,
+  )
+}
+
+function toFailure({ log }: Needs, error: unknown): FetchFailure {
+  if (error instanceof OutboundError) return { failure: error.reason, message: error.message }
+  log.error({ err: error }, 'A request of bot code could not be made')
+  return { failure: 'internal', message: 'The platform could not make the request: try again later' }
+}
