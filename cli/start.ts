@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { migrate } from '../migrations/migrate.ts'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { keepInspectorShut } from '#shared/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { startChild, type Child } from './children.ts'
 import { openCredentials, type Credentials } from './credentials.ts'
@@ -17,6 +18,7 @@ import { welcome } from './welcome.ts'
  * end, in the order in which they need each other.
  */
 async function start(): Promise<void> {
+  keepInspectorShut()
   const stopped = untilStopped()
   const port = readPort(process.env.PORT)
   const host = process.env.HOST ?? '127.0.0.1'

@@ -2,17 +2,25 @@ import type { Duplex } from 'node:stream'
 
 export interface Channel<Outgoing> {
   send(frame: Outgoing): void
+  /** Resolves when the other side has taken most of what was sent, or is gone; nothing when it has by now. */
+  drained(): Promise<void> | undefined
 }
 
 export interface ChannelOptions {
   /** Of an incoming frame. */
   maximumBytes: number
-  onFrame(frame: unknown): void
+  /** Whether incoming frames are objects of nothing but texts and numbers, and any other is a breach of the protocol. */
+  flat?: boolean
+  onFrame(frame: unknown, bytes: number): void
   /** The other side is gone, or does not speak the protocol. Happens once, and nothing after it. */
-  onBroken(reason: string): void
+  onBroken(reason: string, how: 'gone' | 'breach'): void
 }
 
 const headerBytes = 4
+/** What may wait to be written before others are asked to wait. */
+const backlogBytes = 16 * 1024 * 1024
+/** Then everybody else has a turn, however much has come. */
+const sliceMilliseconds = 5
 
 /**
  * Speaks length-prefixed JSON over a stream: four bytes of length, little-endian, then so many bytes of UTF-8. Not
@@ -24,12 +32,19 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
   let wanted = headerBytes
   let inHeader = true
   let broken = false
+  let draining: PromiseWithResolvers<void> | undefined
 
-  const breakOff = (reason: string) => {
+  const drain = () => {
+    draining?.resolve()
+    draining = undefined
+  }
+
+  const breakOff = (reason: string, how: 'gone' | 'breach') => {
     if (broken) return
     broken = true
+    drain()
     stream.destroy()
-    options.onBroken(reason)
+    options.onBroken(reason, how)
   }
 
   const take = (): Buffer => {
@@ -42,20 +57,31 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
   }
 
   const read = () => {
+    const end = performance.now() + sliceMilliseconds
     while (buffered >= wanted) {
       if (broken) return
+      if (performance.now() > end) return readLater()
       const bytes = take()
       if (inHeader) {
         wanted = bytes.readUInt32LE(0)
-        if (wanted > options.maximumBytes) return breakOff(`a frame of ${wanted} bytes`)
+        if (wanted > options.maximumBytes) return breakOff(`it sent a frame of ${wanted} bytes`, 'breach')
       } else {
         wanted = headerBytes
-        const frame = parseFrame(bytes)
-        if (frame === undefined) return breakOff('a frame that is not JSON')
-        options.onFrame(frame)
+        const frame = options.flat === true && !isFlat(bytes) ? undefined : parseFrame(bytes)
+        if (frame === undefined) return breakOff('it sent a frame that can not be read', 'breach')
+        options.onFrame(frame, bytes.length)
       }
       inHeader = !inHeader
     }
+  }
+
+  const readLater = () => {
+    stream.pause()
+    setImmediate(() => {
+      if (broken) return
+      stream.resume()
+      read()
+    })
   }
 
   stream.on('data', (chunk: Buffer) => {
@@ -63,9 +89,10 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
     buffered += chunk.length
     read()
   })
-  stream.on('error', (error) => breakOff(error.message))
-  stream.on('end', () => breakOff('the channel ended'))
-  stream.on('close', () => breakOff('the channel closed'))
+  stream.on('drain', drain)
+  stream.on('error', (error) => breakOff(error.message, 'gone'))
+  stream.on('end', () => breakOff('the channel ended', 'gone'))
+  stream.on('close', () => breakOff('the channel closed', 'gone'))
 
   return {
     send(frame) {
@@ -82,6 +109,11 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
       }
       stream.write(bytes)
     },
+    drained() {
+      if (broken || stream.writableLength <= backlogBytes) return undefined
+      draining ??= Promise.withResolvers()
+      return draining.promise
+    },
   }
 }
 
@@ -91,4 +123,33 @@ function parseFrame(bytes: Buffer): unknown {
   } catch {
     return undefined
   }
+}
+
+/** More than any frame has. */
+const mostFields = 16
+/** `"`, `\`, `:`, `{` and `[`. */
+const [quote, backslash, colon, brace, bracket] = [0x22, 0x5c, 0x3a, 0x7b, 0x5b]
+
+/**
+ * Whether JSON is an object of texts and numbers, if it is JSON at all. A text costs no more than its length to parse;
+ * millions of arrays in each other, or of fields, would hold the reader up, and take a hundred times their length.
+ */
+function isFlat(bytes: Buffer): boolean {
+  let objects = 0
+  let fields = 0
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index]
+    if (byte === quote) index = endOfText(bytes, index)
+    else if (byte === brace) objects += 1
+    else if (byte === colon) fields += 1
+    if (byte === bracket || objects > 1 || fields > mostFields) return false
+  }
+  return true
+}
+
+/** @param start of its opening quote */
+function endOfText(bytes: Buffer, start: number): number {
+  let index = start + 1
+  while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1
+  return index
 }

@@ -1,26 +1,59 @@
 import type { SpawnOptions } from 'node:child_process'
+import type { Profile } from './contract.ts'
+import { sandboxDescriptors } from './walls/descriptors.ts'
+import type { Layers } from './walls/layers.ts'
+import { ownRootScript } from './walls/own-root.ts'
+import type { Tools } from './walls/tools.ts'
 
-/**
- * Resizable array buffers, Intl's heap and V8's own tables escape the heap limit of an isolate; this cap on the data of
- * the whole process catches them. Without a JIT a process needs 52 MB, and 3.5 MB more for each isolate before its bot
- * is loaded: at 480,000 KB it holds a hundred empty isolates.
- */
-const dataKilobytes = 480_000
-
-const nodeFlags = [
+const commonFlags = [
   '--no-node-snapshot',
   // No files, no processes, no threads; the addon is the exception, loaded by its path.
   '--permission',
   '--allow-addons',
   '--disable-warning=PERM0001',
-  // Neither generated machine code nor WebAssembly, and a memory cap that `ulimit -d` can keep.
-  '--jitless',
-  // Without it, a loop whose body is one slow builtin does not notice for seconds that it was stopped.
-  '--invocation-count-for-turbofan=10',
+  // It opens files of its own accord, whatever the permissions.
+  '--no-experimental-sqlite',
   '--enable-experimental-regexp-engine-on-excessive-backtracks',
   // Of the process itself; isolates have limits of their own.
   '--max-old-space-size=96',
 ]
+
+const profileFlags: Record<Profile, string[]> = {
+  hardened: [
+    // Neither generated machine code nor WebAssembly, and a memory cap that `ulimit -d` can keep.
+    '--jitless',
+    // Without it, a loop whose body is one slow builtin does not notice for seconds that it was stopped.
+    '--invocation-count-for-turbofan=10',
+  ],
+  // An unrolled loop of builtins never notices that it was stopped; one that is compiled late does not for seconds.
+  jit: [
+    '--no-turboshaft-loop-unrolling',
+    '--invocation-count-for-feedback-allocation=1',
+    '--invocation-count-for-maglev=10',
+    '--invocation-count-for-maglev-osr=5',
+    '--minimum-invocations-after-ic-update=10',
+  ],
+}
+
+/**
+ * Accounts that systemd gives to services for as long as they run, so that no person and no file has them. Containers
+ * with accounts of their own have these too.
+ */
+const firstAccount = 61_184
+const accounts = 65_520 - firstAccount
+
+export interface CommandOptions {
+  layers: Layers
+  tools: Tools
+  /** What its own root holds, where it has one. */
+  files: string[]
+  profile: Profile
+  /**
+   * The most data that a process may have, in kilobytes. Resizable array buffers, Intl's heap and V8's own tables escape
+   * the heap limit of an isolate; this cap catches them, where there is no JIT that reserves half a gigabyte unused.
+   */
+  dataKilobytes: number
+}
 
 export interface Command {
   file: string
@@ -30,13 +63,70 @@ export interface Command {
 
 /**
  * The command line of a sandbox process. It reads its program from standard input, complains on standard error, speaks
- * over descriptor 3, and inherits nothing else: no environment, no folder, no file.
+ * over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link of the chain takes
+ * something away and goes on with the rest.
  */
-export function sandboxCommand(): Command {
-  const limits = ['ulimit -c 0', 'ulimit -n 64', `ulimit -d ${dataKilobytes}`]
+export function sandboxCommand({ layers, tools, files, profile, dataKilobytes }: CommandOptions): Command {
+  const account = firstAccount + Math.floor(Math.random() * accounts)
+  // What makes a user namespace owns it, so the account has to come first there.
+  const accountFirst = layers.namespaces === 'user'
+  const links: string[][] = [
+    ['-c', ['trap "" INT TERM', ...limits(layers, profile, dataKilobytes), 'exec "$@"'].join('; '), 'sh'],
+    tools.nice === undefined ? [] : [tools.nice, '-n', '10'],
+    layers.namespaces === undefined ? [] : namespaces(layers, tools, accountFirst ? account : undefined),
+    layers.ownRoot ? ['/bin/sh', '-c', ownRootScript(files, tools), 'sh'] : [],
+    privileges(layers, tools, accountFirst ? undefined : account),
+    [process.execPath, ...commonFlags, ...profileFlags[profile], '-'],
+  ]
   return {
     file: '/bin/sh',
-    args: ['-c', `${limits.join('; ')}; exec "$0" "$@"`, process.execPath, ...nodeFlags, '-'],
-    options: { env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'pipe', 'pipe'] },
+    args: links.flat(),
+    // In a session of its own it has no terminal, and whom it signals as its group is only itself.
+    options: { env: {}, cwd: '/', stdio: sandboxDescriptors(), detached: true },
   }
+}
+
+/** Its own root is made of files, and forbids them afterwards. */
+function limits(layers: Layers, profile: Profile, dataKilobytes: number): string[] {
+  return [
+    'ulimit -c 0',
+    'ulimit -n 64',
+    ...(layers.ownRoot ? [] : ['ulimit -f 0']),
+    ...(profile === 'hardened' ? [`ulimit -d ${dataKilobytes}`] : []),
+  ]
+}
+
+/** `unshare` waits outside for what it started, and has to end with the worker just the same. */
+function namespaces(layers: Layers, tools: Tools, account: number | undefined): string[] {
+  return [
+    ...(tools.setpriv === undefined ? [] : [tools.setpriv, ...accountOptions(layers, account), '--pdeathsig', 'KILL']),
+    tools.unshare!,
+    '--net',
+    '--ipc',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    ...(layers.namespaces === 'user' ? ['--user', '--map-root-user'] : []),
+    ...(layers.ownRoot ? ['--mount'] : []),
+  ]
+}
+
+function privileges(layers: Layers, tools: Tools, account: number | undefined): string[] {
+  if (!layers.noPrivileges) return []
+  const mayDropAll = layers.namespaces !== undefined || process.geteuid?.() === 0
+  return [
+    tools.setpriv!,
+    ...accountOptions(layers, account),
+    '--no-new-privs',
+    '--inh-caps=-all',
+    '--ambient-caps=-all',
+    '--pdeathsig',
+    'KILL',
+    ...(mayDropAll ? ['--bounding-set=-all'] : []),
+  ]
+}
+
+function accountOptions(layers: Layers, account: number | undefined): string[] {
+  if (!layers.ownAccount || account === undefined) return []
+  return ['--reuid', `${account}`, '--regid', `${account}`, '--clear-groups']
 }

@@ -6,6 +6,8 @@
  * share an isolate.
  */
 
+import type { WallName } from './walls/names.ts'
+
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
@@ -21,6 +23,10 @@ export interface Bundle {
   id: string
   /** Whose code it is. All bundles of a bot have the same home process. */
   botId: string
+  /** Which upload it is, whatever environment it is given: what is held against it does not follow the next one. */
+  codeId?: string
+  /** The installed integration whose code it is; absent when it is the bot's own. */
+  installationId?: string
   /** A CommonJS script: it assigns to `module.exports`. */
   code: string
   /** `native` unless told otherwise. */
@@ -131,6 +137,8 @@ export interface Run {
   host: Host
   /** Makes its requests to the world outside; without it, none can be made. */
   fetch?: HostFetch
+  /** Told each line of its log at once; those that are dropped are not told. */
+  onLog?: (line: LogLine) => void
 }
 
 /** A call of the platform's API from inside a run. */
@@ -194,7 +202,10 @@ export interface LogLine {
 export interface RunError {
   name: string
   message: string
-  /** Frames of the bundle only; positions are those of `bundle.code`, the file is called `bot.js`. */
+  /**
+   * Frames of the bundle only; positions are those of `bundle.code`, the file is called `bot.js`. Below them each cause of
+   * the error with its own.
+   */
   stack?: string
 }
 
@@ -224,7 +235,8 @@ export type Outcome =
       /** `event.state` as the run left it. */
       state: JsonObject
     })
-  | (Ended & { status: 'failed'; reason: FailureReason; error: RunError })
+  /** `hook` is the name of the hook or action that failed, where it is known. */
+  | (Ended & { status: 'failed'; reason: FailureReason; error: RunError; hook?: string })
   /** Ended through no fault of its own (its process was killed because of a neighbour): run it again. */
   | (Ended & { status: 'interrupted'; reason: string })
 
@@ -248,6 +260,9 @@ export type Inspection =
   | { status: 'refused'; reason: FailureReason; error: RunError; hook?: string }
   | { status: 'interrupted'; reason: string }
 
+/** `hardened` trusts nobody. `jit` is for operators who trust the authors of their bots: faster, with more to attack. */
+export type Profile = 'hardened' | 'jit'
+
 /** A platform operation that bot code reaches as `client.<name>(input)`. */
 export interface ClientOperation {
   name: string
@@ -259,10 +274,41 @@ export interface ClientOperation {
 export interface SandboxOptions {
   /** How many processes hold isolates. */
   processes: number
+  /** What these processes are to hold together, in megabytes; 320 each unless told otherwise. */
+  memoryMegabytes?: number
+  /** `hardened` unless told otherwise. */
+  profile?: Profile
+  /** Walls around the processes without which the sandbox does not open. */
+  require?: readonly WallName[]
   operations: ClientOperation[]
   /** Hook names a bundle may declare. */
   hooks: readonly string[]
   log: SandboxLog
+  /** Code is moved to quarantine, or out of service. Here it holds already; elsewhere, the caller sees to it. */
+  onVerdict?: (verdict: Verdict) => void
+  /** When a process is replaced in good health; the defaults are for everybody but tests. */
+  recycling?: Partial<Recycling>
+}
+
+/** What becomes of code that has sandbox processes killed. */
+export interface Verdict {
+  botId: string
+  codeId: string
+  installationId?: string
+  /** `quarantine`: it runs in a process of its own. `disabled`: it runs no more. */
+  place: 'quarantine' | 'disabled'
+  /** For the author of the bot: what happened, and what to do. */
+  reason: string
+}
+
+/** What a sandbox process may reach before another one takes its place. */
+export interface Recycling {
+  milliseconds: number
+  runs: number
+  /** So long it may hold more memory than it should, in which it throws away idle isolates, ten a second. */
+  overweightMilliseconds: number
+  /** One younger than this is not replaced for its memory: its successor may come to need as much. */
+  leastMilliseconds: number
 }
 
 /** Where the sandbox reports what the operator should know: kills, respawns, which walls hold. */

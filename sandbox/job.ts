@@ -11,7 +11,8 @@ export interface Job {
   readonly ended: boolean
   /** The frame that begins it. */
   begin(): ToProcess
-  log(line: LogLine): void
+  /** False when the log is full. */
+  log(line: LogLine): boolean
   /** Answers a call of the platform. Never rejects. */
   answer(request: string): Promise<string>
   /** Makes a request to the world outside, known by the name `fetch` until it is answered. Never rejects. */

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './contract.ts'
 import { inspectionJob } from './inspection-job.ts'
+import { usualMegabytes } from './memory.ts'
 import { openPool } from './pool.ts'
 import { bundlePrograms } from './programs.ts'
 import { runJob, type RunJob } from './run-job.ts'
+import { raiseWalls } from './walls/raise-walls.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { processes, operations, hooks, log } = options
-  const pool = await openPool({ processes, operations, log, programs: await bundlePrograms() })
+  const { processes, profile = 'hardened', require = [], operations, hooks, log } = options
+  const walls = await raiseWalls({ profile, require, log })
+  const { memoryMegabytes = processes * usualMegabytes, onVerdict, recycling } = options
+  const programs = await bundlePrograms()
+  const pool = await openPool({ processes, memoryMegabytes, walls, programs, operations, log, onVerdict, recycling })
   const runs = new Map<string, RunJob>()
 
   return {

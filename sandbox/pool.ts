@@ -1,40 +1,37 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientOperation, SandboxLog } from './contract.ts'
+import { Conduct, ownerOf, type Owner } from './conduct.ts'
+import type { ClientOperation, Recycling, SandboxLog, Verdict } from './contract.ts'
+import { defaultRecycling, Home, type ProcessEvents } from './home.ts'
 import type { Job } from './job.ts'
+import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory.ts'
 import type { Programs } from './programs.ts'
+import { Quarantine } from './quarantine.ts'
 import { SandboxProcess } from './sandbox-process.ts'
+import type { Walls } from './walls/raise-walls.ts'
 
 export interface PoolOptions {
   processes: number
+  /** Of all these processes together. */
+  memoryMegabytes: number
+  walls: Walls
   programs: Programs
   operations: ClientOperation[]
   log: SandboxLog
+  onVerdict?: ((verdict: Verdict) => void) | undefined
+  recycling?: Partial<Recycling> | undefined
 }
 
 export interface Pool {
-  /** Gives a job to the home process of its bot. */
+  /** Gives a job to the home process of its bot, or to the one its code has in quarantine. */
   assign(job: Job): Promise<void>
   close(): Promise<void>
 }
 
-const firstRetryMilliseconds = 100
-const lastRetryMilliseconds = 5000
-
 /** Starts the processes, and starts another whenever one is gone. */
 export async function openPool(options: PoolOptions): Promise<Pool> {
-  const homes = Array.from({ length: options.processes }, (_, index) => new Home(index, options))
-  const pool: Pool = {
-    async assign(job) {
-      const hash = createHash('sha256').update(job.bundle.botId).digest().readUInt32LE(0)
-      await homes[hash % homes.length]!.assign(job)
-    },
-    async close() {
-      await Promise.all(homes.map((home) => home.close()))
-    },
-  }
+  const pool = new SandboxPool(options)
   try {
-    await Promise.all(homes.map((home) => home.ready()))
+    await pool.ready()
   } catch (error) {
     await pool.close()
     throw error
@@ -42,72 +39,80 @@ export async function openPool(options: PoolOptions): Promise<Pool> {
   return pool
 }
 
-/** The place of one process after another. A new one starts at once when the last one dies, more slowly if it keeps dying. */
-class Home {
-  readonly #index: number
+class SandboxPool implements Pool {
   readonly #options: PoolOptions
-  readonly #abort = new AbortController()
-  /** All that are not yet entirely gone. */
-  readonly #processes = new Set<SandboxProcess>()
-  #current: SandboxProcess
-  #earlyDeaths = 0
+  readonly #homes: Home[]
+  readonly #quarantine: Quarantine
+  readonly #conduct: Conduct
 
-  constructor(index: number, options: PoolOptions) {
-    this.#index = index
+  constructor(options: PoolOptions) {
     this.#options = options
-    this.#current = this.#start()
+    const { processes, memoryMegabytes, log, recycling } = options
+    this.#conduct = new Conduct((verdict) => this.#pronounce(verdict))
+    const memory = processMemory(memoryMegabytes / processes)
+    this.#homes = Array.from({ length: processes }, (_, index): Home => {
+      return new Home({
+        index,
+        log,
+        recycling: { ...defaultRecycling, ...recycling },
+        start: (events) => this.#start(memory, events),
+        onDeath: (death) => this.#conduct.diedAtHome(death),
+        isOtherRenewing: () => this.#homes.some((home) => home.isRenewing),
+      })
+    })
+    const quarantineMemory = processMemory(quarantineMegabytes)
+    this.#quarantine = new Quarantine({
+      log,
+      start: (events) => this.#start(quarantineMemory, events),
+      onDeath: (owner, death) => this.#conduct.diedInQuarantine(owner, death),
+    })
   }
 
-  ready(): Promise<void> {
-    return this.#current.ready
+  async ready(): Promise<void> {
+    await Promise.all(this.#homes.map((home) => home.ready()))
   }
 
-  /** Waits for a process that is starting; when it can not start, the job is interrupted. */
   async assign(job: Job): Promise<void> {
-    const process = this.#current
-    try {
-      await process.ready
-      if (this.#abort.signal.aborted) job.interrupt('the sandbox is closed', 0)
-      else if (process.dead) await this.assign(job)
-      else process.take(job)
-    } catch (error) {
-      if (!job.ended) job.interrupt(error instanceof Error ? error.message : String(error), 0)
+    if (job.family !== job.id) return this.#assignWithin(job)
+    const owner = ownerOf(job.bundle)
+    const verdict = this.#conduct.placeOf(owner)
+    switch (verdict.place) {
+      case 'home':
+        return this.#homeOf(owner).assign(job)
+      case 'quarantine':
+        return this.#quarantine.assign(job, owner)
+      case 'disabled':
+        job.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: verdict.reason } }, 0)
     }
   }
 
   async close(): Promise<void> {
-    this.#abort.abort()
-    for (const process of this.#processes) process.kill('the sandbox is closed')
-    await Promise.all(Array.from(this.#processes, (process) => process.closed))
+    await Promise.all([...this.#homes.map((home) => home.close()), this.#quarantine.close()])
   }
 
-  #start(): SandboxProcess {
-    const { programs, operations, log } = this.#options
-    const process: SandboxProcess = new SandboxProcess({
-      programs,
-      operations,
-      log,
-      onDead: (reason, early) => void this.#replace(process, reason, early),
-    })
-    this.#processes.add(process)
-    void process.closed.then(() => this.#processes.delete(process))
-    process.ready.then(
-      () => log('info', 'A sandbox process is ready', { home: this.#index, pid: process.pid }),
-      () => {},
-    )
-    return process
-  }
-
-  async #replace(process: SandboxProcess, reason: string, early: boolean): Promise<void> {
-    this.#earlyDeaths = early ? this.#earlyDeaths + 1 : 0
-    if (this.#abort.signal.aborted) return
-    const details = { home: this.#index, pid: process.pid, reason }
-    this.#options.log('warn', 'A sandbox process is gone and is replaced', details)
-    if (early) {
-      const pause = firstRetryMilliseconds * 2 ** (this.#earlyDeaths - 1)
-      await sleep(Math.min(pause, lastRetryMilliseconds), undefined, { signal: this.#abort.signal }).catch(() => {})
-      if (this.#abort.signal.aborted) return
+  /** A run that another one called goes where that one is, even when others go elsewhere by now. */
+  #assignWithin(job: Job): void {
+    for (const place of [...this.#homes, this.#quarantine]) {
+      const process = place.holding(job.family)
+      if (process !== undefined) return process.take(job)
     }
-    this.#current = this.#start()
+    job.interrupt('the run that called it is not under way', 0)
+  }
+
+  #homeOf({ botId }: Owner): Home {
+    const hash = createHash('sha256').update(botId).digest().readUInt32LE(0)
+    return this.#homes[hash % this.#homes.length]!
+  }
+
+  #start(memory: ProcessMemory, events: ProcessEvents): SandboxProcess {
+    const { walls, programs, operations, log } = this.#options
+    return new SandboxProcess({ walls, programs, operations, log, memory, ...events })
+  }
+
+  #pronounce(verdict: Verdict): void {
+    const { place, botId, installationId, codeId } = verdict
+    const what = place === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
+    this.#options.log('warn', `${what}: it had sandbox processes killed`, { botId, installationId, codeId })
+    this.#options.onVerdict?.(verdict)
   }
 }

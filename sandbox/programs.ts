@@ -1,16 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import { buildSync, stop, type BuildOptions } from 'esbuild'
+import { groupNames, type GroupName } from './prelude/groups.ts'
 
 export interface Programs {
   /** What a sandbox process runs; it is given on standard input, so there is no file for it to read. */
   process: string
   /** What runs first in each isolate; it defines `inside`. */
   inside: string
-  /** What native bundles that use the web's globals find around them; it defines `prelude`. */
-  web: string
-  /** What SDK bundles find around them; likewise. */
-  sdk: string
+  /** What bundles find around them; each defines `prelude`. */
+  groups: Record<GroupName, string>
 }
+
+/** Bot code sees the names of functions. */
+const minifyButNames = { minifyWhitespace: true, minifySyntax: true } as const
 
 /** Bundles the programs, in memory. */
 export async function bundlePrograms(): Promise<Programs> {
@@ -21,9 +23,11 @@ export async function bundlePrograms(): Promise<Programs> {
       globalName: 'inside',
       platform: 'neutral',
       target: 'es2024',
+      ...minifyButNames,
     }),
-    web: bundlePrelude('./prelude/web.ts'),
-    sdk: bundlePrelude('./prelude/sdk.ts'),
+    groups: Object.fromEntries(
+      groupNames.map((name) => [name, bundlePrelude(`./prelude/groups/${name}.ts`)]),
+    ) as Programs['groups'],
   }
   // Otherwise esbuild's own process stays for as long as this one.
   await stop()
@@ -38,9 +42,7 @@ function bundlePrelude(entry: string): string {
     platform: 'browser',
     target: 'es2024',
     legalComments: 'none',
-    // All but the names, which bot code sees.
-    minifyWhitespace: true,
-    minifySyntax: true,
+    ...minifyButNames,
   })
 }
 

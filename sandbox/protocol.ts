@@ -4,13 +4,14 @@
  */
 
 import type { BundleKind, ClientOperation, FailureReason, Limits } from './contract.ts'
+import type { GroupName } from './prelude/groups.ts'
 
 /** The largest frames that each side accepts, in bytes; whoever sends a larger one is broken. */
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
 export type ToProcess =
-  | { type: 'start'; addon: string; inside: string; web: string; sdk: string; operations: ClientOperation[] }
+  | Start
   /** `within` is the run that called this one, or empty. */
   | { type: 'run'; run: string; within: string; bundle: string; task: string; limits: Limits }
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
@@ -19,6 +20,17 @@ export type ToProcess =
   /** `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. */
   | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
   | { type: 'ping' }
+
+export interface Start {
+  type: 'start'
+  addon: string
+  inside: string
+  groups: Record<GroupName, string>
+  operations: ClientOperation[]
+  /** What the process may hold: see `ProcessMemory`. */
+  softBytes: number
+  isolates: number
+}
 
 /** What an isolate is loaded with. */
 export interface BundleSource {
@@ -30,7 +42,8 @@ export interface BundleSource {
 /** What a sandbox process may say. Checked field by field: after an escape it says whatever it likes. */
 const fields = {
   ready: {},
-  pong: {},
+  /** With its resident memory, in bytes. */
+  pong: { rss: 'number' },
   /** It needs the code of a bundle. */
   code: { bundle: 'string' },
   call: { run: 'string', call: 'string', request: 'string' },
@@ -53,8 +66,11 @@ const fields = {
   long: { run: 'string' },
   /** That turn is over. */
   over: { run: 'string' },
-  /** A thread can not be stopped: only the end of the process frees it. */
-  stuck: { reason: 'string' },
+  /**
+   * A thread can not be stopped: only the end of the process frees it. It runs code of this bundle, in a turn that took so
+   * many milliseconds until it was told to stop, and as many were waited since.
+   */
+  stuck: { bundle: 'string', reason: 'string', turn: 'number', waited: 'number' },
 } as const
 
 type FieldType = { string: string; number: number }

@@ -1,9 +1,8 @@
 import type { FetchAnswer, FetchFailure, FetchRequest, Json, Limits, LogLine, Run, SandboxLog } from './contract.ts'
 import type { FetchedTexts } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
+import { secretsStarrer } from './star-secrets.ts'
 
-/** Shorter values are no secrets, and stand in paths by chance. */
-const shortestSecret = 6
 const pathCharacters = 300
 
 interface UnderWay {
@@ -18,6 +17,7 @@ export class RunFetches {
   readonly #limits: Limits
   readonly #log: (line: LogLine) => void
   readonly #report: SandboxLog
+  readonly #star: (text: string) => string
   readonly #underWay = new Map<string, UnderWay>()
 
   /** @param limits of the run's family */
@@ -26,6 +26,7 @@ export class RunFetches {
     this.#limits = limits
     this.#log = log
     this.#report = report
+    this.#star = secretsStarrer(run.bundle.environment)
   }
 
   /** Makes a request that code asks for, in JSON. Never rejects. */
@@ -76,22 +77,13 @@ export class RunFetches {
 
   #logLine({ request, startedAt }: UnderWay, how: string): void {
     const { host, pathname } = new URL(request.url)
-    const where = `${host}${this.#withoutSecrets(pathname).slice(0, pathCharacters)}`
+    // Some services have callers put their token into the path; half of it would not be found any more.
+    const where = `${host}${this.#star(pathname).slice(0, pathCharacters)}`
     this.#log({
       timestamp: new Date().toISOString(),
       level: how.startsWith('failed') ? 'warn' : 'info',
       message: `fetch ${request.method} ${where} ${how}, ${Math.round(performance.now() - startedAt)} ms`,
     })
-  }
-
-  /** Some services have callers put their token into the path. */
-  #withoutSecrets(path: string): string {
-    const secrets = Object.entries(this.#run.bundle.environment ?? {}).filter(
-      ([name, value]) => name.startsWith('SECRET_') && value.length >= shortestSecret,
-    )
-    return secrets.reduce((text, [, secret]) => {
-      return text.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***')
-    }, path)
   }
 }
 

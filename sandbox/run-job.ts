@@ -1,8 +1,9 @@
-import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, SandboxLog } from './contract.ts'
+import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, RunError, SandboxLog } from './contract.ts'
 import { toHandlerResponse } from './handler-response.ts'
 import type { Job } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
 import { RunFetches } from './run-fetches.ts'
+import { secretsStarrer } from './star-secrets.ts'
 
 export interface RunJob extends Job {
   readonly outcome: Promise<Outcome>
@@ -19,6 +20,9 @@ interface Budget {
 /** More than any operation answers; the isolate has to hold it several times over. */
 const replyCharacters = 8_000_000
 
+/** As the kernel has it. */
+const mostStateCharacters = 2_000_000
+
 /** The line that says that the log was cut comes on top of the limit. */
 const cutLine = { lines: 1, characters: 200 }
 
@@ -28,14 +32,21 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
   const budget = outer?.budget ?? { calls: 0, logLines: 0, logCharacters: 0 }
   const { bundle, limits } = outer ?? run
   const logs: LogLine[] = []
+  const star = secretsStarrer(run.bundle.environment)
   let ended = false
 
   const log = (line: LogLine) => {
     budget.logLines += 1
     budget.logCharacters += line.message.length
-    if (budget.logLines > limits.logLines + cutLine.lines) return
-    if (budget.logCharacters > limits.logCharacters + cutLine.characters) return
-    logs.push(line)
+    if (budget.logLines > limits.logLines + cutLine.lines) return false
+    if (budget.logCharacters > limits.logCharacters + cutLine.characters) return false
+    const starred = { ...line, message: star(line.message) }
+    logs.push(starred)
+    run.onLog?.(starred)
+    return true
+  }
+  const starError = ({ name, message, stack }: RunError): RunError => {
+    return { name: star(name), message: star(message), ...(stack !== undefined && { stack: star(stack) }) }
   }
   const fetches = new RunFetches(run, limits, log, report)
 
@@ -80,6 +91,9 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     },
     done(result, state, cpuMilliseconds) {
       try {
+        if (result.length > limits.resultCharacters || state.length > mostStateCharacters) {
+          throw new TypeError('The result is too large')
+        }
         const parsed = parseUntrustedJson(result)
         const isResponse = run.task.kind === 'call' && bundle.kind === 'sdk'
         const answer = isResponse ? toHandlerResponse(parsed) : parsed
@@ -89,8 +103,8 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
         end({ status: 'failed', reason: 'result', error: { name: 'ResultError', message }, logs, cpuMilliseconds })
       }
     },
-    fail({ reason, error }, cpuMilliseconds) {
-      end({ status: 'failed', reason, error, logs, cpuMilliseconds })
+    fail({ reason, error, hook }, cpuMilliseconds) {
+      end({ status: 'failed', reason, error: starError(error), ...(hook && { hook }), logs, cpuMilliseconds })
     },
     interrupt(reason, cpuMilliseconds) {
       end({ status: 'interrupted', reason, logs, cpuMilliseconds })

@@ -1,40 +1,63 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { findAddon } from './addon.ts'
 import { openChannel, type Channel } from './channel.ts'
-import { sandboxCommand } from './command.ts'
+import { ownerOf, type Death, type Owner } from './conduct.ts'
 import type { ClientOperation, SandboxLog } from './contract.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { JobFrames } from './job-frames.ts'
 import { failureOutside, type Failure, type Job } from './job.ts'
+import type { ProcessMemory } from './memory.ts'
 import type { Programs } from './programs.ts'
-import {
-  isFromProcess,
-  maximumBytesFromProcess,
-  toFailureReason,
-  type FromProcess,
-  type ToProcess,
-} from './protocol.ts'
+import { isFromProcess, maximumBytesFromProcess, type FromProcess, type ToProcess } from './protocol.ts'
+import { Rations } from './rations.ts'
 import { logStderr } from './stderr.ts'
+import { Suspects } from './suspects.ts'
+import type { Walls } from './walls/raise-walls.ts'
+import { WalledProcess } from './walls/walled-process.ts'
 
 export interface ProcessOptions {
   programs: Programs
   operations: ClientOperation[]
+  walls: Walls
+  memory: ProcessMemory
   log: SandboxLog
-  /** The process will take no more jobs. It may be a moment until it is gone. `early`: before it was ready for any. */
-  onDead(reason: string, early: boolean): void
+  /**
+   * The process will take no more jobs. It may be a moment until it is gone. `early`: before it was ready for any. No
+   * death is given of one that was asked to end.
+   */
+  onDead(reason: string, early: boolean, death: Death | undefined): void
+  /** It has answered a heartbeat. */
+  onBeat?(): void
 }
 
 const startMilliseconds = 15_000
-const heartbeatMilliseconds = 1000
-const missedHeartbeats = 5
-/** Beyond a run's own limits: the process has the first chance to end it, and to say why. */
-const graceMilliseconds = 3000
+/**
+ * Beyond a run's own limit: the process has the first chance to end it, and to say why. Its last step, to find that a
+ * thread can not be stopped, comes 0.4 s after the limit, and 1 s where the machine is busy.
+ */
+const graceMilliseconds = 1500
+const reasonCharacters = 200
+const flood = 'it floods the worker'
+/** What `unshare` ends with, which waits outside of the namespaces, when the process inside was killed with SIGKILL. */
+const killedInside = 1
+
+interface Blame {
+  /** Whose jobs fail; those of all others are interrupted. */
+  guilty?: { family: string; failure: Failure }
+  /** Whose doing it may be: all that run in it, unless given. */
+  suspects?: Owner[]
+  fromOutside?: boolean
+  /** How long the steps took that came before, for the log. */
+  steps?: Record<string, number>
+}
 
 /**
  * One process that holds isolates, seen from the worker.
  *
  * It is starting until it says `ready`, then alive, then dead for good. It dies because it ended by itself, because it
  * says that a thread is stuck, because it broke the protocol, because it missed its heartbeats, or because a job
- * outlived its deadline; whichever comes first settles every job still under way, and the process is killed.
+ * outlived its deadline; whichever comes first settles every job still under way, and the process is killed. One that
+ * is retired ends the jobs it has, and dies of that.
  */
 export class SandboxProcess {
   /** Resolves when it can take jobs; rejects when it dies first. */
@@ -43,23 +66,29 @@ export class SandboxProcess {
   readonly closed: Promise<void>
   dead = false
 
-  readonly #child: ChildProcess
+  /** When it was started, by `performance.now()`. */
+  readonly startedAt = performance.now()
+  /** Runs that it was given, those that ended included. */
+  runs = 0
+
+  readonly #process: WalledProcess
   readonly #channel: Channel<ToProcess>
   readonly #options: ProcessOptions
   readonly #jobs = new Map<string, Job>()
   readonly #deadlines = new Map<string, NodeJS.Timeout>()
-  /** Runs whose present turn has taken long. */
-  readonly #suspects = new Set<string>()
-  readonly #heartbeat: NodeJS.Timeout
+  readonly #suspects = new Suspects()
+  readonly #rations = new Rations()
+  readonly #frames: JobFrames
+  readonly #heartbeat: Heartbeat
   readonly #started = Promise.withResolvers<void>()
   #isReady = false
-  #unanswered = 0
+  #isRetired = false
+  #killedAt = 0
 
   constructor(options: ProcessOptions) {
     this.#options = options
-    const { file, args, options: spawnOptions } = sandboxCommand()
-    const child = spawn(file, args, spawnOptions)
-    this.#child = child
+    this.#process = new WalledProcess(options.walls, options.memory.dataKilobytes)
+    const { child } = this.#process
     this.ready = this.#started.promise
     this.ready.catch(() => {})
     const { promise: closed, resolve } = Promise.withResolvers<void>()
@@ -67,14 +96,26 @@ export class SandboxProcess {
     child.on('error', (error) => this.kill(`it could not be started: ${error.message}`))
     child.on('close', (code, signal) => {
       this.#ended(code, signal)
+      const milliseconds = Math.round(performance.now() - this.#killedAt)
+      options.log('info', 'A sandbox process has ended', { pid: child.pid, milliseconds })
       resolve()
     })
     logStderr(child, options.log)
     this.#channel = openChannel<ToProcess>(child.stdio[3] as Duplex, {
       maximumBytes: maximumBytesFromProcess,
-      onFrame: (frame) => this.#receive(frame),
-      // The end of the process says more, and follows.
-      onBroken: (reason) => void setTimeout(() => this.kill(reason), 200),
+      flat: true,
+      onFrame: (frame, bytes) => this.#receive(frame, bytes),
+      onBroken: (reason, how) => {
+        if (how === 'breach') this.#crashed(reason)
+        // The end of the process says more, and follows.
+        else setTimeout(() => this.kill(reason), 200)
+      },
+    })
+    this.#frames = new JobFrames({
+      rations: this.#rations,
+      channel: this.#channel,
+      ended: (job) => this.#forget(job),
+      isDead: () => this.dead,
     })
     // It may be gone before it has read its program.
     child.stdin?.on('error', () => {})
@@ -83,11 +124,19 @@ export class SandboxProcess {
       type: 'start',
       addon: findAddon(),
       inside: options.programs.inside,
-      web: options.programs.web,
-      sdk: options.programs.sdk,
+      groups: options.programs.groups,
       operations: options.operations,
+      softBytes: options.memory.softBytes,
+      isolates: options.memory.isolates,
     })
-    this.#heartbeat = setInterval(() => this.#beat(), heartbeatMilliseconds)
+    this.#heartbeat = new Heartbeat({
+      softBytes: options.memory.softBytes,
+      ask: () => {
+        this.#rations.beat()
+        this.#channel.send({ type: 'ping' })
+      },
+      missed: () => this.kill('it missed its heartbeats'),
+    })
     const startTimer = setTimeout(() => this.kill('it did not start in time'), startMilliseconds)
     this.ready.then(
       () => clearTimeout(startTimer),
@@ -96,152 +145,152 @@ export class SandboxProcess {
   }
 
   get pid(): number | undefined {
-    return this.#child.pid
+    return this.#process.pid
+  }
+
+  /** Whether the first run of a family is under way here. */
+  holds(family: string): boolean {
+    return this.#jobs.has(family)
+  }
+
+  get isIdle(): boolean {
+    return this.#jobs.size === 0
+  }
+
+  /** How long it has held more than it should, without a break. */
+  get overweightMilliseconds(): number {
+    return this.#heartbeat.overweightMilliseconds
   }
 
   /** Begins a job. From here on it ends by itself, or with the process. */
   take(job: Job): void {
     this.#jobs.set(job.id, job)
+    this.runs += 1
+    this.#suspects.remember(job)
+    this.#rations.begin(job)
     this.#channel.send(job.begin())
     if (job.family !== job.id) return
-    const milliseconds = job.limits.wallMilliseconds + job.limits.loadMilliseconds + graceMilliseconds
     const deadline = setTimeout(() => {
-      this.kill('a run outlived its deadline', { family: job.family, failure: failureOutside('timeout') })
-    }, milliseconds)
+      const guilty = { family: job.family, failure: failureOutside('timeout') }
+      this.kill('a run outlived its deadline', { guilty, suspects: [ownerOf(job.bundle)] })
+    }, job.limits.wallMilliseconds + graceMilliseconds)
     this.#deadlines.set(job.id, deadline)
   }
 
-  /** Ends the process and every job: those of the guilty family fail, the others are interrupted. */
-  kill(reason: string, guilty?: { family: string; failure: Failure }): void {
+  /** Lets it end what it has, and then ends it. Whoever retires it gives it no more jobs but those within others. */
+  retire(): void {
+    this.#isRetired = true
+    if (this.isIdle) this.end('it was replaced')
+  }
+
+  /** Ends the process as a matter of course: nobody is suspected. */
+  end(reason: string): void {
+    this.#die(reason, undefined, undefined)
+  }
+
+  /** Ends the process and every job because something is wrong with it. */
+  kill(reason: string, { guilty, suspects, fromOutside = false, steps }: Blame = {}): void {
+    const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs.values()), fromOutside }
+    this.#die(reason, death, guilty, steps)
+  }
+
+  #die(reason: string, death: Death | undefined, guilty: Blame['guilty'], steps: Blame['steps'] = {}): void {
     if (this.dead) return
     this.dead = true
-    this.#child.kill('SIGKILL')
-    clearInterval(this.#heartbeat)
+    this.#killedAt = performance.now()
+    this.#process.end()
+    this.#heartbeat.stop()
     for (const deadline of this.#deadlines.values()) clearTimeout(deadline)
+    const { log } = this.#options
+    if (death) {
+      const suspects = death.suspects.map(({ botId, installationId }) => installationId ?? botId)
+      log('warn', 'A sandbox process is killed', { pid: this.pid, reason, jobs: this.#jobs.size, suspects, ...steps })
+    }
     for (const job of this.#jobs.values()) {
       if (guilty?.family === job.family) job.fail(guilty.failure, 0)
       else job.interrupt(`its sandbox process was killed: ${reason}`, 0)
     }
     this.#jobs.clear()
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))
-    this.#options.onDead(reason, !this.#isReady)
+    this.#options.onDead(reason, !this.#isReady, death)
   }
 
   /** The process ended without being asked to. */
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
-    const family = signal === 'SIGKILL' ? undefined : this.#suspectedFamily()
     const reason = signal === null ? `it ended with code ${code}` : `it ended with ${signal}`
-    this.kill(reason, family === undefined ? undefined : { family, failure: failureOutside('crashed') })
+    if (signal === 'SIGKILL' || code === killedInside) this.kill(reason, { fromOutside: true })
+    else this.#crashed(reason)
   }
 
-  /**
-   * Whose doing a crash was: the only run there is, or the only one whose turn was taking long. Otherwise nobody's:
-   * blaming an innocent run costs it its event, letting a guilty one go costs another crash.
-   */
-  #suspectedFamily(): string | undefined {
-    const all = new Set(Array.from(this.#jobs.values(), (job) => job.family))
-    const suspects = new Set(Array.from(this.#suspects, (id) => this.#jobs.get(id)?.family ?? id))
-    for (const candidates of [suspects, all]) {
-      if (candidates.size === 1) return candidates.values().next().value
-    }
-    return undefined
+  /** It has ended, or has to, because of a job. */
+  #crashed(reason: string): void {
+    const family = this.#suspects.family(this.#jobs.values())
+    this.kill(reason, family === undefined ? {} : { guilty: { family, failure: failureOutside('crashed') } })
   }
 
-  #beat(): void {
-    if (!this.#isReady) return
-    if (this.#unanswered >= missedHeartbeats) return this.kill('it missed its heartbeats')
-    this.#unanswered += 1
-    this.#channel.send({ type: 'ping' })
-  }
-
-  #receive(frame: unknown): void {
+  #receive(frame: unknown, bytes: number): void {
     if (this.dead) return
-    if (isFromProcess(frame)) this.#obey(frame)
-    else this.kill('it sent a frame that does not exist')
+    if (!isFromProcess(frame)) return this.#crashed('it sent a frame that does not exist')
+    if (this.#obey(frame)) return
+    if (!this.#rations.useless(bytes)) return
+    const job = 'run' in frame ? this.#jobs.get(frame.run) : undefined
+    if (job === undefined) return this.#crashed(flood)
+    const guilty = { family: job.family, failure: failureOutside('crashed') }
+    this.kill(flood, { guilty, suspects: [ownerOf(job.bundle)] })
   }
 
-  #obey(frame: FromProcess): void {
+  /** @returns whether the frame was of any use; a process in order sends hardly one that is not */
+  #obey(frame: FromProcess): boolean {
     switch (frame.type) {
       case 'ready':
+        if (this.#isReady) return false
         this.#isReady = true
-        return this.#started.resolve()
+        this.#heartbeat.start()
+        this.#process.started(() => this.#crashed('it outgrew its memory'))
+        this.#started.resolve()
+        return true
       case 'pong':
-        this.#unanswered = 0
-        return
+        if (!this.#heartbeat.answered(frame.rss)) return false
+        this.#options.onBeat?.()
+        return true
       case 'code':
         return this.#sendCode(frame.bundle)
-      case 'stuck':
-        return this.kill(frame.reason)
-      case 'long':
-        this.#suspects.add(frame.run)
-        return
+      case 'stuck': {
+        const { turn, waited } = frame
+        const owner = this.#suspects.ownerOfBundle(frame.bundle)
+        this.kill(frame.reason.slice(0, reasonCharacters), {
+          ...(owner && { suspects: [owner] }),
+          steps: { turn, waited },
+        })
+        return true
+      }
       case 'over':
-        this.#suspects.delete(frame.run)
-        return
+        return this.#suspects.over(frame.run)
       default: {
         // A frame of a run that is not under way is late, or made up: either way it concerns nobody.
         const job = this.#jobs.get(frame.run)
-        if (job !== undefined) this.#forward(job, frame)
+        if (job === undefined) return false
+        return frame.type === 'long' ? this.#suspects.long(job) : this.#frames.receive(job, frame)
       }
     }
   }
 
-  #forward(
-    job: Job,
-    frame: Extract<FromProcess, { type: 'call' | 'fetch' | 'unfetch' | 'log' | 'done' | 'failed' | 'interrupted' }>,
-  ): void {
-    switch (frame.type) {
-      case 'call':
-        void this.#answer(job, frame.call, frame.request)
-        return
-      case 'fetch':
-        void this.#fetch(job, frame.fetch, frame.request)
-        return
-      case 'unfetch':
-        return job.unfetch(frame.fetch)
-      case 'log':
-        return job.log({ timestamp: frame.timestamp, level: toLevel(frame.level), message: frame.message })
-      case 'done':
-        this.#forget(job)
-        return job.done(frame.result, frame.state, frame.cpu)
-      case 'interrupted':
-        this.#forget(job)
-        return job.interrupt(frame.reason, frame.cpu)
-      case 'failed': {
-        this.#forget(job)
-        const { name, message, stack, hook } = frame
-        const error = { name, message, ...(stack === '' ? {} : { stack }) }
-        const failure = { reason: toFailureReason(frame.reason), error, ...(hook === '' ? {} : { hook }) }
-        return job.fail(failure, frame.cpu)
-      }
-    }
-  }
-
-  async #answer(job: Job, call: string, request: string): Promise<void> {
-    const reply = await job.answer(request)
-    if (!this.dead && !job.ended) this.#channel.send({ type: 'reply', run: job.id, call, reply })
-  }
-
-  async #fetch(job: Job, fetch: string, request: string): Promise<void> {
-    const fetched = await job.fetch(fetch, request)
-    if (!this.dead && !job.ended) this.#channel.send({ type: 'fetched', run: job.id, fetch, ...fetched })
-  }
-
-  #sendCode(bundle: string): void {
+  #sendCode(bundle: string): boolean {
     for (const job of this.#jobs.values()) {
-      if (job.bundle.id !== bundle) continue
+      if (job.bundle.id !== bundle || !this.#rations.code(job)) continue
       const { kind = 'native', code, environment = {} } = job.bundle
-      return this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
+      this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
+      return true
     }
+    return false
   }
 
   #forget(job: Job): void {
     this.#jobs.delete(job.id)
+    this.#rations.end(job)
     clearTimeout(this.#deadlines.get(job.id))
     this.#deadlines.delete(job.id)
+    // What the job has to say is said first.
+    if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))
   }
-}
-
-function toLevel(level: string): 'debug' | 'info' | 'warn' | 'error' {
-  return level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
 }

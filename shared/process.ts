@@ -12,6 +12,7 @@ const graceMilliseconds = 25_000
  * @param open starts the work; what it gives is disposed of at the end
  */
 export async function runProcess(name: string, open: (config: Config, log: Logger) => Promise<AsyncDisposable>) {
+  keepInspectorShut()
   let config
   try {
     config = readConfig()
@@ -37,6 +38,14 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   await work[Symbol.asyncDispose]()
   clearTimeout(overdue)
   log.info('Stopped')
+}
+
+/**
+ * Unless somebody listens for it, Node answers SIGUSR1 with an inspector, which lets everybody who can connect to it do
+ * everything that this process can. Any process of the same user may send it.
+ */
+export function keepInspectorShut(): void {
+  process.on('SIGUSR1', () => {})
 }
 
 async function untilAsked(hasParent: boolean): Promise<string> {

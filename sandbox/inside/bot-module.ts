@@ -13,6 +13,11 @@ export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) 
   return exports
 }
 
+/** Among whom its runs are: `event` where each is to have a realm of its own, else whatever it says. */
+export function isolationOf(bot: BotExports): unknown {
+  return hasOwn(bot, 'isolation') ? bot['isolation'] : undefined
+}
+
 /** The `require` of native bundles. */
 export function requireNothing(name: unknown): unknown {
   throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file, bundle what it needs`)

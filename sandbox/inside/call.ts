@@ -2,20 +2,20 @@ import type { CallTask } from '../contract.ts'
 import type { BotExports } from './bot-module.ts'
 import type { Pipeline } from './pipeline.ts'
 import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
+import { blaming } from './run.ts'
 
 /** Calls a function that the bundle exports; resolves to what it returned. */
 export async function runCall(
-  { bot, client, logger }: Pipeline,
+  { run, bot, client, logger }: Pipeline,
   { path, optional = false, argument, addsContext }: CallTask,
-  environment: Record<string, string>,
 ): Promise<unknown> {
   const { called, self } = exportedFunction(bot, path)
   if (called === undefined) {
     if (optional) return {}
-    throw new NativeTypeError(`There is no function ${nameOf(path)}`)
+    throw new NativeTypeError(`There is no function ${path.length === 0 ? 'exports' : `exports.${nameOf(path)}`}`)
   }
-  const given = addsContext ? assign(argument, { client, logger, env: environment }) : argument
-  const returned: unknown = await apply(called, self, [given])
+  const given = addsContext ? assign(argument, { client, logger, env: run.environment }) : argument
+  const returned = await blaming(run, nameOf(path), () => apply(called, self, [given]) as unknown)
   return returned === undefined ? {} : returned
 }
 
@@ -31,7 +31,7 @@ function exportedFunction(bot: BotExports, path: ArrayLike<string>): { called: F
 }
 
 function nameOf(path: ArrayLike<string>): string {
-  let name = 'exports'
-  for (let index = 0; index < path.length; index += 1) name += `.${path[index]!}`
+  let name = path[0]!
+  for (let index = 1; index < path.length; index += 1) name += `.${path[index]!}`
   return name
 }

@@ -48,7 +48,8 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
     let unhooked: Client | undefined
     const context = () => {
       unhooked ??= makeClient({ run, send: sendNow, sendNow })
-      return { event: run.shared.event, client: unhooked, state: run.shared.event.state, logger }
+      const { event } = run.shared
+      return { event, client: unhooked, state: event.state, logger, env: run.environment }
     }
 
     const send: Send = async (operation, input, finish) => {

@@ -1,5 +1,5 @@
 import type { BundleKind } from '../contract.ts'
-import type { BotExports } from './bot-module.ts'
+import { isolationOf, type BotExports } from './bot-module.ts'
 import { describeError } from './errors.ts'
 import { hasOwn, isArray, isObject, keys, NativeTypeError, record, stringify } from './primordials.ts'
 
@@ -7,6 +7,10 @@ import { hasOwn, isArray, isObject, keys, NativeTypeError, record, stringify } f
 export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
 
 export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
+  const isolation = isolationOf(bot)
+  if (isolation !== undefined && isolation !== 'event') {
+    return refusal("exports.isolation must be 'event', which gives each event a fresh context, or be left out")
+  }
   if (kind === 'sdk') return sdkDeclaration(bot)
   const { hooks, actions, channels, register, unregister, handler, retry } = bot
   const wrong =

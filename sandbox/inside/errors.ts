@@ -1,4 +1,5 @@
 import type { FailureReason } from '../contract.ts'
+import { describeCauses } from './causes.ts'
 import { inspect } from './inspect.ts'
 import {
   defineProperty,
@@ -62,6 +63,7 @@ export function describeError(thrown: unknown, hook?: string): string {
       if (typeof name === 'string') described.name = sliceText(name, 0, nameCharacters)
       described.message = sliceText(typeof message === 'string' ? message : inspect(thrown), 0, messageCharacters)
       if (typeof stack === 'string') described.stack = botFrames(stack)
+      described.stack += describeCauses(thrown)
     } else {
       described.message = sliceText(typeof thrown === 'string' ? thrown : inspect(thrown), 0, messageCharacters)
     }

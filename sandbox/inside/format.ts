@@ -31,11 +31,11 @@ function showAs(directive: string, value: unknown): string | undefined {
     case '%s':
       return typeof value === 'string' ? value : inspect(value)
     case '%d':
-      return typeof value === 'bigint' ? `${value}n` : toText(isNumeric(value) ? toNumber(value) : Number.NaN)
+      return typeof value === 'bigint' ? `${value}n` : isNumeric(value) ? toText(toNumber(value)) : 'NaN'
     case '%i':
-      return toText(isNumeric(value) ? toInteger(toText(value)) : Number.NaN)
+      return isNumeric(value) ? toText(toInteger(toText(value))) : 'NaN'
     case '%f':
-      return toText(isNumeric(value) ? toFloat(toText(value)) : Number.NaN)
+      return isNumeric(value) ? toText(toFloat(toText(value))) : 'NaN'
     case '%j':
       return toJson(value)
     case '%o':

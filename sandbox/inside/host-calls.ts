@@ -65,7 +65,7 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
     }
     if (request.length > limits.hostCallCharacters) {
       const message = `A call of the platform may have ${limits.hostCallCharacters} characters of JSON`
-      throw limitError('hostCalls', 'HostCallLimitError', message)
+      throw limitError('hostCalls', 'HostCallSizeError', message)
     }
     return new NativePromise((resolve) => {
       start(() => {

@@ -6,14 +6,15 @@
  */
 
 import type { BundleKind, ClientOperation, Limits, Task } from '../contract.ts'
-import { evaluateModule, requireNothing, type BotExports } from './bot-module.ts'
+import { evaluateModule, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
 import { runCall } from './call.ts'
 import { createClients } from './client.ts'
+import { createConsole } from './console.ts'
 import { declarationOf } from './declaration.ts'
 import { describeError, reasonOf } from './errors.ts'
 import { createFetches } from './fetches.ts'
 import { createHostCalls } from './host-calls.ts'
-import { createConsole, createLogger, createWriteLog } from './log.ts'
+import { createLogger, createWriteLog } from './log.ts'
 import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
 import { createPlatform, type Prelude } from './platform.ts'
 import {
@@ -35,15 +36,21 @@ export interface KernelSettings {
   operations: ClientOperation[]
   kind: BundleKind
   environment: Record<string, string>
-  /** Random, in hexadecimal; empty where there is no prelude. */
+  /** Random, in hexadecimal. */
   seed: string
 }
 
-/** Does one thing in the isolate. What comes of it is posted; only an error in the bundle's start is returned, as text. */
-type Dispatch = (operation: string, id: unknown, ...texts: string[]) => string
+/** Does one thing in the isolate. What comes of it is posted. */
+export type Dispatch = (operation: string, id: string, ...texts: string[]) => void
 
-/** Makes the kernel; what it returns is the only way in, and `post` the only way out. */
-export function open(post: Post, settings: string): Dispatch {
+/**
+ * Makes the kernel; what it returns is the only way in, and `post` the only way out. `settings` is a `KernelSettings` as
+ * JSON, `preludes` are what the bundle finds around it. The bundle is evaluated by a script that calls `defineBundle`, a
+ * global that is there for one call.
+ */
+export type Open = (post: Post, settings: string, ...preludes: Prelude[]) => Dispatch
+
+export const open: Open = (post, settings, ...preludes) => {
   const { operations, kind, environment, seed } = parse(settings) as KernelSettings
   freeze(environment)
   const runs = create(null) as Record<string, KernelRun>
@@ -51,36 +58,50 @@ export function open(post: Post, settings: string): Dispatch {
   let current: KernelRun | undefined
   let bot: BotExports = {}
   let requireModule = requireNothing
+  let isDefined = false
+  /** Why the bundle did not load, as the text of an error. */
+  let refusal: string | undefined
 
   const write = createWriteLog(post)
   const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
-  narrowSurface(() => post('worn', '', '', ''))
+  narrowSurface((portions) => post('wear', '', `${portions}`, ''))
   defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
 
-  const definePrelude = (install: unknown) => {
-    const platform = createPlatform({ environment, seed, runs, current: () => current })
-    requireModule = (install as Prelude)(platform) ?? requireNothing
-  }
+  const platform = createPlatform({ environment, seed, runs, current: () => current })
+  for (let index = 0; index < preludes.length; index += 1) requireModule = preludes[index]!(platform) ?? requireModule
 
-  const define = (what: string, wrapper: unknown): string => {
+  defineGlobals({
+    defineBundle: (wrapper: unknown) => {
+      delete (globalThis as Record<string, unknown>)['defineBundle']
+      // The bundle may have kept it.
+      if (isDefined) return
+      isDefined = true
+      try {
+        bot = evaluateModule(wrapper, requireModule)
+        if (isolationOf(bot) === 'event') post('isolated', '', '', '')
+      } catch (error) {
+        refusal = describeError(error)
+        post('worn', '', '', '')
+      }
+    },
+  })
+
+  const inspect = (id: string) => {
+    if (refusal !== undefined) return post('failed', id, 'error', refusal)
     try {
-      if (what === 'prelude') definePrelude(wrapper)
-      else bot = evaluateModule(wrapper, requireModule)
-      return ''
+      const declaration = declarationOf(bot, kind)
+      if (declaration.accepted) post('done', id, declaration.text, '{}')
+      else post('failed', id, 'error', declaration.error)
     } catch (error) {
-      return describeError(error)
+      // What it exports may throw whenever it is looked at.
+      post('failed', id, 'error', describeError(error))
     }
   }
 
-  const inspect = (id: string) => {
-    const declaration = declarationOf(bot, kind)
-    if (declaration.accepted) post('done', id, declaration.text, '{}')
-    else post('failed', id, 'error', declaration.error)
-  }
-
   const start = (id: string, taskText: string, limitsText: string, within: string) => {
+    if (refusal !== undefined) return post('failed', id, 'error', refusal)
     const task = parse(taskText) as Task
     const outer = runs[within]
     const limits = outer?.limits ?? (parse(limitsText) as Limits)
@@ -92,11 +113,15 @@ export function open(post: Post, settings: string): Dispatch {
       hostCalls: createHostCalls({ id, limits, shared }, post),
       fetches: createFetches({ id, limits, shared }, post),
       streamPrefix: task.streamPrefix,
+      environment,
       streams: 0,
       ended: false,
       pendingOperations: 0,
       onQuiet: undefined,
       resume: undefined,
+      fault: undefined,
+      atWork: undefined,
+      tell: (name) => post('at', id, name, ''),
     })
     runs[id] = run
     current = run
@@ -113,18 +138,8 @@ export function open(post: Post, settings: string): Dispatch {
       const state = stateText(run.shared.event)
       end(run, 'done', text, state)
     } catch (error) {
-      end(run, 'failed', reasonOf(error), describeError(error))
-    }
-  }
-
-  const performTask = (pipeline: Pipeline, task: Task): Promise<unknown> => {
-    switch (task.kind) {
-      case 'event':
-        return runEvent(pipeline, task)
-      case 'action':
-        return runAction(pipeline, task)
-      case 'call':
-        return runCall(pipeline, task, environment)
+      const hook = run.fault?.thrown === error ? run.fault?.name : undefined
+      end(run, 'failed', reasonOf(error), describeError(error, hook))
     }
   }
 
@@ -132,7 +147,11 @@ export function open(post: Post, settings: string): Dispatch {
   const quiet = (run: KernelRun): Promise<void> =>
     new NativePromise((resolve) => {
       run.resume = resolve
-      run.onQuiet = () => post('quiet', run.id, '', '')
+      run.onQuiet = () => {
+        // Once: operations that fail at once could begin and end without a pause.
+        run.onQuiet = undefined
+        post('quiet', run.id, '', '')
+      }
     })
 
   const end = (run: KernelRun, how: string, first: string, second: string) => {
@@ -155,9 +174,11 @@ export function open(post: Post, settings: string): Dispatch {
       case 'fetched':
         return run.fetches.settle(first, second, third)
       case 'quiet':
-        return run.pendingOperations === 0 ? run.resume?.() : undefined
+        return run.resume?.()
       case 'end':
         return drop(run)
+      case 'arm':
+        return timers.arm(run)
       case 'timer':
         try {
           timers.fire(first)
@@ -169,19 +190,36 @@ export function open(post: Post, settings: string): Dispatch {
 
   return (operation, id, first = '', second = '', third = '') => {
     current = undefined
-    if (operation === 'prelude' || operation === 'bundle') return define(operation, id)
-    if (typeof id !== 'string') return ''
     const run = runs[id]
     if (operation === 'inspect') inspect(id)
     else if (operation === 'start') start(id, first, second, third)
     else if (run !== undefined) continueRun(run, operation, first, second, third)
-    return ''
+  }
+}
+
+function performTask(pipeline: Pipeline, task: Task): Promise<unknown> {
+  switch (task.kind) {
+    case 'event':
+      return runEvent(pipeline, task)
+    case 'action':
+      return runAction(pipeline, task)
+    case 'call':
+      return runCall(pipeline, task)
   }
 }
 
 function share(task: Task): Shared {
   const event = reviveEvent(task.kind === 'call' ? {} : task.event)
-  return record({ event, hostCalls: 0, fetches: 0, timers: 0, logLines: 0, logCharacters: 0, logIsCut: false })
+  return record({
+    event,
+    hostCalls: 0,
+    fetches: 0,
+    timers: 0,
+    logLines: 0,
+    logCharacters: 0,
+    logIsCut: false,
+    timesTold: 0,
+  })
 }
 
 const nothing = NativePromise.resolve()

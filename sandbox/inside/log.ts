@@ -1,22 +1,26 @@
 import type { LogLine } from '../contract.ts'
 import { format } from './format.ts'
-import { readJsonLine } from './json-line.ts'
-import { freeze, NativeError, sliceText } from './primordials.ts'
+import { freeze, indexIn, sliceText } from './primordials.ts'
 import type { KernelRun, Post } from './run.ts'
-import { botFrames } from './stack.ts'
 
 const lineCharacters = 4096
 
-export type WriteLog = (run: KernelRun | undefined, level: LogLine['level'], values: ArrayLike<unknown>) => void
+/** @param indentation what each line of it begins with; nothing when it is left out */
+export type WriteLog = (
+  run: KernelRun | undefined,
+  level: LogLine['level'],
+  values: ArrayLike<unknown>,
+  indentation?: string,
+) => void
 
 /** Writes log lines, each at once: those before an endless loop survive it. Outside of runs there is no log. */
 export function createWriteLog(post: Post): WriteLog {
-  return (run, level, values) => {
+  return (run, level, values, indentation = '') => {
     if (run === undefined || run.ended) return
     const { shared, limits } = run
     if (shared.logIsCut) return
     const left = limits.logCharacters - shared.logCharacters
-    const text = toLine(values)
+    const text = toLine(values, indentation)
     if (shared.logLines < limits.logLines && left > 0) {
       const line = sliceText(text, 0, left)
       shared.logLines += 1
@@ -26,17 +30,36 @@ export function createWriteLog(post: Post): WriteLog {
     }
     shared.logIsCut = true
     const allowed = `${limits.logLines} lines and ${limits.logCharacters} characters`
-    post('log', run.id, 'warn', `The log is cut here: a run may log ${allowed}`)
+    post('log', run.id, 'warn', `logs: The log is cut here: a run may log ${allowed}`)
   }
 }
 
-function toLine(values: ArrayLike<unknown>): string {
+function toLine(values: ArrayLike<unknown>, indentation: string): string {
+  return attempt(() => cut(indent(cut(format(values)), indentation)))
+}
+
+/** What is shown, or that it cannot be: values may throw when they are looked at. */
+export function attempt(show: () => string): string {
   try {
-    const text = format(values)
-    return text.length > lineCharacters ? `${sliceText(text, 0, lineCharacters - 1)}…` : text
+    return show()
   } catch {
     return '[It could not be shown]'
   }
+}
+
+function cut(text: string): string {
+  return text.length > lineCharacters ? `${sliceText(text, 0, lineCharacters - 1)}…` : text
+}
+
+function indent(text: string, indentation: string): string {
+  if (indentation === '') return text
+  let indented = indentation
+  let start = 0
+  for (let at = indexIn(text, '\n'); at !== -1; at = indexIn(text, '\n', start)) {
+    indented += sliceText(text, start, at + 1) + indentation
+    start = at + 1
+  }
+  return indented + sliceText(text, start)
 }
 
 /** The `logger` that hooks and actions get. */
@@ -47,29 +70,4 @@ export function createLogger(run: KernelRun, write: WriteLog): object {
     warn: (...values: unknown[]) => write(run, 'warn', values),
     error: (...values: unknown[]) => write(run, 'error', values),
   })
-}
-
-/**
- * The global `console`, which logs for the run whose turn it is.
- *
- * @param readsJson whether lines that the SDK's logger wrote as JSON are read
- */
-export function createConsole(current: () => KernelRun | undefined, writeLine: WriteLog, readsJson: boolean): object {
-  const write: WriteLog = (run, level, values) => {
-    const line = readsJson ? readJsonLine(values) : undefined
-    if (line === undefined) writeLine(run, level, values)
-    else writeLine(run, line.level ?? level, [line.message])
-  }
-  const log = (...values: unknown[]) => write(current(), 'info', values)
-  return {
-    log,
-    info: log,
-    debug: (...values: unknown[]) => write(current(), 'debug', values),
-    warn: (...values: unknown[]) => write(current(), 'warn', values),
-    error: (...values: unknown[]) => write(current(), 'error', values),
-    trace: (...values: unknown[]) => {
-      const { stack } = new NativeError('trace')
-      write(current(), 'debug', ['%s\n%s', format(values), botFrames(stack ?? '')])
-    },
-  }
 }

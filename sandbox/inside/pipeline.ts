@@ -4,7 +4,7 @@ import type { Client } from './client.ts'
 import { limitError } from './errors.ts'
 import { callHooks } from './hooks.ts'
 import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
-import type { EventObject, KernelRun } from './run.ts'
+import { blaming, type EventObject, type KernelRun } from './run.ts'
 
 export interface Pipeline {
   run: KernelRun
@@ -47,20 +47,25 @@ function runStage(pipeline: Pipeline, name: string): Promise<boolean> {
 
 /** Calls an action; resolves to what it returned. */
 export async function runAction(pipeline: Pipeline, { name, input }: ActionTask): Promise<unknown> {
-  const { bot } = pipeline
-  const output: unknown = await apply(actionOf(bot, name), bot['actions'], [{ input, ...contextOf(pipeline) }])
+  const { run, bot } = pipeline
+  const action = actionOf(bot, name)
+  const call = () => apply(action, bot['actions'], [{ input, ...contextOf(pipeline) }]) as unknown
+  const output = await blaming(run, `actions.${name}`, call)
   return output === undefined ? {} : output
 }
 
 function contextOf({ run, client, logger }: Pipeline): object {
   const { event } = run.shared
-  return { event, client, state: event.state, logger }
+  return { event, client, state: event.state, logger, env: run.environment }
 }
 
 /** The result of a run as text; refuses what is too large, or what JSON does not carry. */
 export function resultText(result: unknown, characters: number): string {
   const text = toJson(result, 'The result')
-  if (text.length > characters) throw resultError(`The result has ${text.length} characters; ${characters} may be`)
+  if (text.length > characters) {
+    const message = `The result has ${text.length} characters of JSON; ${characters} may be`
+    throw limitError('result', 'ResultLimitError', message)
+  }
   return text
 }
 

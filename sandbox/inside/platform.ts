@@ -15,8 +15,8 @@ export interface Platform {
    * @param token whose call it is; when nothing like a token, it is that of the run whose turn it is
    */
   call(token: string, request: string): Promise<string>
-  /** Makes a request to the world outside for the run whose turn it is. `request` is a `FetchRequest` as JSON. */
-  fetch(request: string): Fetching
+  /** Makes a request to the world outside, `token` as in `call`. `request` is a `FetchRequest` as JSON. */
+  fetch(token: string, request: string): Fetching
 }
 
 /** A request that is under way, or waits for its turn. */
@@ -61,9 +61,12 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         if (indexIn(token, tokenStart) === 0) return never()
         throw atLoad()
       },
-      fetch(request: string): Fetching {
-        const run = current()
-        if (run === undefined) throw atLoad()
+      fetch(token: string, request: string): Fetching {
+        const run = runOf(token)
+        if (run === undefined) {
+          if (indexIn(token, tokenStart) === 0) return record({ answer: never(), cancel() {} })
+          throw atLoad()
+        }
         let begun: Fetching | undefined
         const answer = follow(run, () => {
           begun = run.fetches.begin(request)

@@ -22,6 +22,7 @@ export const { hasOwn, keys, setPrototypeOf } = Object
 export const { isArray } = Array
 export const { isView } = ArrayBuffer
 export const { isNaN } = Number
+export const { now } = Date
 export const toText = String
 export const toNumber = Number
 export const toInteger = Number.parseInt

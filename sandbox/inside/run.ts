@@ -1,7 +1,7 @@
 import type { JsonObject, Limits } from '../contract.ts'
 import type { Fetches } from './fetches.ts'
 import type { HostCalls } from './host-calls.ts'
-import { NativePromise } from './primordials.ts'
+import { NativePromise, record } from './primordials.ts'
 
 /** Says something to the process around the isolate; strings only, and no answer. */
 export type Post = (kind: string, run: string, first: string, second: string) => void
@@ -18,6 +18,8 @@ export interface Shared {
   logLines: number
   logCharacters: number
   logIsCut: boolean
+  /** How often the host was told which function is at work. */
+  timesTold: number
 }
 
 /** A run as the kernel sees it. */
@@ -29,6 +31,8 @@ export interface KernelRun {
   readonly fetches: Fetches
   /** See `EventTask`. */
   readonly streamPrefix: string
+  /** The bundle's, frozen. */
+  readonly environment: Readonly<Record<string, string>>
   /** How many message streams it has begun. */
   streams: number
   /** Nothing more happens for it; code of it that still goes on is neither heard nor answered. */
@@ -39,11 +43,55 @@ export interface KernelRun {
   onQuiet: (() => void) | undefined
   /** Goes on with the end of the run. */
   resume: (() => void) | undefined
+  /** What a function of the bundle has thrown, and the name of that function; of those it went through, the first. */
+  fault: { thrown: unknown; name: string } | undefined
+  /** The functions of the bundle that are under way: the one that began last, and from there on those before it. */
+  atWork: Work | undefined
+  /** Tells the host which function is at work. */
+  tell(name: string): void
+}
+
+/** A function of the bundle that was called. */
+interface Work {
+  name: string
+  before: Work | undefined
+  ended: boolean
 }
 
 /** A promise that never settles: what code of an ended run gets to wait for. */
 export function never(): Promise<never> {
   return new NativePromise(() => {})
+}
+
+/**
+ * Awaits a hook, an action or another function of the bundle. Should the run fail of what it throws, `name` is at fault;
+ * the host is told of it before, for failures that the kernel does not live to describe.
+ */
+export async function blaming(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
+  const work: Work = { name, before: run.atWork, ended: false }
+  run.atWork = work
+  tellOf(run, work.before)
+  try {
+    return await call()
+  } catch (thrown) {
+    if (run.fault === undefined || run.fault.thrown !== thrown) run.fault = record({ thrown, name })
+    throw thrown
+  } finally {
+    work.ended = true
+    const last = run.atWork
+    while (run.atWork?.ended) run.atWork = run.atWork.before
+    tellOf(run, last)
+  }
+}
+
+/** A hook that stops what a loop sends over and over would else flood the host. */
+const mostTold = 1000
+
+/** Tells the host which function is at work, unless it is as it was, or only the kernel is. */
+function tellOf({ atWork, shared, tell, ended }: KernelRun, before: Work | undefined): void {
+  if (ended || atWork === undefined || atWork.name === before?.name || shared.timesTold > mostTold) return
+  shared.timesTold += 1
+  tell(shared.timesTold > mostTold ? '' : atWork.name)
 }
 
 /**

@@ -2,25 +2,34 @@ import {
   apply,
   construct,
   defineProperty,
+  getPrototypeOf,
   isView,
   NativeArrayBuffer,
   NativeRangeError,
   NativeTypeError,
+  NativeWeakMap,
+  toText,
+  weakMapGet,
+  weakMapSet,
 } from './primordials.ts'
 
-const constructionsUntilWorn = 1000
+/** Of these, the host is told. */
+const constructionsInPortion = 100
 const constructionsAllowed = 2000
+const tooMany = `Of Intl's objects, an isolate may make ${constructionsAllowed}: make each once, and keep it`
+/** Of a copied text, that weigh as much as a small object does. */
+const charactersPerConstruction = 2000
 
 /**
  * Takes away what the limits of an isolate do not cover: memory that its heap limit does not count, threads, and code
- * that runs outside of every turn. `onWorn` is called when the isolate should be replaced by a fresh one.
+ * that runs outside of every turn. `onPortion` is called for so many portions of what an isolate may make in its life.
  */
-export function narrowSurface(onWorn: () => void): void {
+export function narrowSurface(onPortion: (portions: number) => void): void {
   const globals = globalThis as unknown as Record<string, unknown>
   // Finalizers run when the collector pleases: between turns, where nobody's processor time is counted.
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry']) delete globals[name]
   replaceArrayBuffer(globals)
-  countIntl(onWorn)
+  countIntl(onPortion)
 }
 
 /** Growing and moved buffers are not counted. */
@@ -47,24 +56,79 @@ function FixedArrayBuffer(length: unknown): unknown {
   return construct(NativeArrayBuffer, [length], new.target)
 }
 
+/** Counts what is made outside the heap, in objects; throws when it is too much. */
+type Count = (objects: number) => void
+
 /** Intl's objects live outside the heap: each isolate may make so many in its life. */
-function countIntl(onWorn: () => void): void {
+function countIntl(onPortion: (portions: number) => void): void {
   const intl = Intl as unknown as Record<string, unknown>
-  let constructions = 0
-  const count = () => {
-    constructions += 1
-    if (constructions === constructionsUntilWorn) onWorn()
-    if (constructions > constructionsAllowed) throw new NativeRangeError('Too many Intl objects were made')
+  let made = 0
+  const count: Count = (objects) => {
+    const portions = portionsIn(made + objects) - portionsIn(made)
+    made += objects
+    if (portions > 0) onPortion(portions)
+    if (made > constructionsAllowed) throw new NativeRangeError(tooMany)
   }
+  const { Locale, Segmenter } = Intl
   for (const name of Object.getOwnPropertyNames(intl)) {
     const native = intl[name]
     if (typeof native === 'function' && 'prototype' in native) intl[name] = countedConstructor(native, count)
   }
+  for (const name of ['maximize', 'minimize']) {
+    replaceMethod(Locale.prototype, name, (native, locale) => {
+      count(1)
+      return apply(native, locale, [])
+    })
+  }
+  countSegments(Segmenter.prototype, count)
 }
 
-function countedConstructor(native: Function, count: () => void): Function {
+function portionsIn(objects: number): number {
+  // Whole ones. `Math` may be the bot's by now.
+  return (objects / constructionsInPortion) | 0
+}
+
+/** A text that is segmented is copied, and so it is again for each iterator over its segments. */
+function countSegments(prototype: object, count: Count): void {
+  const lengths = new NativeWeakMap<object, number>()
+  const countText = (length: number) => count(1 + length / charactersPerConstruction)
+  let countsIterators = false
+  replaceMethod(prototype, 'segment', (native, segmenter, given) => {
+    const text = toText(given)
+    countText(text.length)
+    const segments = apply(native, segmenter, [text]) as object
+    weakMapSet(lengths, segments, text.length)
+    // Their prototype can not be had without one of them.
+    if (!countsIterators) {
+      countsIterators = true
+      replaceMethod(getPrototypeOf(segments) as object, Symbol.iterator, (iterate, self) => {
+        countText(weakMapGet(lengths, self as object) ?? 0)
+        return apply(iterate, self, [])
+      })
+    }
+    return segments
+  })
+}
+
+/** Has `call` do what a built-in method did; it is given that, and what it was called on and with. */
+function replaceMethod(
+  prototype: object,
+  name: string | symbol,
+  call: (native: Function, self: unknown, value: unknown) => unknown,
+): void {
+  const native = (prototype as Record<string | symbol, Function>)[name]!
+  const { method } = {
+    method(this: unknown, value: unknown): unknown {
+      return call(native, this, value)
+    },
+  }
+  defineProperty(method, 'name', { value: native.name })
+  defineProperty(prototype, name, { value: method, writable: true, configurable: true })
+}
+
+function countedConstructor(native: Function, count: Count): Function {
   function counted(this: unknown, ...values: unknown[]): unknown {
-    count()
+    count(1)
     return new.target === undefined ? apply(native, this, values) : construct(native, values, new.target)
   }
   defineProperty(counted, 'name', { value: native.name })

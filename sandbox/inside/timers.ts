@@ -1,18 +1,24 @@
 import { limitError } from './errors.ts'
-import { apply, create, NativeTypeError, toNumber } from './primordials.ts'
+import { apply, create, NativeTypeError, now, toNumber } from './primordials.ts'
 import type { KernelRun, Post } from './run.ts'
 
 interface Timer {
   run: KernelRun
   handler: Function
   values: unknown[]
-  milliseconds: string
+  milliseconds: number
   repeats: boolean
+  /** When its time comes, in milliseconds since 1970. */
+  dueAt: number
+  /** Whether the host knows of it. */
+  isArmed: boolean
 }
 
 export interface Timers {
   /** What bot code calls. */
   globals: Record<'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval', Function>
+  /** Tells the host of the timers that a run has set since it was last asked. */
+  arm(run: KernelRun): void
   /** The time of a timer has come. */
   fire(id: string): void
   /** Forgets the timers of a run that has ended. */
@@ -24,9 +30,14 @@ const longestMilliseconds = 2 ** 31 - 1
 /**
  * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs nothing waits: a timer
  * that a module sets when it is loaded never fires.
+ *
+ * The host hears of a timer in a turn of its own, when the turn that set it is over: code that sets timers and clears
+ * them without a pause would else flood it. So no turn tells it of more timers than a run may have.
  */
 export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
   const timers = create(null) as Record<string, Timer>
+  /** Runs that will be asked to arm their timers. */
+  const asked = create(null) as Record<string, true>
   let nextTimer = 0
 
   const set = (handler: unknown, delay: unknown, values: unknown[], repeats: boolean): number => {
@@ -39,9 +50,12 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
       throw limitError('timers', 'TimerLimitError', `A run may have ${limits.timers} timers at once`)
     }
     shared.timers += 1
-    const milliseconds = `${toDelay(delay)}`
-    timers[nextTimer] = { run, handler, values, milliseconds, repeats }
-    post('timer', run.id, `${nextTimer}`, milliseconds)
+    const milliseconds = toDelay(delay)
+    timers[nextTimer] = { run, handler, values, milliseconds, repeats, dueAt: now() + milliseconds, isArmed: false }
+    if (asked[run.id] === undefined) {
+      asked[run.id] = true
+      post('timers', run.id, '', '')
+    }
     return nextTimer
   }
 
@@ -56,7 +70,7 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
   const clear = (id: unknown) => {
     if (typeof id !== 'number' && typeof id !== 'string') return
     const timer = remove(`${id}`)
-    if (timer !== undefined) post('untimer', timer.run.id, `${id}`, '')
+    if (timer?.isArmed) post('untimer', timer.run.id, `${id}`, '')
   }
 
   return {
@@ -66,14 +80,25 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
       clearTimeout: clear,
       clearInterval: clear,
     },
+    arm(run) {
+      delete asked[run.id]
+      for (const id in timers) {
+        const timer = timers[id]!
+        if (timer.run !== run || timer.isArmed) continue
+        timer.isArmed = true
+        const left = timer.dueAt - now()
+        post('timer', run.id, id, `${left >= 1 && left <= timer.milliseconds ? left : 1}`)
+      }
+    },
     fire(id) {
       const timer = timers[id]
       if (timer === undefined) return
-      if (timer.repeats) post('timer', timer.run.id, id, timer.milliseconds)
+      if (timer.repeats) post('timer', timer.run.id, id, `${timer.milliseconds}`)
       else remove(id)
       apply(timer.handler, undefined, timer.values)
     },
     drop(run) {
+      delete asked[run.id]
       for (const id in timers) if (timers[id]!.run === run) remove(id)
     },
   }

@@ -45,6 +45,9 @@ export class AbortSignal extends EventTarget {
   }
 
   static timeout(milliseconds: number): AbortSignal {
+    if (!(milliseconds >= 0 && milliseconds <= Number.MAX_SAFE_INTEGER)) {
+      throw new TypeError('AbortSignal.timeout takes milliseconds from 0 on')
+    }
     const signal = new AbortSignal(construct)
     setTimeout(() => signal.#abort(new DOMException('The operation timed out', 'TimeoutError')), milliseconds)
     return signal
@@ -52,11 +55,16 @@ export class AbortSignal extends EventTarget {
 
   static any(signals: Iterable<AbortSignal>): AbortSignal {
     const all = [...signals]
+    if (!all.every((one) => one instanceof AbortSignal)) throw new TypeError('AbortSignal.any takes signals')
     const aborted = all.find((signal) => signal.aborted)
     if (aborted !== undefined) return AbortSignal.abort(aborted.reason)
     const signal = new AbortSignal(construct)
     for (const one of all) one.addEventListener('abort', () => signal.#abort(one.reason), { once: true })
     return signal
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AbortSignal'
   }
 
   /** Makes a signal, and the function that aborts it. */
@@ -86,6 +94,10 @@ export class AbortController {
 
   abort(reason?: unknown): void {
     this.#abort(reason)
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AbortController'
   }
 }
 

@@ -1,13 +1,21 @@
-import { encodeUtf8, TextDecoder } from './encoding.ts'
+import { Blob, concatenate, streamOf } from './blob.ts'
+import { decodeUtf8, encodeUtf8 } from './encoding.ts'
+import { FormData, readForm, writeMultipart } from './form-data.ts'
+import type { Headers } from './headers.ts'
+import { toText } from './text.ts'
+import { URLSearchParams } from './url/search-params.ts'
 
 /** The name of what bot code does not call. */
 export const take = Symbol('take')
 
-export type Content = string | Uint8Array<ArrayBuffer> | null
+type Bytes = Uint8Array<ArrayBuffer>
+type Stream = ReadableStream<Bytes>
 
-/** What requests and responses have in common: a content that is read once. There are no streams: `body` is null. */
-export class Body {
-  readonly body = null
+export type Content = string | Bytes | Stream | null
+
+/** What requests and responses have in common: a content that is read once. */
+export abstract class Body {
+  abstract readonly headers: Headers
   #content: Content
   #used = false
 
@@ -15,53 +23,114 @@ export class Body {
     this.#content = content
   }
 
+  /** A stream of the content: it has come whole, unless the bot's code made the stream. */
+  get body(): Stream | null {
+    const content = this.#content
+    if (content === null || isStream(content)) return content
+    this.#content = streamOf(typeof content === 'string' ? encodeUtf8(content) : content)
+    return this.#content
+  }
+
   get bodyUsed(): boolean {
-    return this.#used
+    return this.#used || (isStream(this.#content) && isDisturbed(this.#content))
   }
 
   async text(): Promise<string> {
-    const content = this[take]()
-    return typeof content === 'string' ? content.replace(/^\uFEFF/, '') : new TextDecoder().decode(content ?? undefined)
+    const content = await this[take]()
+    const text = typeof content === 'string' ? content : decodeUtf8(content ?? new Uint8Array(0))
+    return text.replace(/^\uFEFF/, '')
   }
 
   async json(): Promise<unknown> {
     return JSON.parse(await this.text()) as unknown
   }
 
-  async bytes(): Promise<Uint8Array> {
-    const content = this[take]()
+  async bytes(): Promise<Bytes> {
+    const content = await this[take]()
     return typeof content === 'string' ? encodeUtf8(content) : (content ?? new Uint8Array(0))
   }
 
-  async arrayBuffer(): Promise<ArrayBufferLike> {
-    return (await this.bytes()).buffer
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = await this.bytes()
+    return bytes.length === bytes.buffer.byteLength ? bytes.buffer : bytes.slice().buffer
   }
 
-  /** The content, for a copy. */
-  protected peek(): Content {
-    if (this.#used) throw new TypeError('The body has been read already')
-    return this.#content
+  async blob(): Promise<Blob> {
+    return new Blob([await this.bytes()], { type: this.headers.get('content-type') ?? '' })
+  }
+
+  async formData(): Promise<FormData> {
+    return readForm(await this.bytes(), this.headers.get('content-type') ?? '')
+  }
+
+  /** The content for a copy, which leaves this one as it is. */
+  protected copyContent(): Content {
+    this.#assertUnused()
+    if (!isStream(this.#content)) return this.#content
+    const [own, other] = this.#content.tee()
+    this.#content = own
+    return other
   }
 
   /** The content as it is, which counts as reading it. */
-  [take](): Content {
-    const content = this.peek()
-    if (content !== null) this.#used = true
+  protected moveContent(): Content {
+    this.#assertUnused()
+    const content = this.#content
+    this.#used = content !== null
     this.#content = null
     return content
+  }
+
+  /** The content, read whole: a promise of it only where it is a stream. */
+  [take](): string | Bytes | null | Promise<Bytes> {
+    const content = this.moveContent()
+    return isStream(content) ? readAll(content) : content
+  }
+
+  #assertUnused(): void {
+    if (this.bodyUsed) throw new TypeError('The body has been read already')
+    if (isStream(this.#content) && this.#content.locked) throw new TypeError('The body is being read')
   }
 }
 
 /** Reads what a request or a response is made with: the content, and the type that goes with it. */
 export function toContent(body: unknown): { content: Content; type?: string } {
   if (body === undefined || body === null) return { content: null }
-  if (typeof body === 'string') return { content: body, type: 'text/plain;charset=UTF-8' }
   if (body instanceof URLSearchParams) {
     return { content: body.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
   }
   if (body instanceof ArrayBuffer) return { content: new Uint8Array(body.slice(0)) }
   if (ArrayBuffer.isView(body)) {
-    return { content: Uint8Array.from(new Uint8Array(body.buffer, body.byteOffset, body.byteLength)) }
+    return { content: new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength).slice() }
   }
-  throw new TypeError('A body is text, bytes or URLSearchParams here: there are no streams, blobs or forms')
+  if (body instanceof Blob) {
+    return { content: Blob.bytesOf(body).slice(), ...(body.type !== '' && { type: body.type }) }
+  }
+  if (body instanceof FormData) {
+    const boundary = `form-${crypto.randomUUID()}`
+    return { content: writeMultipart(body, boundary), type: `multipart/form-data; boundary=${boundary}` }
+  }
+  if (isStream(body)) {
+    if (body.locked || isDisturbed(body)) throw new TypeError('The stream has been read already')
+    return { content: body }
+  }
+  return { content: toText(body), type: 'text/plain;charset=UTF-8' }
+}
+
+function isStream(value: unknown): value is Stream {
+  return typeof ReadableStream === 'function' && value instanceof ReadableStream
+}
+
+/** Whether anybody has read of it: the library that makes streams tells this by a property of its own alone. */
+function isDisturbed(stream: Stream): boolean {
+  return (stream as unknown as Record<string, boolean>)['_disturbed']!
+}
+
+async function readAll(stream: Stream): Promise<Bytes> {
+  const parts: Bytes[] = []
+  for await (const part of stream as unknown as AsyncIterable<unknown>) {
+    if (!(part instanceof Uint8Array)) throw new TypeError('The stream of a body gives Uint8Arrays')
+    parts.push(part as Bytes)
+  }
+  return concatenate(parts)
 }

@@ -1,4 +1,3 @@
-import { Buffer } from 'buffer'
 import { RandomSource } from './random.ts'
 
 const largestRequest = 65_536
@@ -6,14 +5,20 @@ const largestRequest = 65_536
 export interface WebCrypto {
   getRandomValues<View extends ArrayBufferView>(view: View): View
   randomUUID(): string
+  readonly [Symbol.toStringTag]: string
 }
 
-/** The part of the web's `crypto` that is about random numbers. */
+const hexadecimal = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** The part of the web's `crypto` that is about random numbers; the group `subtle` adds the other. */
 export function createCrypto(seed: string): WebCrypto {
   const source = new RandomSource(seed)
   return {
     getRandomValues(view) {
       if (!ArrayBuffer.isView(view)) throw new TypeError('crypto.getRandomValues takes a typed array of integers')
+      if (!/^(Big)?(Int|Uint)\d/.test(Object.prototype.toString.call(view).slice('[object '.length))) {
+        throw new DOMException('crypto.getRandomValues takes a typed array of integers', 'TypeMismatchError')
+      }
       if (view.byteLength > largestRequest) {
         const message = `crypto.getRandomValues fills ${largestRequest} bytes at most`
         throw new DOMException(message, 'QuotaExceededError')
@@ -26,8 +31,11 @@ export function createCrypto(seed: string): WebCrypto {
       source.fillBytes(bytes)
       bytes[6] = (bytes[6]! & 0x0f) | 0x40
       bytes[8] = (bytes[8]! & 0x3f) | 0x80
-      const digits = Buffer.from(bytes).toString('hex')
+      const digits = Array.from(bytes, (byte) => hexadecimal[byte]).join('')
       return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    },
+    get [Symbol.toStringTag]() {
+      return 'Crypto'
     },
   }
 }

@@ -1,12 +1,13 @@
-import { Buffer } from 'buffer'
 import type { FetchFailure, FetchRequest } from '../contract.ts'
 import type { Fetched } from '../inside/fetches.ts'
 import type { Platform } from '../inside/platform.ts'
 import { orAborted } from './abort.ts'
+import { decodeBase64, encodeBase64 } from './base64.ts'
 import { take } from './body.ts'
 import { callPlatform } from './platform-call.ts'
 import { Request, type RequestOptions } from './request.ts'
 import { Response } from './response.ts'
+import { URL } from './url/url.ts'
 
 export type Fetch = (input: unknown, options?: RequestOptions) => Promise<Response>
 
@@ -16,15 +17,19 @@ export function createFetch(platform: Platform): Fetch {
   const own = base === undefined || base === '' ? undefined : new URL(base).origin
   return async (input, options) => {
     const request = new Request(input, options)
-    request.signal?.throwIfAborted()
+    Request.signalOf(request)?.throwIfAborted()
     const url = new URL(request.url)
     return url.origin === own ? callPlatform(platform, request, url) : fetchOutside(platform, request)
   }
 }
 
 async function fetchOutside(platform: Platform, request: Request): Promise<Response> {
-  const { signal } = request
-  const fetching = platform.fetch(JSON.stringify(toFetchRequest(request)))
+  const signal = Request.signalOf(request)
+  const token = platform.token()
+  const taken = request[take]()
+  // Without a pause where there need be none: code that throws right after it has asked, has asked.
+  const content = taken instanceof Promise ? await taken : taken
+  const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)))
   signal?.addEventListener('abort', fetching.cancel, { once: true })
   try {
     return toResponse(request, await orAborted(fetching.answer, signal))
@@ -33,25 +38,24 @@ async function fetchOutside(platform: Platform, request: Request): Promise<Respo
   }
 }
 
-function toFetchRequest(request: Request): FetchRequest {
+function toFetchRequest(request: Request, content: string | Uint8Array | null): FetchRequest {
   const { method, url, headers, redirect } = request
-  const content = request[take]()
   return {
     method,
     url: withoutFragment(url),
     headers: Object.fromEntries(headers),
     redirect,
     ...(typeof content === 'string' && { body: content }),
-    ...(content instanceof Uint8Array && { body: Buffer.from(content).toString('base64'), isBase64: true }),
+    ...(content instanceof Uint8Array && { body: encodeBase64(content), isBase64: true }),
   }
 }
 
 function toResponse(request: Request, { answer, body }: Fetched): Response {
   if ('failure' in answer) throw toError(answer)
   const { url, isBase64 } = answer
-  const content = isBase64 ? Buffer.from(body, 'base64') : body
+  const content = isBase64 ? (decodeBase64(body) ?? '') : body
   const redirected = withoutFragment(url) !== withoutFragment(request.url)
-  return new Response(content, answer, { url: withoutFragment(url), redirected })
+  return Response.of(content, answer, { url: withoutFragment(url), redirected })
 }
 
 /** As Node's `fetch` fails, with the reason in the message as well. */

@@ -9,7 +9,12 @@ export class Headers {
   readonly #values = new Map<string, string[]>()
 
   constructor(source?: HeadersSource) {
-    for (const [name, value] of entriesOf(source)) this.append(name, value)
+    for (const entry of entriesOf(source)) {
+      const [name, value, ...more] = entry
+      if (value === undefined && !(1 in entry)) throw new TypeError('Each header is a pair: [name, value]')
+      if (more.length > 0) throw new TypeError('Each header is a pair: [name, value]')
+      this.append(name, value)
+    }
   }
 
   append(name: unknown, value: unknown): void {
@@ -59,6 +64,10 @@ export class Headers {
 
   [Symbol.iterator](): Generator<[string, string]> {
     return this.entries()
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Headers'
   }
 }
 

@@ -1,10 +1,9 @@
-import * as buffer from 'buffer'
 import { EventEmitter } from 'events'
 import path from 'path-browserify'
 import util from 'util'
 import { assert } from './assert.ts'
-import type { WebCrypto } from './crypto.ts'
-import { TextDecoder, TextEncoder } from './encoding.ts'
+import { globalsOf } from './groups.ts'
+import { createCryptoModule } from './node-crypto.ts'
 import { process } from './process.ts'
 import { fs, http, http2, https, net, stream, tls, tty, zlib } from './stand-ins.ts'
 import { unavailableIn } from './unavailable.ts'
@@ -13,12 +12,12 @@ import { unavailableIn } from './unavailable.ts'
  * Makes the `require` of SDK bundles. It gives libraries that do in an isolate what Node's modules do, and in the place
  * of those that reach outside what is enough for bundles to load.
  */
-export function createRequire(crypto: WebCrypto): (name: unknown) => unknown {
+export function createRequire(): (name: unknown) => unknown {
   const modules = new Map<string, unknown>(
     Object.entries({
       assert,
-      buffer,
-      crypto: cryptoModule(crypto),
+      buffer: bufferModule(),
+      crypto: createCryptoModule(),
       events: EventEmitter,
       fs,
       http,
@@ -28,6 +27,7 @@ export function createRequire(crypto: WebCrypto): (name: unknown) => unknown {
       path,
       process,
       stream,
+      'stream/web': webStreams(),
       tls,
       tty,
       url: { URL, URLSearchParams, ...unavailableIn('url', ['parse', 'format', 'resolve'], 'use URL') },
@@ -49,21 +49,13 @@ function utilModule(): object {
   return { ...util, inspect, TextDecoder, TextEncoder }
 }
 
-function cryptoModule(crypto: WebCrypto): object {
-  return {
-    webcrypto: crypto,
-    getRandomValues: crypto.getRandomValues,
-    randomUUID: crypto.randomUUID,
-    randomBytes: (size: number) => {
-      const bytes = buffer.Buffer.alloc(size)
-      const quota = 65_536
-      for (let start = 0; start < size; start += quota) crypto.getRandomValues(bytes.subarray(start, start + quota))
-      return bytes
-    },
-    ...unavailableIn(
-      'crypto',
-      ['createHash', 'createHmac', 'createSign', 'createVerify', 'createCipheriv', 'createDecipheriv'],
-      'bundle a library that computes it',
-    ),
-  }
+function bufferModule(): object {
+  const largest = 2 ** 31 - 1
+  return { Buffer, SlowBuffer: Buffer, Blob, File, atob, btoa, constants: { MAX_LENGTH: largest }, kMaxLength: largest }
+}
+
+/** Only where the bundle names them are there any. */
+function webStreams(): object {
+  const globals = globalThis as unknown as Record<string, unknown>
+  return Object.fromEntries(globalsOf.streams.map((name) => [name, globals[name]]))
 }

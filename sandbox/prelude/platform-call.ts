@@ -1,8 +1,10 @@
 import type { HostCall, HostReply, JsonObject } from '../contract.ts'
 import type { Platform } from '../inside/platform.ts'
 import { orAborted } from './abort.ts'
-import type { Request } from './request.ts'
+import { Request } from './request.ts'
 import { Response } from './response.ts'
+import type { URL } from './url/url.ts'
+import type { URLSearchParams } from './url/search-params.ts'
 
 /**
  * Answers a request to the platform's own origin by a call of the host. Its headers are not passed on: the host knows
@@ -10,7 +12,7 @@ import { Response } from './response.ts'
  */
 export async function callPlatform(platform: Platform, request: Request, url: URL): Promise<Response> {
   const call = JSON.stringify(await toHostCall(request, url))
-  const answer = orAborted(platform.call(tokenOf(request), call), request.signal)
+  const answer = orAborted(platform.call(tokenOf(request), call), Request.signalOf(request))
   const { status, body } = JSON.parse(await answer) as HostReply
   return Response.json(body, { status })
 }

@@ -1,5 +1,7 @@
 import { Body, toContent } from './body.ts'
 import { Headers, type HeadersSource } from './headers.ts'
+import { toText } from './text.ts'
+import { URL } from './url/url.ts'
 
 export interface ResponseOptions {
   status?: number
@@ -13,26 +15,35 @@ export interface ResponseSource {
   redirected: boolean
 }
 
+const statusesWithoutBody = new Set([204, 205, 304])
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
+const wrongInStatusTexts = /[^\t\x20-\x7e\x80-\xff]/
+
 /** The web's `Response`. */
 export class Response extends Body {
   readonly status: number
   readonly statusText: string
   readonly headers: Headers
-  readonly type: 'default' | 'basic'
+  readonly type: 'default' | 'basic' | 'error'
   readonly redirected: boolean
   readonly url: string
   readonly #source: ResponseSource | undefined
 
   /** @param source unless it is made by whoever uses it */
-  constructor(body?: unknown, options: ResponseOptions = {}, source?: ResponseSource) {
-    const { status = 200, statusText = '', headers } = options
-    if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw new RangeError(`A response has a status from 200 to 599, not ${status}`)
+  constructor(body?: unknown, options: ResponseOptions | null = {}, source?: ResponseSource) {
+    const { status: given = 200, statusText = '', headers } = options ?? {}
+    const status = Math.trunc(given)
+    if (!(status >= 200 && status <= 599)) {
+      throw new RangeError(`A response has a status from 200 to 599, not ${given}`)
     }
+    if (wrongInStatusTexts.test(statusText)) throw new TypeError('The status text has characters that it can not have')
     const { content, type } = toContent(body)
+    if (content !== null && statusesWithoutBody.has(status)) {
+      throw new TypeError(`A response with the status ${status} has no body`)
+    }
     super(content)
     this.status = status
-    this.statusText = statusText
+    this.statusText = toText(statusText)
     this.headers = new Headers(headers)
     this.type = source ? 'basic' : 'default'
     this.redirected = source?.redirected ?? false
@@ -41,10 +52,30 @@ export class Response extends Body {
     if (!source && type !== undefined && !this.headers.has('content-type')) this.headers.set('content-type', type)
   }
 
+  /** What came of a request. */
+  static of(content: string | Uint8Array<ArrayBuffer>, options: ResponseOptions, source: ResponseSource): Response {
+    const isEmpty = statusesWithoutBody.has(options.status ?? 200)
+    return new Response(isEmpty ? null : content, options, source)
+  }
+
   static json(value: unknown, options: ResponseOptions = {}): Response {
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined) throw new TypeError('The value has no JSON')
     const headers = new Headers(options.headers)
     if (!headers.has('content-type')) headers.set('content-type', 'application/json')
-    return new Response(JSON.stringify(value), { ...options, headers })
+    return new Response(text, { ...options, headers })
+  }
+
+  static redirect(url: unknown, status = 302): Response {
+    const location = new URL(url).href
+    if (!redirectStatuses.has(status)) throw new RangeError(`${status} is no status of a redirect`)
+    return new Response(null, { status, headers: { location } })
+  }
+
+  static error(): Response {
+    const response = new Response(null)
+    Object.assign(response, { status: 0, type: 'error' })
+    return response
   }
 
   get ok(): boolean {
@@ -52,6 +83,10 @@ export class Response extends Body {
   }
 
   clone(): Response {
-    return new Response(this.peek(), this, this.#source)
+    return new Response(this.copyContent(), this, this.#source)
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Response'
   }
 }

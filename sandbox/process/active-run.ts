@@ -1,12 +1,17 @@
 import type { Limits } from '../contract.ts'
 import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
+import type { Realm } from './realm.ts'
 
 /** A run under way in this process; an inspection is one too. */
 export interface ActiveRun extends TurnOwner {
   readonly kind: 'run' | 'inspection'
   readonly isolate: BotIsolate
+  /** Where it runs, from its start on. */
+  realm: Realm | undefined
   readonly family: Family
   readonly timers: Map<string, NodeJS.Timeout>
+  /** The name of the hook or other function of the bundle that is at work, as its kernel told last. */
+  hook: string
 }
 
 /** A run and the runs called from within it: they share its limits, and what ends it ends them all. */
@@ -16,6 +21,8 @@ export interface Family {
   readonly limits: Limits
   readonly cpu: CpuBudget
   readonly members: Set<ActiveRun>
+  /** Rejections that nobody has caught. */
+  forgotten: number
   /** Goes off when the time on the wall is up. */
   readonly deadline: NodeJS.Timeout
 }

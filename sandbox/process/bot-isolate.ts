@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import type { ClientOperation } from '../contract.ts'
-import type { KernelSettings } from '../inside/kernel.ts'
-import type { BundleSource } from '../protocol.ts'
-import type { Context, Isolate, Ivm, Reference } from './isolated-vm.ts'
-import type { Preludes } from './preludes.ts'
+import type { Isolate, Ivm } from './isolated-vm.ts'
+import type { Realm } from './realm.ts'
+import { Realms } from './realms.ts'
+import type { Scripts } from './scripts.ts'
 
 /** Processor time: what may be used, and what has been. */
 export interface CpuBudget {
@@ -31,33 +29,35 @@ export interface Turn {
   reportedLong: boolean
 }
 
-type Dispatch = (operation: string, ...values: unknown[]) => string
-
 export interface IsolateEvents {
-  /** The kernel says something; always strings. */
-  posted(kind: string, run: string, first: string, second: string): void
+  /** The kernel of a realm says something; always strings. */
+  posted(realm: Realm, kind: string, run: string, first: string, second: string): void
   turnStarted(): void
   turnEnded(turn: Turn): void
   /** V8 ended the isolate for its memory; `turn` is the one it happened in. */
   outOfMemory(turn: Turn | undefined): void
-  /** Its thread can not be stopped. */
-  stuck(reason: string): void
+  /**
+   * Its thread can not be stopped. Milliseconds: the turn took so many until it was told to stop, and so many were waited
+   * for it to leave.
+   */
+  stuck(reason: string, turn: number, waited: number): void
 }
 
 export interface IsolateOptions {
   ivm: Ivm
-  inside: string
-  preludes: Preludes
-  operations: ClientOperation[]
+  scripts: Scripts
   memoryMegabytes: number
   events: IsolateEvents
 }
 
-/** Of the random numbers of an isolate. */
-const seedBytes = 32
-
 /** An isolate whose thread leaves it does so within 130 ms of its disposal, measured on two busy cores. */
 const canaryMilliseconds = 300
+/**
+ * Where ten times as much wants to run as there are cores, 300 ms were too few: a thread that gets no turn cannot leave.
+ * So the process must have used so much processor time as well, or this much must have passed.
+ */
+const longestCanaryMilliseconds = 900
+const canaryStepMilliseconds = 50
 
 /**
  * One isolate, entered one turn at a time: whoever's turn it is pays for the processor time, and is to blame when the
@@ -72,24 +72,28 @@ export class BotIsolate {
   /** Set by the first disposal, for whatever reason. */
   dead = false
   turn: Turn | undefined
+  /** What it is for; empty while it is for none. */
+  bundle = ''
+  readonly realms: Realms
 
   readonly #isolate: Isolate
-  readonly #options: IsolateOptions
+  readonly #events: IsolateEvents
   readonly #waiting: Turn[] = []
   /** What waits for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
   #taking = false
   #stopping = false
-  #dispatch: Reference<Dispatch> | undefined
   #turnStartedCpu = 0
+  #turnStartedProcess = process.cpuUsage()
   #lastCpu = 0
 
-  constructor(options: IsolateOptions) {
-    this.#options = options
-    this.#isolate = new options.ivm.Isolate({
-      memoryLimit: options.memoryMegabytes,
+  constructor({ ivm, scripts, memoryMegabytes, events }: IsolateOptions) {
+    this.#events = events
+    this.#isolate = new ivm.Isolate({
+      memoryLimit: memoryMegabytes,
       onCatastrophicError: () => this.#catastrophe(),
     })
+    this.realms = new Realms(this, this.#isolate, { ivm, scripts, posted: (...said) => events.posted(...said) })
   }
 
   /** Enters the isolate when all turns before this one are over, unless the owner has ended by then. */
@@ -99,60 +103,9 @@ export class BotIsolate {
     if (!this.#taking) void this.#takeTurns()
   }
 
-  /** Has the kernel do something, in a turn. */
-  dispatch(owner: TurnOwner, operation: string, ...texts: string[]): void {
-    this.enter(owner, async () => this.#dispatch?.apply(undefined, [operation, ...texts]))
-  }
-
-  /**
-   * Starts the kernel and evaluates the bundle, and before it the prelude that it needs; for use inside a turn. Resolves
-   * to the error of the bundle's own, as text, or to nothing; throws when the bundle does not compile.
-   */
-  async load(source: BundleSource): Promise<string> {
-    const { kind, code, environment } = source
-    const { operations, preludes } = this.#options
-    const prelude = preludes.for(source)
-    const context = await this.#isolate.createContext()
-    const seed = prelude === undefined ? '' : randomBytes(seedBytes).toString('hex')
-    await this.#openKernel(context, { operations, kind, environment, seed })
-    if (prelude !== undefined) {
-      const failed = await this.#define('prelude', await prelude.evaluate(this.#isolate, context))
-      if (failed !== '') throw new Error(`The prelude failed: ${failed}`)
-    }
-    const script = await this.#isolate.compileScript(`(function (module, exports, require) {\n${code}\n})`, {
-      filename: 'bot.js',
-      lineOffset: -1,
-    })
-    const wrapper: Reference<unknown> = await script.run(context, { reference: true })
-    script.release()
-    return this.#define('bundle', wrapper)
-  }
-
-  async #openKernel(context: Context, settings: KernelSettings): Promise<void> {
-    const { ivm, inside, events } = this.#options
-    const post = new ivm.Callback(
-      (kind: unknown, run: unknown, first: unknown, second: unknown) => {
-        if (!this.dead) events.posted(String(kind), String(run), String(first), String(second))
-      },
-      { ignored: true },
-    )
-    this.#dispatch = await context.evalClosure(
-      `'use strict'; ${inside}; return inside.open($0, $1)`,
-      [post, JSON.stringify(settings)],
-      { filename: 'kernel', result: { reference: true } },
-    )
-  }
-
-  /** Gives the kernel the function that a script ended with; resolves to the text of the error it threw, or to nothing. */
-  async #define(what: 'prelude' | 'bundle', wrapper: Reference<unknown>): Promise<string> {
-    const error: unknown = await this.#dispatch?.apply(undefined, [what, wrapper.derefInto()])
-    wrapper.release()
-    return typeof error === 'string' ? error : ''
-  }
-
   /** Processor time of the owner, the turn under way included. */
   cpuOf(owner: TurnOwner): number {
-    const current = this.turn?.owner.cpu === owner.cpu ? this.#cpu() - this.#turnStartedCpu : 0
+    const current = this.turn?.owner.cpu === owner.cpu ? this.#spent() : 0
     return owner.cpu.used + current
   }
 
@@ -163,14 +116,38 @@ export class BotIsolate {
     this.#waiting.length = 0
     this.#cpu()
     if (!this.#isolate.isDisposed) this.#isolate.dispose()
-    this.#dispatch = undefined
-    if (this.turn === undefined) return
+    if (this.turn !== undefined) this.#expectToLeave()
+  }
+
+  /**
+   * Whether V8 has given up on the isolate for its memory while its thread goes on: a slow builtin does not notice, and
+   * may take for ever. Nothing is known of its processor time any more.
+   */
+  get hasLostIsolate(): boolean {
+    return !this.dead && this.#isolate.isDisposed
+  }
+
+  /** Ends an isolate that V8 has given up on; its thread leaves within moments, or is stuck. */
+  giveUp(): void {
+    if (this.turn !== undefined) this.#expectToLeave()
+    this.#outOfMemory(this.turn)
+  }
+
+  #expectToLeave(): void {
     this.#stopping = true
-    setTimeout(() => {
+    const toldAt = performance.now()
+    const usedBefore = process.cpuUsage()
+    const look = () => {
       if (!this.#stopping) return
+      const { user, system } = process.cpuUsage(usedBefore)
+      const hadItsTurn = (user + system) / 1000 >= canaryMilliseconds
+      if (!hadItsTurn && performance.now() - toldAt < longestCanaryMilliseconds) {
+        return void setTimeout(look, canaryStepMilliseconds)
+      }
       this.#left()
-      this.#options.events.stuck('a thread did not stop')
-    }, canaryMilliseconds)
+      this.#stuck('a thread did not stop', toldAt)
+    }
+    setTimeout(look, canaryMilliseconds)
   }
 
   /** Calls back at once, or when the thread that was told to stop has left or is known to be stuck. */
@@ -193,10 +170,11 @@ export class BotIsolate {
   }
 
   async #take(turn: Turn): Promise<void> {
-    const { events } = this.#options
+    const events = this.#events
     this.turn = turn
     turn.startedAt = performance.now()
     this.#turnStartedCpu = this.#cpu()
+    this.#turnStartedProcess = process.cpuUsage()
     events.turnStarted()
     let thrown: unknown
     let threw = false
@@ -206,7 +184,7 @@ export class BotIsolate {
       threw = true
       thrown = error
     }
-    turn.owner.cpu.used += this.#cpu() - this.#turnStartedCpu
+    turn.owner.cpu.used += this.#spent()
     this.turn = undefined
     this.#left()
     events.turnEnded(turn)
@@ -220,14 +198,28 @@ export class BotIsolate {
   #catastrophe(): void {
     this.#left()
     this.#outOfMemory(this.turn)
-    this.#options.events.stuck('an isolate ran out of memory beyond recovery')
+    this.#stuck('an isolate ran out of memory beyond recovery', performance.now())
+  }
+
+  #stuck(reason: string, toldAt: number): void {
+    const turn = toldAt - (this.turn?.startedAt ?? toldAt)
+    this.#events.stuck(reason, Math.round(turn), Math.round(performance.now() - toldAt))
   }
 
   #outOfMemory(turn: Turn | undefined): void {
     if (this.dead) return
     this.dead = true
     this.#waiting.length = 0
-    this.#options.events.outOfMemory(turn)
+    this.#events.outOfMemory(turn)
+  }
+
+  /**
+   * Processor time of the turn under way. While a thread is in the isolate, isolated-vm tells the time on the wall, in
+   * which neighbours may have had the processor; all of this process's processor time is a bound that they do not move.
+   */
+  #spent(): number {
+    const { user, system } = process.cpuUsage(this.#turnStartedProcess)
+    return Math.min(this.#cpu() - this.#turnStartedCpu, (user + system) / 1000)
   }
 
   #cpu(): number {

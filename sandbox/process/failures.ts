@@ -14,7 +14,7 @@ export const failures = {
   cpu: (limits: Limits) =>
     failure('cpu', 'CpuLimitError', `It used more than the ${limits.cpuMilliseconds} ms of processor time it has`),
   load: (limits: Limits) =>
-    failure('cpu', 'CpuLimitError', `Its module used more than the ${limits.loadMilliseconds} ms of processor time`),
+    failure('cpu', 'LoadLimitError', `Its module used more than the ${limits.loadMilliseconds} ms of processor time`),
   timeout: (limits: Limits) =>
     failure('timeout', 'TimeoutError', `It did not end within the ${limits.wallMilliseconds} ms it has`),
   memory: (limits: Limits) =>

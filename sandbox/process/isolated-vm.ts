@@ -1,6 +1,6 @@
 import type IsolatedVm from 'isolated-vm'
 
-export type { Context, ExternalCopy, Isolate, Reference } from 'isolated-vm'
+export type { Context, ExternalCopy, Isolate, Reference, Script, Transferable } from 'isolated-vm'
 export type Ivm = typeof IsolatedVm
 
 /** Loads the compiled addon by its path: `require` would look at files that this process may not read. */

@@ -5,9 +5,10 @@
 
 import { Socket } from 'node:net'
 import { openChannel } from '../channel.ts'
-import { maximumBytesToProcess, type FromProcess, type ToProcess } from '../protocol.ts'
+import { maximumBytesToProcess, type FromProcess, type Start, type ToProcess } from '../protocol.ts'
 import { loadIsolatedVm } from './isolated-vm.ts'
 import { ProcessSandbox } from './sandbox.ts'
+import { Scripts } from './scripts.ts'
 
 let sandbox: ProcessSandbox | undefined
 
@@ -15,7 +16,8 @@ const channel = openChannel<FromProcess>(new Socket({ fd: 3 }), {
   maximumBytes: maximumBytesToProcess,
   onFrame: (frame) => receive(frame as ToProcess),
   // Nobody is left to work for. `process.exit` would wait for threads that may never stop.
-  onBroken: () => process.kill(process.pid, 'SIGKILL'),
+  // The first process of a namespace can not kill itself.
+  onBroken: () => process.abort(),
 })
 
 // Signals meant for the worker reach its whole process group; the worker decides when this process ends.
@@ -28,9 +30,14 @@ process.on('uncaughtException', (error) => {
 })
 
 function receive(frame: ToProcess): void {
-  if (frame.type !== 'start') return sandbox?.receive(frame)
-  const { addon, inside, web, sdk, operations } = frame
+  if (frame.type === 'start') void start(frame)
+  else sandbox?.receive(frame)
+}
+
+async function start({ addon, inside, groups, operations, ...settings }: Start): Promise<void> {
   const ivm = loadIsolatedVm(addon)
-  sandbox = new ProcessSandbox({ ivm, inside, web, sdk, operations, send: (out) => channel.send(out) })
+  const scripts = new Scripts({ ivm, inside, groups, operations })
+  await scripts.rehearse()
+  sandbox = new ProcessSandbox({ ivm, scripts, ...settings, send: (out) => channel.send(out) })
   channel.send({ type: 'ready' })
 }

@@ -3,6 +3,7 @@ import type { FromProcess, ToProcess } from '../protocol.ts'
 import { housekeeping, type ActiveRun, type Family } from './active-run.ts'
 import type { BotIsolate, TurnOwner } from './bot-isolate.ts'
 import { describeThrown, failures, type ProcessFailure } from './failures.ts'
+import type { Realm } from './realm.ts'
 
 export type Ending =
   | { type: 'done'; result: string; state: string }
@@ -47,7 +48,7 @@ export class Runs {
   /** Begins a run in an isolate that is loaded, or has its loading as the turn before. */
   begin({ run: id, limits, task }: Frame<'run'>, isolate: BotIsolate): void {
     const run = this.#open(id, 'run', isolate, this.#openFamily(id, limits))
-    isolate.dispatch(run, 'start', id, task, JSON.stringify(limits), '')
+    this.#admit(run, 'start', task, JSON.stringify(limits), '')
   }
 
   /** Begins a run that another run called, in that one's isolate and family. */
@@ -55,12 +56,32 @@ export class Runs {
     const outer = this.#active.get(within)
     if (outer === undefined) return this.#sendEnding(id, orphan, 0)
     const run = this.#open(id, 'run', outer.isolate, outer.family)
-    outer.isolate.dispatch(run, 'start', id, task, JSON.stringify(limits), within)
+    run.realm = outer.realm
+    run.realm?.dispatch(run, 'start', id, task, JSON.stringify(limits), within)
   }
 
   beginInspection({ run: id, limits }: Frame<'inspect'>, isolate: BotIsolate): void {
     const run = this.#open(id, 'inspection', isolate, this.#openFamily(id, limits))
-    isolate.dispatch(run, 'inspect', id)
+    this.#admit(run, 'inspect')
+  }
+
+  /** Has a run do its first thing, in its realm. */
+  #admit(run: ActiveRun, operation: string, ...texts: string[]): void {
+    const { isolate } = run
+    const enter = (realm: Realm) => {
+      run.realm = realm
+      realm.dispatch(run, operation, run.id, ...texts)
+    }
+    isolate.realms.whenLoaded(() => {
+      const { shared } = isolate.realms
+      if (shared !== undefined) return enter(shared)
+      isolate.enter(this.#opening(run), async () => {
+        if (run.endedAt !== undefined) return
+        const realm = await isolate.realms.open()
+        if (run.endedAt === undefined) enter(realm)
+        else realm.release()
+      })
+    })
   }
 
   /** Owns the loading of an isolate: what goes wrong with it fails every run that waits for it. */
@@ -75,10 +96,23 @@ export class Runs {
     }
   }
 
+  /** Owns the opening of a run's own realm, with a budget of its own: what was loaded once can be loaded for each event. */
+  #opening({ id, family }: ActiveRun): TurnOwner {
+    const { limits } = family
+    const fail = (failure: ProcessFailure) => this.#failFamily(family, failure)
+    return {
+      id,
+      cpu: { limit: limits.loadMilliseconds, used: 0 },
+      endedAt: undefined,
+      exceeded: (limit) => fail(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
+      threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown) }),
+    }
+  }
+
   setTimer(run: ActiveRun, timer: string, milliseconds: number): void {
     const timeout = setTimeout(() => {
       run.timers.delete(timer)
-      run.isolate.dispatch(run, 'timer', run.id, timer)
+      run.realm?.dispatch(run, 'timer', run.id, timer)
     }, milliseconds)
     run.timers.set(timer, timeout)
   }
@@ -113,6 +147,7 @@ export class Runs {
       limits,
       cpu: { limit: limits.cpuMilliseconds, used: 0 },
       members: new Set(),
+      forgotten: 0,
       deadline: setTimeout(() => this.#failFamily(family, failures.timeout(limits)), limits.wallMilliseconds),
     }
     return family
@@ -123,9 +158,11 @@ export class Runs {
       id,
       kind,
       isolate,
+      realm: undefined,
       family,
       cpu: family.cpu,
       timers: new Map(),
+      hook: '',
       endedAt: undefined,
       exceeded: (limit) => this.#failFamily(family, failures[limit](family.limits)),
       threw: (thrown) => this.#logForgotten(run, thrown),
@@ -139,13 +176,13 @@ export class Runs {
 
   #failFamily(family: Family, failure: ProcessFailure): void {
     clearTimeout(family.deadline)
-    for (const member of family.members) this.#cutShort(member, { type: 'failed', ...failure })
+    for (const member of family.members) this.#cutShort(member, { type: 'failed', ...failure, hook: member.hook })
   }
 
   /** Ends a run that its kernel believes to be under way. */
   #cutShort(run: ActiveRun, ending: Ending): void {
     this.#close(run, ending)
-    run.isolate.dispatch(housekeeping(), 'end', run.id)
+    run.realm?.dispatch(housekeeping(), 'end', run.id)
   }
 
   #close(run: ActiveRun, ending: Ending): void {
@@ -156,6 +193,7 @@ export class Runs {
     for (const timeout of run.timers.values()) clearTimeout(timeout)
     run.timers.clear()
     const cpu = isolate.cpuOf(run)
+    if (family.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
     // Should the process have to be killed, nobody begins another run in it because this one has ended.
     isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu))
     const residents = this.#residents.get(isolate)
@@ -174,7 +212,9 @@ export class Runs {
   }
 
   #logForgotten(run: ActiveRun, thrown: unknown): void {
-    if (run.endedAt !== undefined) return
+    const { family } = run
+    family.forgotten += 1
+    if (run.endedAt !== undefined || family.forgotten > family.limits.logLines) return
     const { name, message, stack } = describeThrown(thrown)
     const text = `Unhandled rejection: ${name}: ${message}${stack === undefined ? '' : `\n${stack}`}`
     this.#options.send({ type: 'log', run: run.id, level: 'error', message: text, timestamp: new Date().toISOString() })

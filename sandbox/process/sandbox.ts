@@ -1,19 +1,20 @@
-import type { ClientOperation, Limits } from '../contract.ts'
+import type { Limits } from '../contract.ts'
 import type { BundleSource, FromProcess, ToProcess } from '../protocol.ts'
 import { BotIsolate, type Turn } from './bot-isolate.ts'
-import { readError, readFailure } from './failures.ts'
+import { readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
-import { Preludes } from './preludes.ts'
+import type { Realm } from './realm.ts'
 import { Runs } from './runs.ts'
+import type { Scripts } from './scripts.ts'
+import { Spare } from './spare.ts'
 import { WarmIsolates } from './warm-isolates.ts'
 import { Watchdog } from './watchdog.ts'
 
 export interface ProcessSandboxOptions {
   ivm: Ivm
-  inside: string
-  web: string
-  sdk: string
-  operations: ClientOperation[]
+  scripts: Scripts
+  softBytes: number
+  isolates: number
   send: (frame: FromProcess) => void
 }
 
@@ -28,13 +29,13 @@ export class ProcessSandbox {
   /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
   readonly #retired = new Set<BotIsolate>()
   readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
-  readonly #preludes: Preludes
+  readonly #spare = new Spare((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
 
   constructor(options: ProcessSandboxOptions) {
     this.#options = options
-    this.#preludes = new Preludes(options)
     this.#runs = new Runs({ send: options.send, onIdle: (isolate) => this.#becameIdle(isolate) })
-    this.#warm = new WarmIsolates((isolate) => this.#runs.isIdle(isolate))
+    const { softBytes, isolates } = options
+    this.#warm = new WarmIsolates({ softBytes, isolates, isIdle: (isolate) => this.#runs.isIdle(isolate) })
     this.#watchdog = new Watchdog({
       overspent: (isolate, turn) => {
         isolate.dispose()
@@ -49,7 +50,7 @@ export class ProcessSandbox {
   receive(frame: Exclude<ToProcess, { type: 'start' }>): void {
     switch (frame.type) {
       case 'ping':
-        return this.#options.send({ type: 'pong' })
+        return this.#options.send({ type: 'pong', rss: process.memoryUsage.rss() })
       case 'run':
         return this.#run(frame)
       case 'inspect':
@@ -60,12 +61,12 @@ export class ProcessSandbox {
         return
       case 'reply': {
         const run = this.#runs.find(frame.run)
-        run?.isolate.dispatch(run, 'reply', run.id, frame.call, frame.reply)
+        run?.realm?.dispatch(run, 'reply', run.id, frame.call, frame.reply)
         return
       }
       case 'fetched': {
         const run = this.#runs.find(frame.run)
-        run?.isolate.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
+        run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
       }
     }
   }
@@ -84,12 +85,10 @@ export class ProcessSandbox {
 
   /** Makes an isolate whose first turn loads the bundle. */
   #load({ run, bundle, limits }: { run: string; bundle: string; limits: Limits }): BotIsolate {
-    const isolate = this.#makeIsolate(limits.memoryMegabytes)
+    const isolate = this.#spare.take(limits.memoryMegabytes)
+    isolate.bundle = bundle
     const loading = this.#runs.loading(run, limits, isolate)
-    isolate.enter(loading, async () => {
-      const error = await isolate.load(await this.#sourceOf(bundle))
-      if (error !== '') this.#runs.abandon(isolate, { type: 'failed', reason: 'error', error: readError(error) })
-    })
+    isolate.enter(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
     return isolate
   }
 
@@ -103,32 +102,32 @@ export class ProcessSandbox {
   }
 
   #makeIsolate(memoryMegabytes: number): BotIsolate {
-    const { ivm, inside, operations, send } = this.#options
+    const { ivm, scripts, send } = this.#options
     const isolate: BotIsolate = new BotIsolate({
       ivm,
-      inside,
-      preludes: this.#preludes,
-      operations,
+      scripts,
       memoryMegabytes,
       events: {
-        posted: (kind, run, first, second) => this.#posted(isolate, kind, run, first, second),
+        posted: (realm, kind, run, first, second) => {
+          if (kind === 'worn') this.#retire(isolate)
+          else this.#posted(realm, kind, run, first, second)
+        },
         turnStarted: () => this.#watchdog.watch(isolate),
         turnEnded: (turn) => this.#turnEnded(turn),
         outOfMemory: (turn) => {
           turn?.owner.exceeded('memory')
           this.#runs.abandon(isolate)
         },
-        stuck: (reason) => send({ type: 'stuck', reason }),
+        stuck: (reason, turn, waited) => send({ type: 'stuck', bundle: isolate.bundle, reason, turn, waited }),
       },
     })
     return isolate
   }
 
-  /** What a kernel says concerns runs in its own isolate only; whatever else it says is not heard. */
-  #posted(isolate: BotIsolate, kind: string, id: string, first: string, second: string): void {
-    if (kind === 'worn') return this.#retire(isolate)
+  /** What a kernel says concerns runs in its own realm only; whatever else it says is not heard. */
+  #posted(realm: Realm, kind: string, id: string, first: string, second: string): void {
     const run = this.#runs.find(id)
-    if (run === undefined || run.isolate !== isolate) return
+    if (run === undefined || run.realm !== realm) return
     const { send } = this.#options
     switch (kind) {
       case 'call':
@@ -139,12 +138,17 @@ export class ProcessSandbox {
         return send({ type: 'unfetch', run: id, fetch: first })
       case 'log':
         return send({ type: 'log', run: id, level: first, message: second, timestamp: new Date().toISOString() })
+      case 'at':
+        run.hook = first
+        return
+      case 'timers':
+        return realm.dispatch(run, 'arm', id)
       case 'timer':
         return this.#runs.setTimer(run, first, Number(second))
       case 'untimer':
         return this.#runs.clearTimer(run, first)
       case 'quiet':
-        return isolate.dispatch(run, 'quiet', id)
+        return realm.dispatch(run, 'quiet', id)
       case 'done':
         return this.#runs.end(run, { type: 'done', result: first, state: second })
       case 'failed':

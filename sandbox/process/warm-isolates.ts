@@ -1,67 +1,68 @@
 import type { BotIsolate } from './bot-isolate.ts'
 
-const warmIsolates = 40
-/**
- * What the process may hold before idle isolates make room for new ones. At 300 MB its data, which is limited to
- * 480 MB, was measured as 357 to 421 MB. An isolate with a bundle of the SDK holds 10 MB.
- */
-const fullBytes = 300 * 1024 * 1024
 /** More than one, so that it shrinks. */
 const goneForOneWhenFull = 2
-const idleMilliseconds = 15 * 60_000
-const sweepMilliseconds = 60_000
+const sweepMilliseconds = 1000
+/** In a sweep that finds the process too large: enough to shrink by some megabytes a second, and to look again after. */
+const goneInSweep = 10
 
-interface Entry {
-  isolate: BotIsolate
-  usedAt: number
+export interface WarmIsolatesOptions {
+  /** The resident size beyond which idle isolates make room, in bytes. */
+  softBytes: number
+  /** How many isolates are kept before idle ones make room. */
+  isolates: number
+  isIdle(isolate: BotIsolate): boolean
 }
 
-/** The isolates by bundle, the one used longest ago first. Those with nothing to do are thrown away when there are too many. */
+/**
+ * The isolates by bundle, the one used longest ago first. Idle ones are kept for as long as there is room: what fills the
+ * room is thrown away in that order, when another isolate is made, and by and by while the process is too large.
+ */
 export class WarmIsolates {
-  readonly #entries = new Map<string, Entry>()
-  readonly #isIdle: (isolate: BotIsolate) => boolean
+  readonly #byBundle = new Map<string, BotIsolate>()
+  readonly #options: WarmIsolatesOptions
 
-  constructor(isIdle: (isolate: BotIsolate) => boolean) {
-    this.#isIdle = isIdle
-    setInterval(() => this.#sweep(), sweepMilliseconds)
+  constructor(options: WarmIsolatesOptions) {
+    this.#options = options
+    setInterval(() => {
+      if (this.#isFull()) this.#disposeIdle(goneInSweep)
+    }, sweepMilliseconds)
   }
 
   /** The isolate of a bundle, made when there is none. */
   get(bundle: string, make: () => BotIsolate): BotIsolate {
-    const found = this.#entries.get(bundle)?.isolate
+    const found = this.#byBundle.get(bundle)
     const isMissing = found === undefined || found.dead
     if (isMissing) this.#makeRoom()
     const isolate = isMissing ? make() : found
-    this.#entries.delete(bundle)
-    this.#entries.set(bundle, { isolate, usedAt: performance.now() })
+    this.#byBundle.delete(bundle)
+    this.#byBundle.set(bundle, isolate)
     return isolate
   }
 
   /** Gives the next run of its bundle another isolate. */
   forget(isolate: BotIsolate): void {
-    for (const [bundle, entry] of this.#entries) if (entry.isolate === isolate) this.#entries.delete(bundle)
+    for (const [bundle, each] of this.#byBundle) if (each === isolate) this.#byBundle.delete(bundle)
   }
 
   #makeRoom(): void {
-    const isFull = process.memoryUsage.rss() > fullBytes
-    let surplus = Math.max(this.#entries.size - warmIsolates + 1, isFull ? goneForOneWhenFull : 0)
-    for (const [bundle, { isolate }] of this.#entries) {
-      if (surplus <= 0) return
-      if (!this.#isIdle(isolate)) continue
-      this.#dispose(bundle, isolate)
-      surplus -= 1
-    }
+    const tooMany = this.#byBundle.size - this.#options.isolates + 1
+    this.#disposeIdle(Math.max(tooMany, this.#isFull() ? goneForOneWhenFull : 0))
   }
 
-  #sweep(): void {
-    const oldest = performance.now() - idleMilliseconds
-    for (const [bundle, { isolate, usedAt }] of this.#entries) {
-      if (usedAt < oldest && this.#isIdle(isolate)) this.#dispose(bundle, isolate)
-    }
+  #isFull(): boolean {
+    return process.memoryUsage.rss() > this.#options.softBytes
   }
 
-  #dispose(bundle: string, isolate: BotIsolate): void {
-    this.#entries.delete(bundle)
-    isolate.dispose()
+  /** Throws so many away, or as many as are idle. */
+  #disposeIdle(count: number): void {
+    let left = count
+    for (const [bundle, isolate] of this.#byBundle) {
+      if (left <= 0) return
+      if (!this.#options.isIdle(isolate)) continue
+      this.#byBundle.delete(bundle)
+      isolate.dispose()
+      left -= 1
+    }
   }
 }

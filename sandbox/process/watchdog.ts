@@ -32,6 +32,7 @@ export class Watchdog {
     for (const isolate of this.#watched) {
       const { turn } = isolate
       if (turn === undefined || isolate.dead) this.#watched.delete(isolate)
+      else if (isolate.hasLostIsolate) isolate.giveUp()
       else this.#look(isolate, turn)
     }
     if (this.#watched.size > 0) return

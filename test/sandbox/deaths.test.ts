@@ -1,31 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { botThat, done, logged, messageRun, openTestSandbox, patientHost } from './fixture.ts'
+import { isRunning } from './running.ts'
 
 const patience = { timeout: 20_000 }
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  return !isZombie(pid)
-}
-
-/** Whether a process is dead, though nobody has asked yet what it died of. */
-function isZombie(pid: number): boolean {
-  if (process.platform !== 'linux') return false
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.startsWith('Z') === true
-  } catch {
-    return true
-  }
-}
 
 describe('a sandbox process that is killed from outside', () => {
   test('interrupts its runs, is replaced, and the next run works', async () => {
@@ -114,7 +95,9 @@ describe('closing the sandbox', () => {
       processes: 3,
       operations: [],
       hooks: [],
-      log: (_level, _message, details) => pids.push((details as { pid: number }).pid),
+      log: (_level, message, details) => {
+        if (message === 'A sandbox process is ready') pids.push((details as { pid: number }).pid)
+      },
     })
     expect(new Set(pids).size).toBe(3)
     await sandbox.close()

@@ -16,6 +16,7 @@ import type {
   Outcome,
   Run,
   Sandbox,
+  SandboxOptions,
 } from '#sandbox/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 
@@ -62,14 +63,16 @@ export interface TestSandbox extends Sandbox {
 }
 
 /** A sandbox of one process, so that all bots of a test are neighbours. */
-export async function openTestSandbox(): Promise<TestSandbox> {
+export async function openTestSandbox(options: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
   let pid = 0
   const sandbox = await openSandbox({
     processes: 1,
     operations,
     hooks: hookNames,
-    log: (_level, message, details) => {
+    ...options,
+    log: (level, message, details) => {
       if (message === 'A sandbox process is ready') pid = (details as { pid: number }).pid
+      options.log?.(level, message, details)
     },
   })
   return { ...sandbox, pid: () => pid }

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bot, botThat, done, logged, messageRun, openTestSandbox, patientHost, type TestSandbox } from './fixture.ts'
 
-const counter = `let count = 0; exports.hooks = { afterIncomingMessage({ logger }) { count += 1; logger.info(count) } }`
-
 let sandbox: TestSandbox
 beforeAll(async () => {
   sandbox = await openTestSandbox()
@@ -74,11 +72,4 @@ test('many runs of many bots end, each with its own result', async () => {
     ),
   )
   expect(outcomes.map(logged)).toEqual(Array.from({ length: 200 }, (_, index) => [`${index % 5} p${index}`]))
-})
-
-test('the isolate used longest ago is given up when there are too many', async () => {
-  const [oldest, ...others] = Array.from({ length: 45 }, () => bot(counter))
-  for (const bundle of [oldest!, ...others]) await sandbox.run(messageRun(bundle))
-  expect(logged(await sandbox.run(messageRun(others.at(-1)!)))).toEqual(['2'])
-  expect(logged(await sandbox.run(messageRun(oldest!)))).toEqual(['1'])
 })

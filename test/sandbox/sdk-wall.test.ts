@@ -70,7 +70,6 @@ describe('the world outside', () => {
     ['another port of the platform', `'${platformUrl}:8443/v1'`, 'api.isobot.internal:8443'],
     ['the platform without encryption', `'http://api.isobot.internal/v1'`, 'api.isobot.internal'],
     ['a host whose name begins like the platform', `'${platformUrl}.example.com/'`, 'api.isobot.internal.example.com'],
-    ['a host after a name and password', `'${platformUrl}@example.com/'`, 'example.com'],
   ])('is out of reach of fetch, which names it: %s', async (_what, url, host) => {
     const calls: HostCall[] = []
     const run = callRun(
@@ -88,6 +87,13 @@ describe('the world outside', () => {
       error: { name: 'TypeError', message: expect.stringContaining(`${host} can not be reached from here`) },
     })
     expect(calls).toEqual([])
+  })
+
+  test('is not asked with a name and password in its URL, as nothing is', async () => {
+    expect(await sandbox.run(callRun(handlerThat(`await fetch('${platformUrl}@example.com/')`)))).toMatchObject({
+      status: 'failed',
+      error: { name: 'TypeError', message: expect.stringContaining('no user and password') },
+    })
   })
 
   test('is out of reach where the platform has no address', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch, Json } from '#sandbox/contract.ts'
+import { globalsOf } from '#sandbox/prelude/groups.ts'
 import { bot, botThat, callRun, done, logged, messageRun, openTestSandbox, type TestSandbox } from './fixture.ts'
 
 let sandbox: TestSandbox
@@ -57,27 +58,7 @@ const globalNames = (mention: string) =>
   inside(`${mention}; return Object.getOwnPropertyNames((function () { return this })())`)
 
 /** All that a native bundle finds which an isolate has not by itself. */
-const webNames = [
-  'AbortController',
-  'AbortSignal',
-  'Buffer',
-  'DOMException',
-  'Event',
-  'EventTarget',
-  'Headers',
-  'Request',
-  'Response',
-  'TextDecoder',
-  'TextEncoder',
-  'URL',
-  'URLSearchParams',
-  'atob',
-  'btoa',
-  'crypto',
-  'fetch',
-  'performance',
-  'structuredClone',
-]
+const webNames = Object.values(globalsOf).flat()
 
 describe('native bundles find the globals of the web', () => {
   test.each(webNames)('%s, which is there for naming it', async (name) => {
@@ -88,10 +69,15 @@ describe('native bundles find the globals of the web', () => {
     expect(await inside(`return typeof globalThis['fe' + 'tch']`)).toBe('function')
   })
 
-  test('and no others', async () => {
-    const [without, found] = [(await globalNames('')) as string[], (await globalNames('URL')) as string[]]
-    const added = found.filter((name) => !without.includes(name) && name !== '__core-js_shared__')
-    expect(added.toSorted()).toEqual(webNames)
+  test.each([
+    ['URL', globalsOf.web],
+    ['ReadableStream', [...globalsOf.web, ...globalsOf.streams]],
+    ['crypto.subtle', [...globalsOf.web, ...globalsOf.subtle]],
+    ['Buffer', globalsOf.buffer],
+    ['globalThis', webNames],
+  ])('and no others: who mentions %s gets what goes with it', async (mention, names) => {
+    const [without, found] = [(await globalNames('')) as string[], (await globalNames(mention)) as string[]]
+    expect(found.filter((name) => !without.includes(name)).toSorted()).toEqual([...names].toSorted())
   })
 
   test('while their module is loaded, too', async () => {
@@ -252,8 +238,11 @@ describe('a request to the world outside', () => {
     ['bytes', { body: Buffer.alloc(10 * 1024 * 1024, 200).toString('base64'), isBase64: true }],
   ])('may bring the largest answer that there is into a heap of 64 MB: %s', async (_what, content) => {
     const { fetch } = answering({ ...answer, ...content })
-    const body = `return (await (await fetch('https://a.example')).arrayBuffer()).byteLength`
-    expect(await inside(body, fetch)).toBe(10 * 1024 * 1024)
+    const bundle = bot(
+      `exports.handler = async () => (await (await fetch('https://a.example')).arrayBuffer()).byteLength`,
+    )
+    const run = callRun(bundle, {}, { fetch, limits: { cpuMilliseconds: 10_000 } })
+    expect(done(await sandbox.run(run)).result).toBe(10 * 1024 * 1024)
   })
 
   test('that fails is a TypeError that says why, also to programs', async () => {
@@ -341,6 +330,22 @@ describe('a request to the world outside', () => {
     expect(asked.map(({ signal }) => signal.aborted)).toEqual([true])
   })
 
+  test('has a stream read whole before it crosses, for the run that asked', async () => {
+    const { fetch, requests } = answering()
+    const body = `
+      const parts = ['ab', 'c']
+      const stream = new ReadableStream({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          const part = parts.shift()
+          if (part === undefined) controller.close(); else controller.enqueue(new TextEncoder().encode(part))
+        }
+      })
+      return (await fetch('https://a.example', { method: 'POST', body: stream, duplex: 'half' })).status`
+    expect(await inside(body, fetch)).toBe(200)
+    expect(requests).toMatchObject([{ method: 'POST', body: Buffer.from('abc').toString('base64'), isBase64: true }])
+  })
+
   test('can not be made while the module is loaded', async () => {
     const bundle = bot(
       `const early = fetch('https://a.example').catch((error) => error.message); exports.handler = () => early`,
@@ -354,7 +359,7 @@ describe('a request to the world outside', () => {
     const { fetch } = answering(answer, { failure: 'forbidden', message: 'no' })
     const bundle = {
       ...bot(`exports.handler = async ({ env }) => {
-        await fetch('https://user:hush@a.example:81/' + env.SECRET_KEY + '?q=hush')
+        await fetch('https://a.example:81/' + env.SECRET_KEY + '?q=hush')
         await fetch('https://b.example/').catch(() => {})
       }`),
       environment: { SECRET_KEY: 'hush-hush' },

@@ -1,0 +1,36 @@
+import { inspect } from './inspect.ts'
+import { hasOwn, isArray, isObject, sliceText } from './primordials.ts'
+import { botFrames } from './stack.ts'
+
+const deepest = 4
+const mostListed = 5
+const headCharacters = 300
+const allCharacters = 3000
+
+/**
+ * What led to an error, for below its own stack: its cause and that one's cause and so on, and the errors that an
+ * AggregateError stands for, each with its frames in the bundle. Empty when there is nothing; throws what getters throw.
+ */
+export function describeCauses(error: Record<string, unknown>, depth = 0): string {
+  if (depth >= deepest) return ''
+  let text = hasOwn(error, 'cause') ? describe('Caused by', error['cause'], depth) : ''
+  const errors = hasOwn(error, 'errors') ? error['errors'] : undefined
+  if (!isArray(errors)) return text
+  for (let index = 0; index < errors.length && index < mostListed && text.length < allCharacters; index += 1) {
+    text += describe(`Error ${index + 1} of ${errors.length}`, errors[index], depth)
+  }
+  return text
+}
+
+function describe(label: string, thrown: unknown, depth: number): string {
+  if (!isObject(thrown)) return line(label, typeof thrown === 'string' ? thrown : inspect(thrown))
+  const { name, message, stack } = thrown
+  if (typeof message !== 'string') return line(label, inspect(thrown))
+  const head = line(label, `${typeof name === 'string' ? name : 'Error'}: ${message}`)
+  const frames = typeof stack === 'string' ? botFrames(stack) : ''
+  return head + (frames === '' ? '' : `\n${frames}`) + describeCauses(thrown, depth + 1)
+}
+
+function line(label: string, what: string): string {
+  return `\n${label}: ${sliceText(what, 0, headCharacters)}`
+}

@@ -1,0 +1,129 @@
+import { decodeUtf8, encodeUtf8 } from './encoding.ts'
+import { toText } from './text.ts'
+
+export interface BlobOptions {
+  type?: unknown
+}
+
+/** The web's `Blob`: bytes that do not change. */
+export class Blob {
+  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly #type: string
+
+  constructor(parts: Iterable<unknown> = [], options: BlobOptions | null = {}) {
+    if (typeof parts !== 'object' || parts === null || typeof parts[Symbol.iterator] !== 'function') {
+      throw new TypeError('A Blob is made of a list of parts')
+    }
+    this.#bytes = concatenate(Array.from(parts, partBytes))
+    this.#type = toType(options?.type)
+  }
+
+  /** The bytes of a blob, not to be changed. */
+  static bytesOf(blob: Blob): Uint8Array<ArrayBuffer> {
+    return blob.#bytes
+  }
+
+  get size(): number {
+    return this.#bytes.length
+  }
+
+  get type(): string {
+    return this.#type
+  }
+
+  slice(start = 0, end = this.size, type: unknown = ''): Blob {
+    return new Blob([this.#bytes.slice(start, end)], { type })
+  }
+
+  async text(): Promise<string> {
+    return decodeUtf8(this.#bytes).replace(/^\uFEFF/, '')
+  }
+
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#bytes.slice()
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#bytes.slice().buffer
+  }
+
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return streamOf(this.#bytes.slice())
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Blob'
+  }
+}
+
+/** The web's `File`. */
+export class File extends Blob {
+  readonly #name: string
+  readonly #lastModified: number
+
+  constructor(
+    parts: Iterable<unknown>,
+    name: unknown,
+    options: (BlobOptions & { lastModified?: unknown }) | null = {},
+  ) {
+    if (arguments.length < 2) throw new TypeError('A File is made of parts and a name')
+    super(parts, options)
+    this.#name = String(name).toWellFormed()
+    this.#lastModified =
+      options?.lastModified === undefined ? Date.now() : Math.trunc(Number(options.lastModified)) || 0
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  get lastModified(): number {
+    return this.#lastModified
+  }
+
+  override get [Symbol.toStringTag](): string {
+    return 'File'
+  }
+}
+
+/** What one reading of a stream gives at most. */
+const bytesAtOnce = 65_536
+
+/** A stream that gives these bytes, in parts, as they are asked for. */
+export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  if (typeof ReadableStream !== 'function') {
+    throw new TypeError('There are streams in isolates whose code names one: mention ReadableStream in it')
+  }
+  let start = 0
+  const pull = (controller: ReadableByteStreamController) => {
+    if (start < bytes.length) controller.enqueue(bytes.slice(start, start + bytesAtOnce))
+    start += bytesAtOnce
+    if (start < bytes.length) return
+    controller.close()
+    controller.byobRequest?.respond(0)
+  }
+  return new ReadableStream({ type: 'bytes', pull }, { highWaterMark: 0 }) as ReadableStream<Uint8Array<ArrayBuffer>>
+}
+
+export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function partBytes(part: unknown): Uint8Array {
+  if (part instanceof Blob) return Blob.bytesOf(part)
+  if (part instanceof ArrayBuffer) return new Uint8Array(part)
+  if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength)
+  return encodeUtf8(String(part))
+}
+
+/** A type with other than printable characters is none. */
+function toType(type: unknown = ''): string {
+  const text = toText(type)
+  return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : ''
+}

@@ -1,0 +1,11 @@
+/** Node's `Buffer`, which much code for the web uses as well. */
+
+import type { Prelude } from '../../inside/platform.ts'
+import { teachBase64Url } from '../buffer.ts'
+import { defineGlobals } from '../globals.ts'
+
+/** Defines the global. */
+export const install: Prelude = () => {
+  defineGlobals({ Buffer: teachBase64Url() })
+  return undefined
+}

@@ -1,0 +1,26 @@
+/**
+ * What bundles of the public SDK find around them beside the globals of the web: those of Node, and the modules that the
+ * SDK, its HTTP client and what people bundle with them touch.
+ */
+
+// Libraries look at `process` while they load.
+import { environment } from '../process.ts'
+import type { Platform, Prelude } from '../../inside/platform.ts'
+import { defineGlobals } from '../globals.ts'
+import { createRequire } from '../modules.ts'
+
+/** Defines the globals, and gives back the `require` that the bundle gets. */
+export const install: Prelude = (platform) => {
+  fillEnvironment(platform)
+  defineGlobals({
+    setImmediate: (callback: unknown, ...values: unknown[]) =>
+      setTimeout(callback as (...values: unknown[]) => void, 0, ...values),
+    clearImmediate: (id: number) => clearTimeout(id),
+  })
+  return createRequire()
+}
+
+function fillEnvironment({ environment: given, token }: Platform): void {
+  Object.assign(environment, given)
+  Object.defineProperty(environment, 'BP_TOKEN', { get: token, enumerable: true, configurable: true })
+}

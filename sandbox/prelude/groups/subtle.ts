@@ -1,0 +1,11 @@
+import type { Prelude } from '../../inside/platform.ts'
+import { defineGlobals } from '../globals.ts'
+import { CryptoKey } from '../subtle/key.ts'
+import { SubtleCrypto } from '../subtle/subtle.ts'
+
+/** Defines `crypto.subtle`, and the classes that belong to it. */
+export const install: Prelude = () => {
+  defineGlobals({ CryptoKey, SubtleCrypto })
+  Object.defineProperty(crypto, 'subtle', { value: new SubtleCrypto(), enumerable: true, configurable: true })
+  return undefined
+}

@@ -1,0 +1,8 @@
+import type { Prelude } from '../../inside/platform.ts'
+import { defineWeb } from '../define-web.ts'
+
+/** Defines the light globals of the web. */
+export const install: Prelude = (platform) => {
+  defineWeb(platform)
+  return undefined
+}

@@ -1,0 +1,96 @@
+import { cbc, ctr, gcm } from '@noble/ciphers/aes.js'
+import { concatenate } from '../blob.ts'
+import { assertKind, decodeMember, encodeBase64Url } from './base64url.ts'
+import {
+  CryptoKey,
+  dataError,
+  notSupported,
+  operationError,
+  toBytes,
+  type Algorithm,
+  type Family,
+  type Imported,
+  type JsonWebKey,
+} from './key.ts'
+
+export const family: Family = {
+  usages: { secret: ['encrypt', 'decrypt'] },
+  importKey(format, data, algorithm) {
+    if (format === 'raw') return toKey(data as Uint8Array, algorithm)
+    if (format !== 'jwk') throw notSupported('Keys of AES are raw or JSON Web Keys')
+    assertKind(data as JsonWebKey, 'oct')
+    return toKey(decodeMember(data as JsonWebKey, 'k'), algorithm)
+  },
+  exportKey(format, key) {
+    const bytes = bytesOf(key)
+    if (format === 'raw') return bytes
+    if (format !== 'jwk') throw notSupported('Keys of AES are raw or JSON Web Keys')
+    return { kty: 'oct', k: encodeBase64Url(bytes), alg: `A${bytes.length * 8}${key.algorithm.name.slice(-3)}` }
+  },
+  generateKey(algorithm) {
+    const bytes = Number(algorithm['length']) / 8
+    if (![16, 24, 32].includes(bytes)) throw operationError('Keys of AES have 128, 192 or 256 bits')
+    return [toKey(crypto.getRandomValues(new Uint8Array(bytes)), algorithm)]
+  },
+  encrypt: (algorithm, key, data) => cipherOf(algorithm, key).encrypt(data),
+  decrypt(algorithm, key, data) {
+    try {
+      return cipherOf(algorithm, key).decrypt(data)
+    } catch (error) {
+      if (error instanceof DOMException) throw error
+      throw operationError('The data was not encrypted with this key and these parameters, or was changed')
+    }
+  },
+}
+
+function toKey(material: Uint8Array, { name }: Algorithm): Imported {
+  if (![16, 24, 32].includes(material.length)) throw dataError('Keys of AES have 128, 192 or 256 bits')
+  return { type: 'secret', algorithm: { name, length: material.length * 8 }, material }
+}
+
+function bytesOf(key: CryptoKey): Uint8Array {
+  return CryptoKey.materialOf(key) as Uint8Array
+}
+
+interface Cipher {
+  encrypt(data: Uint8Array): Uint8Array
+  decrypt(data: Uint8Array): Uint8Array
+}
+
+function cipherOf(algorithm: Algorithm, key: CryptoKey): Cipher {
+  if (algorithm.name === 'AES-CTR') {
+    const convert = (data: Uint8Array) => convertCounting(algorithm, bytesOf(key), data)
+    return { encrypt: convert, decrypt: convert }
+  }
+  const iv = toBytes(algorithm['iv'], 'algorithm.iv')
+  if (algorithm.name === 'AES-CBC') {
+    if (iv.length !== 16) throw operationError('The iv of AES-CBC has 16 bytes')
+    return cbc(bytesOf(key), iv)
+  }
+  const { additionalData, tagLength = 128 } = algorithm
+  if (tagLength !== 128) throw operationError('The tag of AES-GCM has 128 bits here')
+  return gcm(bytesOf(key), iv, additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData'))
+}
+
+const blockBytes = 16
+
+/** AES-CTR, whose counter is the last bits of a block: when they overflow, they begin again, and the others stay. */
+function convertCounting(algorithm: Algorithm, key: Uint8Array, data: Uint8Array): Uint8Array {
+  const start = toBytes(algorithm['counter'], 'algorithm.counter')
+  const bits = Number(algorithm['length'])
+  if (start.length !== blockBytes) throw operationError('The counter of AES-CTR has 16 bytes')
+  if (!(bits >= 1 && bits <= 128)) throw operationError('The length of the counter is 1 to 128 bits')
+  const block = BigInt(`0x${Array.from(start, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
+  const size = 1n << BigInt(bits)
+  const count = block % size
+  if (BigInt(Math.ceil(data.length / blockBytes)) > size)
+    throw operationError('The data is longer than the counter counts')
+  const untilOverflow = (size - count) * BigInt(blockBytes)
+  if (BigInt(data.length) <= untilOverflow) return ctr(key, start).encrypt(data)
+  const first = data.slice(0, Number(untilOverflow))
+  const digits = (block - count).toString(16).padStart(2 * blockBytes, '0')
+  const again = Uint8Array.from({ length: blockBytes }, (_, at) =>
+    Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16),
+  )
+  return concatenate([ctr(key, start).encrypt(first), ctr(key, again).encrypt(data.slice(first.length))])
+}

@@ -1,0 +1,24 @@
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { pbkdf2 } from '@noble/hashes/pbkdf2.js'
+import { hashOf } from './hashes.ts'
+import { CryptoKey, notSupported, operationError, toBytes, type Family } from './key.ts'
+
+export const family: Family = {
+  usages: { secret: ['deriveBits', 'deriveKey'] },
+  importKey(format, data, { name }) {
+    if (format !== 'raw') throw notSupported(`Keys of ${name} are raw`)
+    return { type: 'secret', algorithm: { name }, material: data }
+  },
+  deriveBits(algorithm, key, length) {
+    const { hash } = hashOf(algorithm['hash'])
+    const salt = toBytes(algorithm['salt'], 'algorithm.salt')
+    const secret = CryptoKey.materialOf(key) as Uint8Array
+    if (algorithm.name === 'PBKDF2') {
+      const iterations = Number(algorithm['iterations'])
+      if (!(iterations >= 1)) throw operationError('PBKDF2 has at least one iteration')
+      return pbkdf2(hash, secret, salt, { c: iterations, dkLen: length })
+    }
+    if (length > 255 * hash.outputLen) throw operationError('HKDF derives 255 times the length of its hash at most')
+    return hkdf(hash, secret, salt, toBytes(algorithm['info'], 'algorithm.info'), length)
+  },
+}

@@ -1,0 +1,25 @@
+import { sha1 } from '@noble/hashes/legacy.js'
+import { sha384, sha512 } from '@noble/hashes/sha2.js'
+import type { CHash } from '@noble/hashes/utils.js'
+import { toText } from '../text.ts'
+import { notSupported } from './key.ts'
+import { sha256 } from './sha256.ts'
+
+const hashes: Record<string, CHash> = { 'SHA-1': sha1, 'SHA-256': sha256, 'SHA-384': sha384, 'SHA-512': sha512 }
+
+export interface NamedHash {
+  name: string
+  hash: CHash
+}
+
+/** Finds a hash by its name, or by an object with it. */
+export function hashOf(value: unknown): NamedHash {
+  const given: unknown = typeof value === 'object' && value !== null ? (value as { name?: unknown }).name : value
+  if (given === undefined) throw new TypeError(`The algorithm names no hash: ${Object.keys(hashes).join(', ')}`)
+  const name = toText(given).toUpperCase()
+  const hash = Object.hasOwn(hashes, name) ? hashes[name] : undefined
+  if (hash === undefined) {
+    throw notSupported(`There is no hash '${toText(given)}' here, but ${Object.keys(hashes).join(', ')}`)
+  }
+  return { name, hash }
+}

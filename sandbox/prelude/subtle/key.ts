@@ -1,0 +1,118 @@
+/** An algorithm as it is named and parametrised by those who use it. */
+export interface Algorithm {
+  name: string
+  [parameter: string]: unknown
+}
+
+export type KeyType = 'secret' | 'public' | 'private'
+export type KeyFormat = 'raw' | 'jwk' | 'pkcs8' | 'spki'
+
+/** A JSON Web Key, as far as the algorithms here know its members. */
+export interface JsonWebKey {
+  kty?: string
+  crv?: string
+  alg?: string
+  k?: string
+  x?: string
+  y?: string
+  n?: string
+  e?: string
+  d?: string
+  p?: string
+  q?: string
+  dp?: string
+  dq?: string
+  qi?: string
+  key_ops?: string[]
+  ext?: boolean
+}
+
+export interface KeyOptions<Material> {
+  type: KeyType
+  extractable: boolean
+  algorithm: Algorithm
+  usages: readonly string[]
+  material: Material
+}
+
+/** The web's `CryptoKey`. What it consists of is known to nobody but the algorithms. */
+export class CryptoKey {
+  readonly #options: KeyOptions<unknown>
+
+  constructor(options?: KeyOptions<unknown>) {
+    if (options?.material === undefined) throw new TypeError('A CryptoKey comes from crypto.subtle')
+    this.#options = options
+  }
+
+  get type(): KeyType {
+    return this.#options.type
+  }
+
+  get extractable(): boolean {
+    return this.#options.extractable
+  }
+
+  get algorithm(): Algorithm {
+    return this.#options.algorithm
+  }
+
+  get usages(): readonly string[] {
+    return this.#options.usages
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'CryptoKey'
+  }
+
+  static materialOf(key: CryptoKey): unknown {
+    return key.#options.material
+  }
+}
+
+/** What an algorithm knows to do; the rest it can not. */
+export interface Family {
+  /** What keys of each type may be used for. */
+  usages: Partial<Record<KeyType, readonly string[]>>
+  importKey(format: KeyFormat, data: Uint8Array | JsonWebKey, algorithm: Algorithm): Imported
+  exportKey?(format: KeyFormat, key: CryptoKey): Uint8Array | JsonWebKey
+  /** Gives one key, or two. */
+  generateKey?(algorithm: Algorithm): Imported[]
+  sign?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
+  verify?(algorithm: Algorithm, key: CryptoKey, signature: Uint8Array, data: Uint8Array): boolean
+  encrypt?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
+  decrypt?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
+  /** @param length in bytes */
+  deriveBits?(algorithm: Algorithm, key: CryptoKey, length: number): Uint8Array
+}
+
+/** A key without what its user says of it. */
+export type Imported = Pick<KeyOptions<unknown>, 'type' | 'algorithm' | 'material'>
+
+export function dataError(message: string): DOMException {
+  return new DOMException(message, 'DataError')
+}
+
+export function operationError(message: string): DOMException {
+  return new DOMException(message, 'OperationError')
+}
+
+export function notSupported(message: string): DOMException {
+  return new DOMException(message, 'NotSupportedError')
+}
+
+/** The bytes of a parameter or of data, as a copy that does not change any more. */
+export function toBytes(value: unknown, what: string): Uint8Array<ArrayBuffer> {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0))
+  if (ArrayBuffer.isView(value)) {
+    return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength).slice()
+  }
+  throw new TypeError(`${what} must be an ArrayBuffer or a view of one`)
+}
+
+/** Compares without telling by its time where they differ. */
+export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false
+  let difference = 0
+  for (let index = 0; index < one.length; index += 1) difference |= one[index]! ^ other[index]!
+  return difference === 0
+}

@@ -1,0 +1,172 @@
+import { toText } from '../text.ts'
+import { hashOf } from './hashes.ts'
+import {
+  CryptoKey,
+  notSupported,
+  operationError,
+  toBytes,
+  type Algorithm,
+  type Family,
+  type Imported,
+  type JsonWebKey,
+  type KeyFormat,
+} from './key.ts'
+
+/** The algorithms, by their names in capitals; each is loaded when it is first asked for. */
+const algorithms = new Map<string, { name: string; load: () => Promise<{ family: Family }> }>(
+  Object.entries({
+    HMAC: () => import('./hmac.ts'),
+    'AES-CBC': () => import('./aes.ts'),
+    'AES-CTR': () => import('./aes.ts'),
+    'AES-GCM': () => import('./aes.ts'),
+    ECDSA: () => import('./ecdsa.ts'),
+    Ed25519: () => import('./ed25519.ts'),
+    HKDF: () => import('./derivation.ts'),
+    PBKDF2: () => import('./derivation.ts'),
+    'RSASSA-PKCS1-v1_5': () => import('./rsa.ts'),
+  }).map(([name, load]) => [name.toUpperCase(), { name, load }]),
+)
+
+const formats = ['raw', 'jwk', 'pkcs8', 'spki']
+
+interface Found {
+  algorithm: Algorithm
+  family: Family
+}
+
+/** The web's `SubtleCrypto`, for the algorithms that webhooks, tokens and secrets use. */
+export class SubtleCrypto {
+  async digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
+    const bytes = toBytes(data, 'The data')
+    return toBuffer(hashOf(algorithm).hash(bytes))
+  }
+
+  async importKey(
+    format: KeyFormat,
+    keyData: unknown,
+    algorithm: unknown,
+    extractable: unknown,
+    usages: Iterable<string>,
+  ): Promise<CryptoKey> {
+    if (!formats.includes(format)) throw new TypeError(`There is no key format '${format}'`)
+    const data = format === 'jwk' ? { ...(keyData as JsonWebKey) } : toBytes(keyData, 'The key')
+    const found = await find(algorithm)
+    const imported = found.family.importKey(format, data, found.algorithm)
+    return toKey(found.family, imported, Boolean(extractable), [...usages])
+  }
+
+  async exportKey(format: KeyFormat, key: CryptoKey): Promise<ArrayBuffer | JsonWebKey> {
+    if (!key.extractable) throw new DOMException('The key is not extractable', 'InvalidAccessError')
+    const { family } = await find(key.algorithm)
+    if (family.exportKey === undefined) throw notSupported(`Keys of ${key.algorithm.name} can not be exported`)
+    const exported = family.exportKey(format, key)
+    if (exported instanceof Uint8Array) return toBuffer(exported)
+    return { ...exported, key_ops: [...key.usages], ext: true }
+  }
+
+  async generateKey(
+    algorithm: unknown,
+    extractable: unknown,
+    usages: Iterable<string>,
+  ): Promise<CryptoKey | { publicKey: CryptoKey; privateKey: CryptoKey }> {
+    const wanted = [...usages]
+    const found = await find(algorithm)
+    if (found.family.generateKey === undefined) {
+      throw notSupported(`Keys of ${found.algorithm.name} can not be generated here: import one`)
+    }
+    const [first, second] = found.family.generateKey(found.algorithm)
+    const isExtractable = Boolean(extractable)
+    if (second === undefined) return toKey(found.family, first!, isExtractable, wanted)
+    const { public: forPublic = [], private: forPrivate = [] } = found.family.usages
+    assertUsages([...forPublic, ...forPrivate], wanted)
+    const privateUsages = wanted.filter((usage) => forPrivate.includes(usage))
+    const publicUsages = wanted.filter((usage) => forPublic.includes(usage))
+    return {
+      publicKey: toKey(found.family, first!, true, publicUsages),
+      privateKey: toKey(found.family, second, isExtractable, privateUsages),
+    }
+  }
+
+  async sign(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const bytes = toBytes(data, 'The data')
+    const found = await find(algorithm, key, 'sign')
+    return toBuffer(found.family.sign!(found.algorithm, key, bytes))
+  }
+
+  async verify(algorithm: unknown, key: CryptoKey, signature: unknown, data: unknown): Promise<boolean> {
+    const [signed, bytes] = [toBytes(signature, 'The signature'), toBytes(data, 'The data')]
+    const found = await find(algorithm, key, 'verify')
+    return found.family.verify!(found.algorithm, key, signed, bytes)
+  }
+
+  async encrypt(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const bytes = toBytes(data, 'The data')
+    const found = await find(algorithm, key, 'encrypt')
+    return toBuffer(found.family.encrypt!(found.algorithm, key, bytes))
+  }
+
+  async decrypt(algorithm: unknown, key: CryptoKey, data: unknown): Promise<ArrayBuffer> {
+    const bytes = toBytes(data, 'The data')
+    const found = await find(algorithm, key, 'decrypt')
+    return toBuffer(found.family.decrypt!(found.algorithm, key, bytes))
+  }
+
+  async deriveBits(algorithm: unknown, key: CryptoKey, length: number): Promise<ArrayBuffer> {
+    const found = await find(algorithm, key, 'deriveBits')
+    return derive(found, key, length)
+  }
+
+  async deriveKey(
+    algorithm: unknown,
+    key: CryptoKey,
+    derived: Algorithm,
+    extractable: unknown,
+    usages: Iterable<string>,
+  ): Promise<CryptoKey> {
+    const found = await find(algorithm, key, 'deriveKey')
+    const bits = derived['length'] ?? hashOf(derived['hash']).hash.blockLen * 8
+    return this.importKey('raw', derive(found, key, Number(bits)), derived, extractable, usages)
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'SubtleCrypto'
+  }
+}
+
+/** The algorithm of this name, and the key that is used with it, when it may be used so. */
+async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Found> {
+  const parameters = typeof given === 'object' && given !== null ? (given as Algorithm) : { name: given as string }
+  const known = algorithms.get(toText(parameters.name).toUpperCase())
+  if (known === undefined) {
+    const names = Array.from(algorithms.values(), ({ name }) => name)
+    throw notSupported(`There is no algorithm '${toText(parameters.name)}' here, but ${names.join(', ')}`)
+  }
+  if (usage !== undefined) {
+    if (!(key instanceof CryptoKey)) throw new TypeError('The key must be a CryptoKey')
+    const may = key.algorithm.name === known.name && key.usages.includes(usage)
+    if (!may) throw new DOMException(`The key may not be used to ${usage} with ${known.name}`, 'InvalidAccessError')
+  }
+  const { family } = await known.load()
+  return { algorithm: { ...parameters, name: known.name }, family }
+}
+
+function derive({ algorithm, family }: Found, key: CryptoKey, bits: number): ArrayBuffer {
+  if (!(bits > 0) || bits % 8 !== 0) throw operationError('The length is a number of bits, and a multiple of 8')
+  return toBuffer(family.deriveBits!(algorithm, key, bits / 8))
+}
+
+function toKey(family: Family, imported: Imported, extractable: boolean, usages: string[]): CryptoKey {
+  const { type } = imported
+  assertUsages(family.usages[type] ?? [], usages)
+  if (usages.length === 0 && type !== 'public') throw new DOMException('The key is for no use', 'SyntaxError')
+  return new CryptoKey({ ...imported, extractable, usages: [...new Set(usages)] })
+}
+
+function assertUsages(allowed: readonly string[], usages: readonly string[]): void {
+  const wrong = usages.find((usage) => !allowed.includes(usage))
+  if (wrong !== undefined) throw new DOMException(`Such a key can not be used to ${wrong}`, 'SyntaxError')
+}
+
+function toBuffer(bytes: Uint8Array): ArrayBuffer {
+  return bytes.slice().buffer
+}

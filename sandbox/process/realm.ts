@@ -1,0 +1,28 @@
+import type { Dispatch } from '../inside/kernel.ts'
+import type { BotIsolate, TurnOwner } from './bot-isolate.ts'
+import type { Context, Reference } from './isolated-vm.ts'
+
+/** A context of an isolate, with a kernel and an evaluation of the bundle of its own. */
+export class Realm {
+  readonly #isolate: BotIsolate
+  readonly #context: Context
+  /** Ours to set while it is opened. */
+  entrance: Reference<Dispatch> | undefined
+
+  constructor(isolate: BotIsolate, context: Context) {
+    this.#isolate = isolate
+    this.#context = context
+  }
+
+  /** Has the kernel do something, in a turn. */
+  dispatch(owner: TurnOwner, operation: string, id: string, ...texts: string[]): void {
+    this.#isolate.enter(owner, async () => this.entrance?.apply(undefined, [operation, id, ...texts]))
+  }
+
+  /** Lets V8 have it back. Nothing is dispatched any more. */
+  release(): void {
+    this.entrance?.release()
+    this.entrance = undefined
+    this.#context.release()
+  }
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer, type AddressInfo, type ListenOptions } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where sockets listen that a sandbox process should not be able to reach. */
+export interface Baits {
+  /** Options of `net.connect`. */
+  tcp: { host: string; port: number }
+  abstract: { path: string }
+  byPath: { path: string }
+}
+
+/** Listens in each way in which a server of this machine can be reached. */
+export async function openBaits(): Promise<Baits & AsyncDisposable> {
+  const sockets = new AsyncDisposableStack()
+  const listen = async (options: ListenOptions) => {
+    const server = createServer((socket) => socket.destroy())
+    server.listen(options)
+    await once(server, 'listening')
+    sockets.defer(async () => {
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    })
+    return server.address()
+  }
+  const name = `isobot-bait-${randomUUID()}`
+  const path = join(tmpdir(), name)
+  try {
+    const tcp = (await listen({ host: '127.0.0.1', port: 0 })) as AddressInfo
+    await listen({ path: `\0${name}` })
+    // Everybody may use it, as far as its file goes: that is how database servers have theirs.
+    await listen({ path, readableAll: true, writableAll: true })
+    sockets.defer(() => rm(path, { force: true }))
+    return {
+      tcp: { host: tcp.address, port: tcp.port },
+      abstract: { path: `\0${name}` },
+      byPath: { path },
+      [Symbol.asyncDispose]: () => sockets.disposeAsync(),
+    }
+  } catch (error) {
+    await sockets.disposeAsync()
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { StdioOptions } from 'node:child_process'
+import { openSync, readdirSync, readFileSync } from 'node:fs'
+
+const closeOnExec = 0o2000000
+
+let nothing: number | undefined
+
+/**
+ * The descriptors of a sandbox process: its program comes in on 0, complaints go out on 2, frames pass on 3. Whatever
+ * this process itself was started with and would pass on unknowingly is replaced by an empty file.
+ */
+export function sandboxDescriptors(): StdioOptions {
+  const descriptors: (number | 'pipe' | 'ignore')[] = ['pipe', 'ignore', 'pipe', 'pipe']
+  for (const inherited of inheritedDescriptors()) {
+    while (descriptors.length <= inherited) descriptors.push('ignore')
+    descriptors[inherited] = nothing ??= openSync('/dev/null', 'r')
+  }
+  return descriptors
+}
+
+/** What programs started by this one would find open, the first four excepted. Only Linux tells. */
+function inheritedDescriptors(): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc/self/fdinfo')
+    .map(Number)
+    .filter((descriptor) => descriptor > 3 && isPassedOn(descriptor))
+}
+
+function isPassedOn(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '0'
+    return (Number.parseInt(flags, 8) & closeOnExec) === 0
+  } catch {
+    // It was the one that read the folder.
+    return false
+  }
+}

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest'
+import type { Host } from '#sandbox/contract.ts'
+import { botThat, done, logged, messageRun, ok, patientHost } from './fixture.ts'
+import { startImpostor, type Impostor } from './impostor.ts'
+import { watchTurns } from './longest-turn.ts'
+
+/** What the worker may spend at one go on a hostile process, in processor time: a frame of 10 MB, read and refused. */
+const mostMilliseconds = 200
+
+/** A run for which the impostor is to do something. */
+const someRun = (options?: Parameters<typeof messageRun>[1]) => messageRun(botThat(''), options)
+
+describe('a sandbox process that something has taken over is killed, and the run fails as crashed,', () => {
+  test.each([
+    ['when it floods the log', `flood(() => send(log(run, 'x'.repeat(500))))`, 'it floods the worker'],
+    ['when it floods the log with large lines', `flood(() => send(log(run, 'x'.repeat(1e5))))`, 'it floods the worker'],
+    [
+      'when it floods the platform with calls',
+      `flood((n) => send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' }))`,
+      'it floods the worker',
+    ],
+    [
+      'when it floods the platform with what is no call',
+      `flood((n) => send({ type: 'call', run, call: String(n), request: '[' }))`,
+      'it floods the worker',
+    ],
+    [
+      'when it floods the world with requests',
+      `flood((n) => send({ type: 'fetch', run, fetch: String(n), request: '{}' }))`,
+      'it floods the worker',
+    ],
+    [
+      'when it takes back requests that it never made',
+      `flood((n) => send({ type: 'unfetch', run, fetch: String(n) }))`,
+      'it floods the worker',
+    ],
+    ['when it asks for code again and again', `flood(() => send({ type: 'code', bundle }))`, 'it floods the worker'],
+    [
+      'when it says again and again that a turn is long',
+      `flood(() => send({ type: 'long', run }))`,
+      'it floods the worker',
+    ],
+    [
+      'when it floods the worker with heartbeats',
+      `flood(() => send({ type: 'pong', rss: 1 }))`,
+      'it floods the worker',
+    ],
+    ['when it is ready again and again', `flood(() => send({ type: 'ready' }))`, 'it floods the worker'],
+    ['when it floods runs that are none', `flood(() => send(log('another run', 'x')))`, 'it floods the worker'],
+    [
+      'when it announces a frame that is too large',
+      `const header = Buffer.alloc(4); header.writeUInt32LE(64 * 1024 * 1024); write(header)`,
+      'it sent a frame of 67108864 bytes',
+    ],
+    ['when it says what is not JSON', `write(framed('{"type":'))`, 'it sent a frame that can not be read'],
+    ['when it says JSON that is no frame', `write(framed('"type"'))`, 'it sent a frame that does not exist'],
+    ['when it makes up a frame', `send({ type: 'start' })`, 'it sent a frame that does not exist'],
+    ['when it names a property of all objects', `send({ type: 'toString' })`, 'it sent a frame that does not exist'],
+    ['when a field is missing', `send({ type: 'done', run })`, 'it sent a frame that does not exist'],
+    ['when a field is of another kind', `send({ ...done(run), cpu: '1' })`, 'it sent a frame that does not exist'],
+    ['when a field is an object', `send({ ...done(run), result: {} })`, 'it sent a frame that can not be read'],
+    [
+      'when it nests arrays',
+      `write(framed('['.repeat(5e6) + ']'.repeat(5e6)))`,
+      'it sent a frame that can not be read',
+    ],
+    [
+      'when it nests arrays in a frame',
+      `write(framed('{"type":"pong","rss":1,"more":' + '['.repeat(5e6) + ']'.repeat(5e6) + '}'))`,
+      'it sent a frame that can not be read',
+    ],
+    [
+      'when its frame has very many fields',
+      `write(framed('{"type":"pong","rss":1' + Array.from({ length: 1e5 }, (_, n) => ',"k' + n + '":1').join('') + '}'))`,
+      'it sent a frame that can not be read',
+    ],
+    [
+      'when it ends in the middle of a frame',
+      `write(framed(JSON.stringify(done(run))).subarray(0, -1), () => process.abort())`,
+      /^it ended with /,
+    ],
+  ])('%s', async (_when, body, expected) => {
+    const impostor = await startImpostor(`on.run = ({ run, bundle }) => { ${body} }`)
+    const longestTurn = watchTurns()
+    const run = someRun()
+    const outcome = await impostor.run(run)
+    const { reason, death } = await impostor.died
+    expect(longestTurn()).toBeLessThan(mostMilliseconds)
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed', error: { name: 'CrashError' } })
+    expect(reason).toMatch(expected)
+    expect(death).toEqual({ suspects: [{ botId: run.bundle.botId, codeId: run.bundle.id }], fromOutside: false })
+  })
+
+  test('all of its runs are interrupted when nobody knows which of them it was', async () => {
+    const impostor = await startImpostor(
+      `const runs = []; on.run = ({ run }) => runs.push(run) > 1 && send({ type: 'secret' })`,
+    )
+    const runs = [someRun(), someRun()]
+    const outcomes = await Promise.all(runs.map((run) => impostor.run(run)))
+    expect(outcomes.map(({ status }) => status)).toEqual(['interrupted', 'interrupted'])
+    const { death } = await impostor.died
+    expect(death?.suspects.map(({ botId }) => botId)).toEqual(runs.map(({ bundle }) => bundle.botId))
+  })
+})
+
+test('a sandbox process that does not read has what it asked for pile up over there, and is dead in the middle of a frame', async () => {
+  const impostor = await startImpostor(`
+    on.run = ({ run }) => {
+      channel.pause()
+      let calls = 0
+      const calling = setInterval(() => {
+        calls += 1
+        if (calls <= 50) return send({ type: 'call', run, call: String(calls), request: '{"method":"GET","path":"/"}' })
+        clearInterval(calling)
+        write(framed(JSON.stringify(done(run))).subarray(0, -1))
+      }, 50)
+    }`)
+  let calls = 0
+  const host = async () => {
+    calls += 1
+    return ok('x'.repeat(4e6))
+  }
+  const outcome = await impostor.run(someRun({ host, limits: { hostCalls: 1000, hostCallsAtOnce: 4 } }))
+  expect(outcome.status).toBe('interrupted')
+  expect((await impostor.died).reason).toBe('it missed its heartbeats')
+  expect(calls).toBeGreaterThan(1)
+  expect(calls).toBeLessThan(15)
+})
+
+/** Sends these frames of the run, and ends it. */
+function saying(frames: string, end = 'send(done(run))'): Promise<Impostor> {
+  return startImpostor(`on.run = ({ run }) => { ${frames}; ${end} }`)
+}
+
+describe('what a hostile sandbox process says of a run', () => {
+  test('is logged as far as its limits go', async () => {
+    const impostor = await saying(`for (let n = 0; n < 300; n += 1) send(log(run, 'line ' + n))`)
+    expect(logged(await impostor.run(someRun({ limits: { logLines: 100 } })))).toHaveLength(101)
+    const lengthy = await saying(`for (let n = 0; n < 50; n += 1) send(log(run, 'x'.repeat(1000)))`)
+    expect(logged(await lengthy.run(someRun({ limits: { logCharacters: 5000 } })))).toHaveLength(5)
+  })
+
+  test('is logged with a time that is one, and a level that there is', async () => {
+    const impostor = await saying(`
+      send({ ...log(run, 'when?'), timestamp: 'yesterday' })
+      send({ ...log(run, 'ever?'), timestamp: '2026-99-99T99:99:99.999Z' })
+      send({ ...log(run, 'level?'), level: 'secret' })`)
+    const { logs } = await impostor.run(someRun())
+    expect(logs.map(({ message }) => message)).toEqual(['when?', 'ever?', 'level?'])
+    for (const { timestamp, level } of logs) {
+      expect(Math.abs(Date.now() - Date.parse(timestamp))).toBeLessThan(60_000)
+      expect(level).toBe('info')
+    }
+  })
+
+  test('is no more calls of the platform than it has, and no larger ones', async () => {
+    const impostor = await startImpostor(`
+      let replies = 0
+      on.run = ({ run }) => {
+        send({ type: 'call', run, call: 'too large', request: JSON.stringify({ method: 'GET', path: 'x'.repeat(2e5) }) })
+        send({ type: 'call', run, call: 'x'.repeat(100), request: '{"method":"GET","path":"/"}' })
+        for (let n = 0; n < 20; n += 1) send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' })
+      }
+      on.reply = ({ run }) => (replies += 1) === 5 && send(done(run))`)
+    const calls: string[] = []
+    const host: Host = async ({ path }) => {
+      calls.push(path)
+      return ok({})
+    }
+    done(await impostor.run(someRun({ host, limits: { hostCalls: 5, hostCallsAtOnce: 20 } })))
+    expect(calls).toEqual(['/', '/', '/', '/', '/'])
+  })
+
+  test('is no call of the platform that nobody could read', async () => {
+    const impostor = await startImpostor(`
+      const requests = ['', 'null', '[]', '{}', '{"method":"GET"}', '{"method":1,"path":"/"}', '['.repeat(5000)]
+      const replies = []
+      on.run = ({ run }) => requests.forEach((request, n) => send({ type: 'call', run, call: String(n), request }))
+      on.reply = ({ run, reply }) => {
+        if (replies.push(JSON.parse(reply).status) < requests.length) return
+        send(log(run, replies.join()))
+        send(done(run))
+      }`)
+    const { host, calls } = patientHost()
+    expect(logged(await impostor.run(someRun({ host })))).toEqual(['400,400,400,400,400,400,400'])
+    expect(calls).toEqual([])
+  })
+
+  test('is not heard any more when the run has ended', async () => {
+    const impostor = await startImpostor(`
+      let former
+      on.run = ({ run }) => {
+        if (former) {
+          send({ type: 'call', run: former, call: 'c', request: '{"method":"GET","path":"/"}' })
+          send({ type: 'fetch', run: former, fetch: 'f', request: '{"method":"GET","url":"http://example.com","redirect":"follow"}' })
+          send(log(former, 'late'))
+          send({ ...done(former), result: '"forged"' })
+        }
+        former = run
+        send(done(run))
+      }`)
+    const { host, calls } = patientHost()
+    const first = await impostor.run(someRun({ host }))
+    done(await impostor.run(someRun()))
+    expect(done(first)).toMatchObject({ result: {}, logs: [] })
+    expect(calls).toEqual([])
+  })
+
+  test.each([
+    ['no JSON', `result: '{'`, 'The result is not JSON'],
+    ['too large', `result: JSON.stringify('x'.repeat(2e5))`, 'The result is too large'],
+    ['nested too deep', `result: '['.repeat(2e4) + ']'.repeat(2e4)`, 'JSON may be nested 1000 deep'],
+    ['a state that is too large', `state: JSON.stringify({ x: 'x'.repeat(3e6) })`, 'The result is too large'],
+  ])('is no result when it is %s', async (_what, field, message) => {
+    const impostor = await saying('', `send({ ...done(run), ${field} })`)
+    expect(await impostor.run(someRun())).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
+  })
+
+  test('is processor time that can be', async () => {
+    const impostor = await saying('', `write(framed(JSON.stringify(done(run)).replace('"cpu":0', '"cpu":-1e999')))`)
+    expect(done(await impostor.run(someRun())).cpuMilliseconds).toBe(0)
+  })
+
+  test('is a failure of a kind that there is, in texts that can be kept', async () => {
+    const texts = ['name', 'message', 'stack', 'hook'].map((field) => `${field}: 'x'.repeat(1e6)`).join()
+    const impostor = await saying('', `send({ type: 'failed', run, reason: '__proto__', cpu: 0, ${texts} })`)
+    const outcome = await impostor.run(someRun())
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed' })
+    expect(JSON.stringify(outcome).length).toBeLessThan(30_000)
+  })
+
+  test('does not get it the code of others, nor its own twice', async () => {
+    const impostor = await startImpostor(`
+      const given = []
+      on.code = ({ bundle, source }) => given.push(bundle + ' ' + source.code)
+      on.run = ({ run, bundle }) => {
+        for (const asked of [bundle, bundle, 'another bundle']) send({ type: 'code', bundle: asked })
+        on.ping = () => { send(log(run, given.join())); send(done(run)) }
+      }`)
+    const run = someRun()
+    expect(logged(await impostor.run(run))).toEqual([`${run.bundle.id} ${run.bundle.code}`])
+  })
+})
+
+test('what a hostile sandbox process complains of does not fill the operator’s log', async () => {
+  const impostor = await startImpostor(`
+    on.run = ({ run }) => { for (let n = 0; n < 100; n += 1) process.stderr.write('x'.repeat(10_000)); send(done(run)) }`)
+  done(await impostor.run(someRun()))
+  await expect.poll(() => impostor.complaints.join('').length).toBeGreaterThan(0)
+  expect(impostor.complaints.join('').length).toBeLessThan(30_000)
+})
+
+test('frames that come byte by byte are frames', async () => {
+  const impostor = await startImpostor(`
+    on.run = ({ run }) => {
+      const bytes = Buffer.concat([framed(JSON.stringify(log(run, 'ä €'))), framed(JSON.stringify(done(run)))])
+      const step = (n) => n < bytes.length && write(bytes.subarray(n, n + 1), () => step(n + 1))
+      step(0)
+    }`)
+  expect(logged(await impostor.run(someRun()))).toEqual(['ä €'])
+})

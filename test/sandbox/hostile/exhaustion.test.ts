@@ -1,0 +1,3 @@
+import { runIdeas } from './run-ideas.ts'
+
+await runIdeas('exhaustion')

@@ -1,0 +1,12 @@
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  code: `
+    const all = []
+    for (;;) all.push(new Array(1e4).fill(Math.random()))
+    export const hooks = {}`,
+  outcome: 'refused',
+  failure: /It used more than the 16 MB of memory it has/,
+  upload: { limits: { memoryMegabytes: 16, loadMilliseconds: 10_000, wallMilliseconds: 10_000 } },
+  kills: 'perhaps',
+})

@@ -1,0 +1,8 @@
+import { outOfMemory } from '../ends.ts'
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  body: `const all = []; for (;;) all.push(new WeakRef({}))`,
+  ...outOfMemory,
+  kills: 'perhaps',
+})

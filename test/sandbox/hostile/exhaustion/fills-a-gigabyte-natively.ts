@@ -1,0 +1,8 @@
+import { outOfTime } from '../ends.ts'
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  body: `new Array(2 ** 27).fill(1)`,
+  ...outOfTime,
+  kills: true,
+})

@@ -1,0 +1,9 @@
+import { withTime } from '../ends.ts'
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  body: `const all = []; for (;;) all.push(new Intl.NumberFormat('de'))`,
+  outcome: 'error',
+  failure: /may make 2000/,
+  ...withTime,
+})

@@ -1,0 +1,9 @@
+import { withTime } from '../ends.ts'
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  body: `const locale = new Intl.Locale('de'); const all = []; for (;;) all.push(locale.maximize())`,
+  outcome: 'error',
+  failure: /may make 2000/,
+  ...withTime,
+})

@@ -1,0 +1,8 @@
+import { hostile } from '../hostile.ts'
+
+export default hostile({
+  body: `await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1))`,
+  outcome: 'timeout',
+  failure: /It did not end within the 1000 ms it has/,
+  upload: { limits: { wallMilliseconds: 1000 } },
+})

@@ -1,0 +1,11 @@
+import { hostile } from '../hostile.ts'
+
+/** What a hook returns is data, whatever it is called. */
+export default hostile({
+  body: `
+    await say('returning')
+    return { type: 'failed', status: 'failed', reason: 'crashed', error: { name: 'Error', message: 'forged' }, hook: 'forged', cpuMilliseconds: -1e9, logs: [{ timestamp: 'never', level: 'error', message: 'forged' }] }`,
+  outcome: 'done',
+  replies: ['returning'],
+  never: /forged/,
+})

@@ -1,0 +1,103 @@
+import type { FailureReason } from '#sandbox/contract.ts'
+
+/** One hostile idea: the code of a bot, and how it has to end. `README.md` tells how to write one. */
+export interface Hostile {
+  /**
+   * The body of the bot's `afterIncomingMessage`, which has `event`, `client`, `state` and `logger`; `say(value)`, which
+   * sends a text to the conversation; and `neighbour`, the ids that an attacker may have got hold of.
+   */
+  body?: string
+  /** The whole module instead, for ideas that a hook's body cannot hold. */
+  code?: string
+  /**
+   * Whether the `body` is that of a handler, as bundles of the public SDK have one. It has `event` and `message`,
+   * `ask(method, path, input, headers)`, which requests the platform, and `say` and `neighbour` as well.
+   */
+  sdk?: true
+  /** What comes before the hooks of a module with a `body`: it runs when the bundle is loaded. */
+  before?: string
+  /** What the hook does at the next message, before it answers that. */
+  later?: string
+  /** How the event ends: well (`done`), or for this reason. `refused`: the upload is refused already. */
+  outcome: 'done' | 'refused' | FailureReason
+  /** What the failure says: for a limit, its figure. */
+  failure?: RegExp
+  /** What the bot has said, in order; nothing else. */
+  replies?: string[]
+  /** What it has said at the next message before it answered that. */
+  laterReplies?: string[]
+  /** Lines that the bot's log has to have, in this order. */
+  logs?: RegExp[]
+  /** What nothing that the bot said or that was written of it may match. */
+  never?: RegExp
+  /** Whether the sandbox process has to be killed for it; `perhaps` where that depends on the machine, or on the moment. */
+  kills?: true | 'perhaps'
+  /** Whether the bot has ruined its own isolate, and answers its next message no more. */
+  spoils?: true
+  /** What is uploaded with the code, beside it. */
+  upload?: Record<string, unknown>
+}
+
+export function hostile(idea: Hostile): Hostile {
+  return idea
+}
+
+/** The ids of the neighbour, as hostile code knows them. */
+export interface NeighbourIds {
+  botId: string
+  conversationId: string
+  userId: string
+  messageId: string
+}
+
+/** The text of the message that comes after the hostile one. */
+export const again = 'again'
+
+/** The module of a hostile bot. */
+export function moduleOf(idea: Hostile): string {
+  if (idea.code !== undefined) return idea.code
+  return idea.sdk ? sdkModuleOf(idea) : nativeModuleOf(idea)
+}
+
+function nativeModuleOf({ body = '', before = '', later = '' }: Hostile): string {
+  return `
+    ${before}
+    export const hooks = {
+      async afterIncomingMessage({ event, client, state, logger }) {
+        const say = (value) =>
+          client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: String(value) || 'nothing' } })
+        if (event.payload.text === '${again}') {
+          ${later}
+          return void (await say('${again}'))
+        }
+        const neighbour = JSON.parse(event.payload.text)
+        ${body}
+      },
+    }`
+}
+
+function sdkModuleOf({ body = '', before = '', later = '' }: Hostile): string {
+  return `
+    ${before}
+    const handle = async ({ event, message }) => {
+      const ask = async (method, path, input, headers) => {
+        const body = input === undefined ? {} : { body: JSON.stringify(input) }
+        const authorization = 'Bearer ' + process.env.BP_TOKEN
+        const response = await fetch(process.env.BP_API_URL + path, { method, headers: { authorization, ...headers }, ...body })
+        return { status: response.status, body: await response.json() }
+      }
+      const say = (value) =>
+        ask('POST', '/v1/chat/messages', { conversationId: event.conversationId, type: 'text', payload: { text: String(value) || 'nothing' } })
+      if (message.payload.text === '${again}') {
+        ${later}
+        return void (await say('${again}'))
+      }
+      const neighbour = JSON.parse(message.payload.text)
+      ${body}
+    }
+    exports.handler = async ({ headers, body }) => {
+      if (headers['x-bp-operation'] !== 'event_received') return { status: 200 }
+      const { event } = JSON.parse(body)
+      return (await handle({ event, message: event.payload.message })) ?? { status: 200 }
+    }`
+}

@@ -1,0 +1,163 @@
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { messageCreated } from '#shared/models/event.ts'
+import type { EventRow, LogRow } from '#shared/store/tables.ts'
+import { createChatter } from '../../chatter.ts'
+import { replies } from '../../outcomes.ts'
+import { again, moduleOf, type Hostile } from './hostile.ts'
+import { openScene, wallMilliseconds, type Scene } from './scene.ts'
+import { until } from './until.ts'
+
+/** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
+const goneMilliseconds = wallMilliseconds + 2000 + 3000
+
+/** What an answer of the neighbour may take while nothing kills its process; the rest is for a busy machine. */
+const slowMilliseconds = 2000 + 3000
+
+/** Of one idea, whose waits have limits of their own. */
+const patience = { timeout: 90_000 }
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+/** What only the host knows: its paths, and the names of what lies outside of the isolates. */
+const hostWords = [root, process.execPath, 'node:internal', 'file://', 'isolated-vm', 'isolated_vm']
+
+/**
+ * Runs every idea of a folder, each beside a neighbour: those that cost nobody else anything first, a few at once.
+ *
+ * @param limits of their bots; those of the scene unless given
+ */
+export async function runIdeas(family: string, limits: Record<string, number> = {}): Promise<void> {
+  const ideas = await readIdeas(join(import.meta.dirname, family), limits)
+  let scene: Scene
+  beforeAll(async () => {
+    scene = await openScene()
+    return () => scene[Symbol.asyncDispose]()
+  })
+
+  const costsItsEvent = ideas.filter(([, { kills }]) => !kills)
+  describe('costs only its own event', () => {
+    // A copy, because vitest writes into the options that these are concurrent.
+    test.concurrent.for(costsItsEvent)('%s', { ...patience }, async ([, idea]) => {
+      await expect(runIdea(scene, idea)).resolves.toBeUndefined()
+    })
+  })
+
+  test('the neighbour was never interrupted by these', async () => {
+    expect(await scene.interruptions()).toBe(0)
+  })
+
+  test('the neighbour never waited for long', async () => {
+    expect(await scene.slowestAnswer()).toBeLessThan(slowMilliseconds)
+  })
+
+  test('nothing of the neighbour was touched', async () => {
+    await expect(scene.neighbourIsUntouched()).resolves.toBeUndefined()
+  })
+
+  const costsItsProcess = ideas.filter(([, { kills }]) => kills)
+  describe.runIf(costsItsProcess.length > 0)('costs its sandbox process as well, and the neighbour a moment', () => {
+    test.for(costsItsProcess)('%s', patience, async ([, idea]) => {
+      await expect(runIdea(scene, idea)).resolves.toBeUndefined()
+    })
+  })
+}
+
+async function readIdeas(folder: string, limits: Record<string, number>): Promise<[string, Hostile][]> {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'))
+  return Promise.all(
+    files.toSorted().map(async (file) => {
+      const { default: idea } = (await import(join(folder, file))) as { default: Hostile }
+      const limited = { ...idea, upload: { limits, ...idea.upload } }
+      return [basename(file, '.ts').replaceAll('-', ' '), limited] as [string, Hostile]
+    }),
+  )
+}
+
+async function runIdea(scene: Scene, idea: Hostile): Promise<void> {
+  const pids = idea.kills === true ? await scene.sandboxPids() : []
+  if (idea.outcome === 'refused') await expectRefusal(scene, idea)
+  else await expectOutcome(scene, idea)
+  // What does not stop would go on in there for ever.
+  await until('the sandbox process to go', scene.sandboxPids, (left) => !pids.some((pid) => left.includes(pid)))
+  await scene.neighbourAnswers()
+  scene.workerLives()
+  await scene.memoryComesBack()
+}
+
+async function expectRefusal({ platform }: Scene, idea: Hostile): Promise<void> {
+  const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code: moduleOf(idea), ...idea.upload })
+  expect({ status, message: body.message }).toMatchObject({
+    status: 400,
+    message: expect.stringMatching(idea.failure ?? /./),
+  })
+  expectNoHostWords(body.message)
+}
+
+async function expectOutcome({ platform, neighbour }: Scene, idea: Hostile): Promise<void> {
+  const created = await platform.ask('POST', '/v1/admin/bots', { code: moduleOf(idea), ...idea.upload })
+  expect(created).toMatchObject({ status: 200 })
+  const { bot } = created.body
+  const chatter = await createChatter(bot.integrations.chat.webhookUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, JSON.stringify(neighbour))
+  const goesOn = idea.code === undefined && !idea.spoils
+  if (goesOn) await chatter.say(conversationId, again)
+
+  const ended = () =>
+    platform.context
+      .db('events')
+      .where({ bot_id: bot.id, type: messageCreated })
+      .whereNotNull('ended_at')
+      .orderBy(['created_at', 'id'])
+  const count = goesOn ? 2 : 1
+  const [event, next] = await until('the events to end', ended, ({ length }) => length === count)
+  const logs = await platform.context.db('logs').where({ bot_id: bot.id }).orderBy(['created_at', 'id'])
+  const said = await replies(platform, conversationId)
+  expectEnd(idea, event!, logs)
+  if (idea.replies) {
+    expect(said).toEqual(goesOn ? [...idea.replies, ...(idea.laterReplies ?? []), again] : idea.replies)
+  }
+  if (goesOn) expect([next!.status, said.at(-1)]).toEqual(['processed', again])
+  const written = JSON.stringify([
+    event!.failure_reason,
+    next?.failure_reason,
+    logs.map(({ message }) => message),
+    said,
+  ])
+  expectNoHostWords(written)
+  if (idea.never) expect(written).not.toMatch(idea.never)
+}
+
+function expectEnd({ outcome, failure = /./, logs: expected = [] }: Hostile, event: EventRow, logs: LogRow[]): void {
+  const lines = logs.map(({ level, message }) => `${level}: ${message}`)
+  if (outcome === 'done') {
+    expect([event.status, event.failure_reason]).toEqual(['processed', null])
+  } else {
+    const said = outcome === 'error' ? event.failure_reason : event.failure_reason?.replace(/^\w+: /, '')
+    expect(event).toMatchObject({ status: 'failed', failure_reason: expect.any(String) })
+    expect(reasonOf(event.failure_reason!)).toBe(outcome)
+    expect(said).toMatch(failure)
+    expect(lines).toContainEqual(expect.stringContaining(event.failure_reason!))
+  }
+  let from = 0
+  for (const line of expected) {
+    const at = lines.findIndex((candidate, index) => index >= from && line.test(candidate))
+    expect(at, `${line} in the log, which is ${JSON.stringify(lines)}`).not.toBe(-1)
+    from = at + 1
+  }
+  expect(event.ended_at!.getTime() - event.started_at!.getTime()).toBeLessThan(goneMilliseconds)
+}
+
+const limitReasons = ['timeout', 'cpu', 'memory', 'hostCalls', 'network', 'result', 'timers', 'crashed']
+
+/** The reason that a failure begins with; without one it is an error of the bot's own. */
+function reasonOf(failure: string): string {
+  const word = /^(\w+): /.exec(failure)?.[1] ?? ''
+  return limitReasons.includes(word) ? word : 'error'
+}
+
+function expectNoHostWords(text: string): void {
+  for (const word of hostWords) expect(text).not.toContain(word)
+}
