@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 import type { MemoryShare } from './answer-memory.ts'
 import { OutboundError } from './outbound/errors.ts'
 import type { OutboundResponse } from './outbound/open-outbound.ts'
 
-type Decode = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>
+type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
 const inflateWrapped = promisify(inflate)
 const inflateBare = promisify(inflateRaw)
@@ -13,6 +13,7 @@ const decoders: Record<string, Decode> = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
   br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
   // Servers disagree on whether this has a header; its first byte tells.
   deflate: (bytes, options) => ((bytes[0]! & 0x0f) === 8 ? inflateWrapped : inflateBare)(bytes, options),
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch } from '#sandbox/contract.ts'
+import type { CodeLimits } from '#shared/models/code-limits.ts'
 import { findPermissions } from '#shared/store/permissions.ts'
 import { AnswerMemory, type MemoryShare } from './answer-memory.ts'
 import type { Code } from './bundles.ts'
@@ -9,11 +10,9 @@ import { redirectOf, type Method } from './outbound/hops.ts'
 import type { OutboundResponse } from './outbound/open-outbound.ts'
 import type { Tools } from './worker.ts'
 
-/** Of one request, its redirects and the body of its answer included. */
-const timeoutMilliseconds = 30_000
-const mostRequestBytes = 1024 * 1024
-/** Of an answer, as it comes over the wire and decompressed. */
-const mostAnswerBytes = 10 * 1024 * 1024
+const megabyte = 1024 * 1024
+
+const mostRequestBytes = megabyte
 
 /** How many requests the runs of one event's handling have made, all together. */
 export interface FetchCount {
@@ -25,14 +24,13 @@ export interface Fetcher {
   botId: string
   code: Code
   count: FetchCount
-  /** How many an event may make. */
-  most: number
+  limits: Pick<CodeLimits, 'fetches' | 'fetchMilliseconds' | 'fetchMegabytes'>
 }
 
 /** Opens `fetch` for a run. */
 export type OpenFetch = (fetcher: Fetcher) => HostFetch
 
-type Needs = Pick<Tools, 'db' | 'outbound' | 'log'>
+type Needs = Pick<Tools, 'db' | 'config' | 'outbound' | 'log'>
 
 /**
  * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
@@ -43,17 +41,19 @@ export function prepareFetch(tools: Needs): OpenFetch {
   return (fetcher) => openFetch(tools, memory, fetcher)
 }
 
-function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, most }: Fetcher): HostFetch {
+function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, limits }: Fetcher): HostFetch {
   const installation = 'installation' in code ? code.installation : undefined
   const tenant = installation?.id ?? botId
   return async (request, signal) => {
     count.fetches += 1
-    if (count.fetches > most) return { failure: 'limit', message: `An event may make ${most} requests` }
+    if (count.fetches > limits.fetches) {
+      return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
+    }
     try {
-      const { net = [] } = await findPermissions(tools.db, botId, installation?.integration_id)
+      const { net = tools.config.sandbox.net } = await findPermissions(tools.db, botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
       using share = memory.open(tenant)
-      return await send(tools, request, { tenant, allow: net, signal }, share)
+      return await send(tools, request, { tenant, allow: net, signal }, limits, share)
     } catch (error) {
       return toFailure(tools, error)
     }
@@ -64,8 +64,10 @@ async function send(
   { outbound }: Needs,
   request: FetchRequest,
   grant: { tenant: string; allow: string[]; signal: AbortSignal },
+  { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
   share: MemoryShare,
 ): Promise<FetchAnswer> {
+  const mostBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
   share.add(body?.length ?? 0)
   using response = await outbound.request({
@@ -75,15 +77,15 @@ async function send(
     method: request.method as Method,
     headers: { 'accept-encoding': 'br, gzip, deflate', ...request.headers },
     ...(body && { body }),
-    timeoutMilliseconds,
-    maxResponseBytes: mostAnswerBytes,
+    timeoutMilliseconds: fetchMilliseconds,
+    maxResponseBytes: mostBytes,
     ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
   })
   const { status, statusText, url } = response
   if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
     throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
   }
-  const bytes = await readDecoded(response, mostAnswerBytes, share)
+  const bytes = await readDecoded(response, mostBytes, share)
   const isBase64 = !isUtf8(bytes)
   return {
     status,

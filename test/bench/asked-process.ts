@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { fork, type ForkOptions } from 'node:child_process'
 import { once } from 'node:events'
 
 /** A process of the benchmark's own that is asked one thing after the other. */
@@ -15,13 +15,15 @@ type Reply<Answer> = { answer: Answer } | { error: string }
  *
  * @param name what errors call it
  * @param script a module that calls `answerQuestions`
+ * @param options by which program it is run, if not by this one
  */
 export function startAskedProcess<Question extends object, Answer>(
   name: string,
   script: URL,
   parts: AsyncDisposableStack,
+  options: ForkOptions = {},
 ): AskedProcess<Question, Answer> {
-  const child = fork(script)
+  const child = fork(script, options)
   parts.defer(async () => {
     const exited = once(child, 'exit')
     if (child.connected) child.disconnect()

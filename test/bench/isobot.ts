@@ -33,7 +33,7 @@ const echoBot = `
 export async function startIsobot(options: SystemOptions): Promise<System> {
   const isobot = await prepare(`isobot_on_${options.backEnd}`, options)
   const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
-  const chatUrl = await isobot.createBot({ name: 'Echo', code: echoBot })
+  const { chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot })
   const chats = await openChats(chatUrl, options.conversations)
   return { chatUrl, chats, databaseUrl: isobot.databaseUrl, processes }
 }
@@ -42,19 +42,57 @@ export async function startIsobot(options: SystemOptions): Promise<System> {
 export async function startApi(database: string, options: SystemOptions): Promise<StreamServer> {
   const isobot = await prepare(database, options)
   const pid = await isobot.start('api')
-  const chatUrl = await isobot.createBot({ name: 'Silent' })
+  const { chatUrl } = await isobot.createBot({ name: 'Silent' })
   return { chatUrl, chats: await openChats(chatUrl, options.conversations), pid }
+}
+
+/** A platform whose bots are called from outside, by their actions. */
+export interface BotHost {
+  /** Makes another bot of this code. */
+  createBot(code: string): Promise<{ call(action: string, input: object): Promise<unknown> }>
+  workerPid: number
+}
+
+/** Starts the api and the worker without any bot. */
+export async function startBotHost(
+  database: string,
+  environment: NodeJS.ProcessEnv,
+  options: SystemOptions,
+): Promise<BotHost> {
+  const isobot = await prepare(database, options, environment)
+  await isobot.start('api')
+  const workerPid = await isobot.start('worker')
+  return {
+    workerPid,
+    async createBot(code) {
+      const { id } = await isobot.createBot({ name: 'Bot', code })
+      return {
+        async call(type, input) {
+          const path = '/v1/chat/actions'
+          const { output } = await isobot.ask<{ output: unknown }>(path, { type, input }, { 'x-bot-id': id })
+          return output
+        },
+      }
+    },
+  }
 }
 
 interface Isobot {
   databaseUrl: string
   /** Starts a process, and gives its id. */
   start(name: 'api' | 'worker'): Promise<number>
-  /** Gives the address of the bot's chat, as soon as the api is ready. */
-  createBot(bot: { name: string; code?: string }): Promise<string>
+  /** Gives the bot and the address of its chat, as soon as the api is ready. */
+  createBot(bot: { name: string; code?: string }): Promise<{ id: string; chatUrl: string }>
+  /** Posts something as the administrator. */
+  ask<Answer>(path: string, body: object, headers?: Record<string, string>): Promise<Answer>
 }
 
-async function prepare(database: string, { servers, backEnd, nodeOptions, parts }: SystemOptions): Promise<Isobot> {
+/** @param own variables of the environment that replace the usual ones */
+async function prepare(
+  database: string,
+  { servers, backEnd, nodeOptions, parts }: SystemOptions,
+  own: NodeJS.ProcessEnv = {},
+): Promise<Isobot> {
   const databaseUrl = await servers.postgres.createDatabase(database)
   await migrate(databaseUrl)
   const token = randomBytes(32).toString('hex')
@@ -75,8 +113,12 @@ async function prepare(database: string, { servers, backEnd, nodeOptions, parts 
     CHAT_RATE_LIMIT_INSTALLATION: '0',
     WORKER_CONCURRENCY: String(workerConcurrency),
     SANDBOX_PROCESSES: '1',
+    ...own,
   }
+  const ask: Isobot['ask'] = (path, body, headers) =>
+    post(`${url}${path}`, body, { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId, ...headers })
   return {
+    ask,
     databaseUrl,
     async start(name) {
       const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.ts')] as const
@@ -86,12 +128,11 @@ async function prepare(database: string, { servers, backEnd, nodeOptions, parts 
     },
     async createBot(fields) {
       await untilReady(url)
-      const { bot } = await post<{ bot: { integrations: { chat: { webhookUrl: string } } } }>(
-        `${url}/v1/admin/bots`,
+      const { bot } = await ask<{ bot: { id: string; integrations: { chat: { webhookUrl: string } } } }>(
+        '/v1/admin/bots',
         fields,
-        { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
       )
-      return bot.integrations.chat.webhookUrl
+      return { id: bot.id, chatUrl: bot.integrations.chat.webhookUrl }
     },
   }
 }

@@ -7,13 +7,15 @@ import { mostStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
+import { compareSandboxes } from './sandbox/compare.ts'
+import { describeAbsence, describeCapacity, describeSandboxes, sandboxesTable } from './sandbox/report.ts'
 import { startServers, type Servers } from './servers.ts'
 import { listenersPerConversation } from './system.ts'
 
 /**
  * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
- * carries open streams, and how soon bots answer in the sandbox; each beside a floor, which does the same with nothing
- * of ours. See the README in this folder.
+ * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
+ * same with nothing of ours. See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -38,6 +40,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
   const sections = [describeMachine()]
   // They need no servers, which would be on the same cores.
   if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, parts)))
+  if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, parts)))
   if (benchmarks.includes('straight-line') || benchmarks.includes('listeners')) {
     const servers = await startServers(parts)
     if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, parts)))
@@ -49,6 +52,17 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
 async function bundles(options: Options, parts: AsyncDisposableStack): Promise<string[]> {
   console.error('Measuring bundles')
   return [describeBundles(options), bundlesTable(await compareBundles(options, parts))]
+}
+
+async function sandboxes(options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+  console.error('Measuring the sandbox')
+  const comparison = await compareSandboxes(options, parts)
+  return [
+    describeSandboxes(options),
+    sandboxesTable(comparison),
+    describeAbsence(comparison),
+    describeCapacity(comparison),
+  ]
 }
 
 async function straightLine(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

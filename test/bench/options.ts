@@ -3,7 +3,7 @@ import { backEnds, type BackEnd } from './back-ends.ts'
 import { listenersPerConversation } from './system.ts'
 
 /** The benchmarks, each of which may be left out. */
-const benchmarks = ['straight-line', 'listeners', 'bundles'] as const
+const benchmarks = ['straight-line', 'listeners', 'bundles', 'sandbox'] as const
 type Benchmark = (typeof benchmarks)[number]
 
 export interface Options {
@@ -24,7 +24,7 @@ export interface Options {
 }
 
 export const usage = `Usage: npm run bench -- [options]
-  --only <benchmark>                 straight-line, listeners or bundles (all of them)
+  --only <benchmark>                 straight-line, listeners, bundles or sandbox (all of them)
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)
@@ -54,7 +54,7 @@ export function readOptions(): Options {
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
   const wanted = benchmarks.filter((name) => (values.only ?? name) === name)
-  if (wanted.length === 0) throw new Error(`--only must be straight-line, listeners or bundles, not '${values.only}'`)
+  if (wanted.length === 0) throw new Error(`--only must be one of ${benchmarks.join(', ')}, not '${values.only}'`)
   return {
     benchmarks: wanted,
     listeners: hundreds('listeners', values.listeners),

@@ -161,10 +161,19 @@ test.each(['', '/path', 'http://', 'http://[::1/', 'http://a b/', 'http://1.1.1.
 
 test('a public address is reached at an unusual port only where the caller names the port', async () => {
   const reach = openReach(configWith([]), log)
-  const target = { host: '1.1.1.1', port: 8443 }
+  const target = { host: '1.1.1.1', port: 8443, mayBePrivate: true }
   await expect(reach.checkAddress({ ...target, portIsNamed: false })).rejects.toMatchObject({ reason: 'forbidden' })
   await expect(reach.checkAddress({ ...target, portIsNamed: true })).resolves.toBeUndefined()
   await expect(reach.checkAddress({ ...target, port: 443, portIsNamed: false })).resolves.toBeUndefined()
+})
+
+test('a port of another protocol is never reached, unless the operator opened the very port', async () => {
+  const target = { port: 25, portIsNamed: true, mayBePrivate: true }
+  const refused = { reason: 'forbidden', message: expect.stringContaining('another protocol than HTTP') }
+  const reach = openReach(configWith(['10.0.0.0/8', '10.0.0.1:25']), log)
+  await expect(reach.checkAddress({ ...target, host: '1.1.1.1' })).rejects.toMatchObject(refused)
+  await expect(reach.checkAddress({ ...target, host: '10.0.0.2' })).rejects.toMatchObject(refused)
+  await expect(reach.checkAddress({ ...target, host: '10.0.0.1' })).resolves.toBeUndefined()
 })
 
 describe("the operator's opening", () => {
@@ -201,6 +210,17 @@ describe("the operator's opening", () => {
     expect(closed.connections()).toBe(0)
   })
 
+  test('is not for callers whose list has everybody on it, unless it names the host as well', async () => {
+    await using guard = openGuard(['127.0.0.1'], { resolve: namesAt({ 'n8n.lan': ['127.0.0.1'] }) })
+    const url = `http://n8n.lan:${open.port}/`
+    for (const allow of [['*'], [`*:${open.port}`], ['*', 'other.lan']]) {
+      await expect(guard.ask(url, { allow })).rejects.toMatchObject(notPublic)
+    }
+    expect(await guard.ask(url, { allow: ['*', 'n8n.lan'] })).toMatchObject({ text: 'open' })
+    // A connection that was made for the one list is not for the other.
+    await expect(guard.ask(url, { allow: ['*'] })).rejects.toMatchObject(notPublic)
+  })
+
   test("does not widen a caller's list", async () => {
     await using guard = openGuard(['127.0.0.1'])
     await expect(guard.ask(open.url, { allow: ['api.example.com'] })).rejects.toMatchObject({ reason: 'forbidden' })
@@ -216,7 +236,11 @@ describe("the platform's own servers are never reached, although all of this mac
     ['PostgreSQL', (port: number) => ({ DATABASE_URL: `postgres://user:password@127.0.0.1:${port}/isobot` })],
     ['PostgreSQL by name', (port: number) => ({ DATABASE_URL: `postgres://user:password@localhost:${port}/isobot` })],
     ['Redis', (port: number) => ({ REDIS_URL: `redis://:password@127.0.0.1:${port}/0` })],
+    ['PostgreSQL behind a socket', (port: number) => ({ DATABASE_URL: `postgres://user@%2Fvar%2Frun:${port}/isobot` })],
     ['Redis at an IPv6 address', (port: number) => ({ REDIS_URL: `redis://[::1]:${port}` })],
+    ['the api', (port: number) => ({ PORT: String(port) })],
+    ['the api at one interface', (port: number) => ({ PORT: String(port), HOST: '127.0.0.1' })],
+    ['the api at all interfaces', (port: number) => ({ PORT: String(port), HOST: '0.0.0.0' })],
   ])('%s', async (_what, environment) => {
     const resolve = namesAt({ localhost: ['127.0.0.1'], 'database.internal': ['64:ff9b::7f00:1', '127.0.0.1'] })
     await using guard = openGuard(everything, { resolve, environment: environment(closed.port) })
@@ -242,7 +266,8 @@ describe("the platform's own servers are never reached, although all of this mac
       log,
     )
     for (const port of [5432, 6379]) {
-      await expect(reach.checkAddress({ host: '127.0.0.1', port, portIsNamed: true })).rejects.toMatchObject(notPublic)
+      const target = { host: '127.0.0.1', port, portIsNamed: true, mayBePrivate: true }
+      await expect(reach.checkAddress(target)).rejects.toMatchObject(notPublic)
     }
   })
 })
@@ -280,7 +305,6 @@ describe("a caller's list", () => {
     ['*example.com', 'notexample.com'],
     ['*.example.com', 'api.example.com.evil.test'],
     ['api.example.com', 'api.example.com.evil.test'],
-    ['*', 'example.com'],
     ['', 'example.com'],
     ['api.example.com:443', 'api.example.com'],
     ['*.0.0.1', '127.0.0.1'],

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Method } from '../../worker/outbound/hops.ts'
 import type { OutboundRequest } from '../../worker/outbound/open-outbound.ts'
+import { startDripping } from './dripping.ts'
 import { openGuard, startTarget, usual, type Guard, type Target } from './outbound-fixture.ts'
 
 let target: Target
@@ -84,6 +85,8 @@ describe('a request', () => {
       'Keep-Alive': 'timeout=1000',
       'Proxy-Authorization': 'Basic secret',
       'Proxy-Connection': 'keep-alive',
+      'Proxy-Authenticate': 'Basic',
+      'Proxy-Anything': 'yes',
       TE: 'trailers',
       Trailer: 'x-trailer',
       Upgrade: 'websocket',
@@ -109,7 +112,13 @@ describe('a request', () => {
     ['a line break in the name of a header', { headers: { 'x-given: yes\r\nx-smuggled': 'yes' } }],
     ['a space in the name of a header', { headers: { 'transfer-encoding ': 'chunked' } }],
     ['a line break in the method', { method: 'GET /smuggled HTTP/1.1\r\nx:' as Method }],
+    ['a line feed in a header', { headers: { 'x-given': 'yes\nx-smuggled: yes' } }],
+    ['a zero in a header', { headers: { 'x-given': 'yes\0' } }],
+    ['a header without a name', { headers: { '': 'yes' } }],
     ['a method for proxies', { method: 'CONNECT' as Method }],
+    ['a method that has secrets come back', { method: 'TRACE' as Method }],
+    ['its former name', { method: 'TRACK' as Method }],
+    ['a method in lower case', { method: 'get' as Method }],
     ['a body where none belongs', { method: 'GET', body: 'GET /smuggled HTTP/1.1\r\n\r\n' }],
   ])('with %s is called invalid, and not sent', async (_what, options) => {
     const before = target.requests.length
@@ -173,6 +182,24 @@ describe('time', () => {
   test('runs out while the body does not go on', async () => {
     const response = await request('/started', { timeoutMilliseconds: 200 })
     await expect(text(response.body)).rejects.toMatchObject({ reason: 'timeout' })
+  })
+
+  test.each([
+    ['the headers', 'HTTP/1.1 200 OK\r\nx-slow: '],
+    ['interim answers', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3)],
+    ['the body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
+  ])('runs out while a server sends %s in drops', async (what, start) => {
+    const drop = {
+      'the headers': 'x',
+      'interim answers': 'HTTP/1.1 103 Early Hints\r\n\r\n',
+      'the body': '1\r\nx\r\n',
+    }[what]!
+    await using dripping = await startDripping(start, drop)
+    await using own = openGuard([`127.0.0.1:${dripping.port}`])
+    const url = `http://127.0.0.1:${dripping.port}/`
+    await expect(own.ask(url, { timeoutMilliseconds: 500 })).rejects.toMatchObject({ reason: 'timeout' })
+    expect(dripping.drops()).toBeGreaterThan(3)
+    await expect.poll(() => dripping.openConnections()).toBe(0)
   })
 
   test('runs out while the name is being resolved', async () => {
@@ -239,15 +266,17 @@ describe('connections', () => {
   })
 
   test('of one tenant to one origin are bounded, and what waits has its turn', async () => {
-    held.length = 0
-    const before = await target.openConnections()
-    const answers = Array.from({ length: 40 }, () => guard.ask(`${target.url}/held`, { tenant: 'bot_many' }))
-    await expect.poll(() => held.length).toBe(32)
-    expect((await target.openConnections()) - before).toBe(32)
-    for (const response of held.splice(0)) response.end('done')
-    await expect.poll(() => held.length).toBe(8)
-    for (const response of held.splice(0)) response.end('done')
-    expect(await Promise.all(answers)).toHaveLength(40)
+    const waiting: ServerResponse[] = []
+    await using own = await startTarget((_request, response) => void waiting.push(response))
+    await using bounded = openGuard([`127.0.0.1:${own.port}`])
+    const answers = Promise.all(Array.from({ length: 40 }, () => bounded.ask(own.url)))
+    answers.catch(() => {})
+    await expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(32)
+    expect(await own.openConnections()).toBe(32)
+    for (const response of waiting.splice(0)) response.end('done')
+    await expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(8)
+    for (const response of waiting.splice(0)) response.end('done')
+    expect(await answers).toHaveLength(40)
   })
 })
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '#sandbox/contract.ts'
 import type { Context } from '#shared/context.ts'
+import { allowedLimits } from '#shared/limit-settings.ts'
 import type { WebhookRequest } from '#shared/models/webhook.ts'
-import type { EventRow } from '#shared/store/tables.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { bodyLength, readBodyParts } from '#shared/store/webhook-bodies.ts'
 import { Unrunnable } from './call.ts'
 
@@ -17,8 +18,8 @@ const shareOfMemory = 1 / 4
  *
  * @throws Unrunnable when the isolate could not hold it
  */
-export async function readWebhookRequest({ db, config }: Context, event: EventRow): Promise<JsonObject> {
-  const { memoryMegabytes } = config.sandbox
+export async function readWebhookRequest({ db, config }: Context, event: ClaimedEvent): Promise<JsonObject> {
+  const { memoryMegabytes } = allowedLimits(config.sandbox, event.limits)
   const length = await bodyLength(db, event.id)
   if (length > memoryMegabytes * megabyte * shareOfMemory) {
     const size = `${Math.ceil(length / megabyte)} MB`

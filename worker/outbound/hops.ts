@@ -24,13 +24,15 @@ const connectionHeaders = new Set([
   'host',
   'http2-settings',
   'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
 ])
+
+function isOfConnection(name: string): boolean {
+  return connectionHeaders.has(name) || name.startsWith('proxy-')
+}
 
 /** What another origin may be told. All else may be a secret of the first one's, whatever its name. */
 const harmlessHeader = /^(accept(-.+)?|content-.+|user-agent)$/
@@ -55,7 +57,7 @@ export function firstHop(wanted: {
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
     throw new OutboundError('invalid', `A ${method} request has no body: leave it out, or use POST`)
   }
-  const kept = selectHeaders(lowerCased(headers), (name) => !connectionHeaders.has(name))
+  const kept = selectHeaders(lowerCased(headers), (name) => !isOfConnection(name))
   return { url: parseUrl(String(wanted.url)), method, headers: kept, body }
 }
 

@@ -67,19 +67,19 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
 
   /**
    * The connections for a target. Their sockets were judged when they were made, so requests share them only where the
-   * verdict is the same: of one tenant, and with the port named by its list or not.
+   * verdict is the same: of one tenant, and allowed the same by its list.
    */
-  function agentFor(tenant: string, { portIsNamed }: Target): Agent {
-    const key = `${portIsNamed ? 'named' : 'usual'} ${tenant}`
+  function agentFor(tenant: string, { portIsNamed, mayBePrivate }: Target): Agent {
+    const key = `${portIsNamed} ${mayBePrivate} ${tenant}`
     const known = agents.get(key)
     if (known) return known
-    const agent = new Agent({ factory: (origin) => openPool(new URL(origin), portIsNamed) })
+    const agent = new Agent({ factory: (origin) => openPool(new URL(origin), { portIsNamed, mayBePrivate }) })
     agents.set(key, agent)
     return agent
   }
 
-  function openPool(origin: URL, portIsNamed: boolean): Pool {
-    const target = { ...readTarget(origin, 'public'), portIsNamed }
+  function openPool(origin: URL, allowed: Pick<Target, 'portIsNamed' | 'mayBePrivate'>): Pool {
+    const target = { ...readTarget(origin, 'public'), ...allowed }
     return new Pool(origin, {
       connections: connectionsPerOrigin,
       keepAliveMaxTimeout: keepAliveMilliseconds,

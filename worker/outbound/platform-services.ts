@@ -11,11 +11,18 @@ export interface Service {
   port: number
 }
 
-/** The platform's own database and Redis, which nobody's request may reach, whatever the operator opened. */
-export function platformServices({ database, redis }: Config): Service[] {
+/**
+ * The platform's own database, Redis and api, which nobody's request may reach, whatever the operator opened. The api is
+ * for those who come in by its public address.
+ */
+export function platformServices({ database, redis, http }: Config): Service[] {
   // A client that is never connected: it knows the driver's reading of the URL, with its defaults.
   const { host, port } = new Client(connectionSettings(database))
-  const services = host.startsWith('/') ? [] : [{ host, port }]
+  // Behind a socket in the file system is a server of this machine, which mostly listens at its port as well.
+  const services = [
+    { host: host.startsWith('/') ? 'localhost' : host, port },
+    { host: http.host ?? 'localhost', port: http.port },
+  ]
   if (redis) {
     const url = new URL(redis.url)
     services.push({ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 6379) })

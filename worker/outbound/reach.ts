@@ -6,7 +6,8 @@ import type { Address, Opening } from '#shared/openings.ts'
 import { belongsTo, isPublic, parseAddress } from './addresses.ts'
 import { OutboundError } from './errors.ts'
 import { leadsTo, platformServices } from './platform-services.ts'
-import { resolveByDns, resolveBySystem, resolveOrThrow, type Resolve, type ResolvedAddress } from './resolver.ts'
+import { isOtherProtocols } from './ports.ts'
+import { askNameServers, resolveBySystem, resolveOrThrow, type Resolve, type ResolvedAddress } from './resolver.ts'
 import type { Target } from './targets.ts'
 
 /** Which addresses may be reached: public ones and what the operator opened, but never the platform's own servers. */
@@ -22,6 +23,7 @@ export interface Reach {
 
 /** @param resolve finds the addresses of names, unless the name servers shall */
 export function openReach(config: Config, log: Logger, resolve?: Resolve): Reach {
+  const resolveByDns = askNameServers()
   const openings = config.outbound.allowPrivate
   const services = platformServices(config)
 
@@ -33,10 +35,16 @@ export function openReach(config: Config, log: Logger, resolve?: Resolve): Reach
   }
 
   async function refusalOf(target: Target, addresses: Address[]): Promise<'private' | 'platform' | 'port' | undefined> {
-    const closed = addresses.filter((address) => !openings.some((opening) => opens(opening, target, address)))
+    const openingsOf = (address: Address) =>
+      target.mayBePrivate ? openings.filter((opening) => opens(opening, target, address)) : []
+    const closed = addresses.filter((address) => openingsOf(address).length === 0)
     if (!closed.every(isPublic)) return 'private'
+    if (await leadsTo(services, addresses, target.port).catch(() => true)) return 'platform'
     if (closed.length > 0 && !target.portIsNamed && target.port !== 80 && target.port !== 443) return 'port'
-    return (await leadsTo(services, addresses, target.port).catch(() => true)) ? 'platform' : undefined
+    if (!isOtherProtocols(target.port)) return undefined
+    // Whoever opened a network hardly thought of its mail server; whoever opened the port did.
+    const isOpened = addresses.every((address) => openingsOf(address).some(({ port }) => port === target.port))
+    return isOpened ? undefined : 'port'
   }
 
   async function resolveAndCheck(target: Target): Promise<ResolvedAddress[]> {
@@ -61,16 +69,15 @@ function opens({ target, port }: Opening, wanted: Target, address: Address): boo
 }
 
 /** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
-function addressRefused({ host }: Target): OutboundError {
-  return new OutboundError(
-    'forbidden',
-    `${host} is not at a public address: if it is to be reached, the operator adds it to OUTBOUND_ALLOW_PRIVATE`,
-  )
+function addressRefused({ host, mayBePrivate }: Target): OutboundError {
+  const remedy = `if it is to be reached, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
+  const further = mayBePrivate ? '' : ', and permissions.net names it'
+  return new OutboundError('forbidden', `${host} is not at a public address: ${remedy}${further}`)
 }
 
 function portRefused({ host, port }: Target): OutboundError {
-  return new OutboundError(
-    'forbidden',
-    `Port ${port} of ${host} may not be requested: use 80 or 443, or have ${host}:${port} allowed by name`,
-  )
+  const remedy = isOtherProtocols(port)
+    ? 'another protocol than HTTP is spoken there'
+    : `use 80 or 443, or have ${host}:${port} allowed by name`
+  return new OutboundError('forbidden', `Port ${port} of ${host} may not be requested: ${remedy}`)
 }

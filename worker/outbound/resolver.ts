@@ -10,13 +10,18 @@ export interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /**
- * Asks the name servers directly. The system's own lookup occupies one of four threads that the whole process shares
- * for as long as a name server takes, and would complete a name from the machine's search list.
+ * Asks name servers directly. The system's own lookup occupies one of four threads that the whole process shares for as
+ * long as a name server takes, and would complete a name from the machine's search list.
+ *
+ * @param servers as `address:port`; absent: those that the machine is configured with
  */
-export const resolveByDns: Resolve = async (host) => {
-  const resolver = new Resolver({ timeout: 2000, tries: 2 })
-  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  return [...addressesIn(ipv4, 4), ...addressesIn(ipv6, 6)]
+export function askNameServers(servers?: string[]): Resolve {
+  return async (host) => {
+    const resolver = new Resolver({ timeout: 2000, tries: 2 })
+    if (servers) resolver.setServers(servers)
+    const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    return [...addressesIn(ipv4, 4), ...addressesIn(ipv6, 6)]
+  }
 }
 
 /** Asks as every other program on this machine does: names that only the machine knows are found as well. */

@@ -1,7 +1,10 @@
 import { domainToASCII } from 'node:url'
 import { OutboundError } from './errors.ts'
 
-/** Hosts that a request may go to: `api.example.com`, `*.example.com`, each optionally with `:port`; or all public ones. */
+/**
+ * Hosts that a request may go to: `api.example.com`, `*.example.com` or, for all public ones, `*`, each optionally with
+ * `:port`. `public` is for all public ones and what the operator opened.
+ */
 export type Allow = 'public' | string[]
 
 /** Where a request wants to go, as far as its URL tells. */
@@ -11,6 +14,8 @@ export interface Target {
   port: number
   /** The caller's list names this very port, so it need not be one of the usual ones. */
   portIsNamed: boolean
+  /** Whether it may be private where the operator opened that. A list that names everybody does not mean those. */
+  mayBePrivate: boolean
 }
 
 /**
@@ -28,17 +33,23 @@ export function readTarget(url: URL, allow: Allow): Target {
   }
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (allow === 'public') return { host, port, portIsNamed: false }
-  const entries = allow.map(readEntry).filter((entry) => entry.matches(url.hostname))
-  const portIsNamed = entries.some((entry) => entry.port === port)
-  if (!portIsNamed && !entries.some((entry) => entry.port === undefined)) {
+  if (allow === 'public') return { host, port, portIsNamed: false, mayBePrivate: true }
+  const entries = allow
+    .map(readEntry)
+    .filter((entry) => entry.matches(url.hostname) && (entry.port === undefined || entry.port === port))
+  if (entries.length === 0) {
     const wanted = url.port ? `${url.hostname}:${port}` : url.hostname
     throw new OutboundError(
       'forbidden',
       `${wanted} is not among the hosts that may be requested: add it to permissions.net of the bot or integration`,
     )
   }
-  return { host, port, portIsNamed }
+  return {
+    host,
+    port,
+    portIsNamed: entries.some((entry) => entry.port === port),
+    mayBePrivate: entries.some((entry) => !entry.isEverybody),
+  }
 }
 
 /**
@@ -56,13 +67,22 @@ export function parseUrl(text: string, base?: URL): URL {
   return url
 }
 
-function readEntry(entry: string): { matches(hostname: string): boolean; port: number | undefined } {
-  const [, pattern = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
+interface Entry {
+  matches(hostname: string): boolean
+  port: number | undefined
+  isEverybody: boolean
+}
+
+function readEntry(entry: string): Entry {
+  const [, pattern = '', digits] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
+  const port = digits === undefined ? undefined : Number(digits)
+  if (pattern === '*') return { matches: () => true, port, isEverybody: true }
   const isWildcard = pattern.startsWith('*.')
   const name = isWildcard ? pattern.slice(1) : pattern
   const canonical = name.startsWith('[') ? name.toLowerCase() : domainToASCII(name)
   return {
     matches: (hostname) => canonical !== '' && (isWildcard ? hostname.endsWith(canonical) : hostname === canonical),
-    port: port === undefined ? undefined : Number(port),
+    port,
+    isEverybody: false,
   }
 }

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Bundle, Run, Task } from '#sandbox/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { readLimits } from '#shared/limit-settings.ts'
 import { hookNames, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
 import { botOperations } from '#shared/router.ts'
-import { limits } from '../../../worker/limits.ts'
+import { limitsOf } from '../../../worker/limits.ts'
 import type { EchoBot } from './echo-bots.ts'
 import { measureEvents, measureStarts, type Handle, type Measured } from './measure.ts'
 import { replyTo } from './platform.ts'
@@ -14,7 +15,7 @@ export interface MeasuredSandbox extends Measured {
   megabytes?: number
 }
 
-const defaultLimits = limits({ memoryMegabytes: 64, cpuMilliseconds: 2000, wallMilliseconds: 60_000 })
+const defaultLimits = limitsOf(readLimits({}))
 
 /** Measures a bot in a sandbox as the worker opens it, with one process, which has run no other bot. */
 export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack): Promise<MeasuredSandbox> {

@@ -1,0 +1,33 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+/**
+ * The resident memory of a process in megabytes, or of all processes below it. Undefined where the system does not tell:
+ * anywhere but on Linux.
+ */
+export async function residentMegabytes(pid: number, { isBelow = false } = {}): Promise<number | undefined> {
+  if (process.platform !== 'linux') return undefined
+  const statuses = await readStatuses()
+  if (!isBelow) return statuses.get(pid)?.megabytes
+  const sumBelow = (parent: number): number => {
+    const children = [...statuses].filter(([, status]) => status.parent === parent)
+    return children.reduce((sum, [child, { megabytes }]) => sum + megabytes + sumBelow(child), 0)
+  }
+  return sumBelow(pid)
+}
+
+interface Status {
+  parent: number
+  megabytes: number
+}
+
+async function readStatuses(): Promise<Map<number, Status>> {
+  const statuses = new Map<number, Status>()
+  for (const name of await readdir('/proc')) {
+    // Some are gone before they are read.
+    const text = /^\d+$/.test(name) && (await readFile(`/proc/${name}/status`, 'latin1').catch(() => undefined))
+    if (!text) continue
+    const number = (field: string) => Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+    statuses.set(Number(name), { parent: number('PPid'), megabytes: number('VmRSS') / 1024 })
+  }
+  return statuses
+}
