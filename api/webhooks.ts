@@ -4,8 +4,10 @@ import { awaitOutcome } from '#shared/await-outcome.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError, foreignKeyViolation, postgresCode } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
+import { allowedLimits } from '#shared/limit-settings.ts'
 import { webhookReceived } from '#shared/models/event.ts'
 import type { WebhookRequest } from '#shared/models/webhook.ts'
+import { findOwnLimits } from '#shared/store/bots.ts'
 import { findEvent, insertEvent } from '#shared/store/events.ts'
 import type { Installation } from '#shared/store/installations.ts'
 import type { EventRow } from '#shared/store/tables.ts'
@@ -72,6 +74,7 @@ async function handle(
   { id, payload }: { id: string; payload: WebhookRequest },
 ): Promise<EventRow> {
   const { db, signals, config } = context
+  const own = await findOwnLimits(db, botId)
   return awaitOutcome(signals, id, {
     async ask() {
       try {
@@ -87,7 +90,7 @@ async function handle(
       if (!event) throw removed()
       return event.status === 'pending' ? undefined : event
     },
-    timeoutMilliseconds: config.sandbox.wallMilliseconds + graceMilliseconds,
+    timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
     timeoutMessage: `The integration has not answered in time; event ${id} will tell how it ended`,
   })
 }

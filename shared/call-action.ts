@@ -4,8 +4,9 @@ import { chatActions } from './chat-actions.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { newId } from './ids.ts'
+import { allowedLimits } from './limit-settings.ts'
 import { actionTriggered } from './models/event.ts'
-import { findDeployedVersion } from './store/bots.ts'
+import { findDeployedVersion, findOwnLimits } from './store/bots.ts'
 import { findInstalledIntegration } from './store/code.ts'
 import type { Database } from './store/database.ts'
 import { findEvent, insertEvent } from './store/events.ts'
@@ -28,7 +29,7 @@ export async function callActionRemotely(
   { type, input, depth }: { type: string; input: Record<string, unknown>; depth?: number },
 ): Promise<Record<string, unknown>> {
   const { db, signals, config } = context
-  const action = await findAction(context, botId, type)
+  const [action, own] = await Promise.all([findAction(context, botId, type), findOwnLimits(db, botId)])
   const id = newId('evt')
   const event = await awaitOutcome(signals, id, {
     async ask() {
@@ -42,7 +43,7 @@ export async function callActionRemotely(
       if (!row) throw new ApiError('ResourceNotFound', 'The bot was deleted while its action ran')
       return row.status === 'pending' ? undefined : row
     },
-    timeoutMilliseconds: config.sandbox.wallMilliseconds + graceMilliseconds,
+    timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
     timeoutMessage: `The action has not ended in time; it goes on, and event ${id} will tell how it ended`,
   })
   if (event.status === 'processed') return (event.result ?? {}) as Record<string, unknown>

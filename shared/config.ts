@@ -1,6 +1,14 @@
 import { availableParallelism } from 'node:os'
+import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
+import { grantedHost } from './models/bot-code.ts'
 import { parseOpening, type Opening } from './openings.ts'
+import { sandboxMegabytes } from './sandbox-memory.ts'
 import { compile, type Infer } from './schema.ts'
+
+/** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
+export const wallNames = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
+
+export type WallName = (typeof wallNames)[number]
 
 /** The settings of an Isobot process, read from the environment once, complete and frozen. */
 export interface Config {
@@ -41,21 +49,36 @@ export interface Config {
     /** How often events are looked for that have waited although nobody was woken for them. */
     sweepMilliseconds: number
   }
-  sandbox: {
+  sandbox: LimitSettings & {
     processes: number
-    memoryMegabytes: number
-    cpuMilliseconds: number
-    wallMilliseconds: number
+    /** What they are to hold together, in megabytes. */
+    totalMegabytes: number
+    /** `jit` for operators who trust the authors of their bots: faster, with more to attack. */
+    profile: 'hardened' | 'jit'
+    /** Walls around the processes without which a worker does not start. */
+    require: WallName[]
+    /** Hosts that code may request for which nobody said where it may; see `permissions.net`. */
+    net: string[]
   }
   outbound: {
     /** What requests on a bot's behalf may reach although its address is not public. */
     allowPrivate: Opening[]
+  }
+  /** How long what is not needed any more is kept. */
+  retention: {
+    logMilliseconds: number
+    /** For events that failed for good: as long as they can be replayed. */
+    failedMilliseconds: number
+    /** Versions of a bot, beside the one in service. */
+    versions: number
   }
   /** Stop gracefully when standard input ends, because a parent holds its other end. */
   hasParent: boolean
 }
 
 const seconds = { type: 'integer', minimum: 1, maximum: 86_400 } as const
+const dayMilliseconds = 24 * 3600 * 1000
+const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
 const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
 
 /** Every variable that is read, with its rule and default. An unknown variable is somebody else's. */
@@ -87,24 +110,34 @@ const environmentSchema = {
     WORKER_STALLED_SECONDS: { ...seconds, default: 5 },
     WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
     OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
+    RETENTION_LOG_DAYS: { ...days, default: 30 },
+    RETENTION_FAILED_DAYS: { ...days, default: 30 },
+    RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
-    SANDBOX_MEMORY_MB: { type: 'integer', minimum: 8, maximum: 128, default: 64 },
-    SANDBOX_CPU_MS: { type: 'integer', minimum: 10, maximum: 60_000, default: 2000 },
-    SANDBOX_WALL_MS: { type: 'integer', minimum: 100, maximum: 600_000, default: 60_000 },
+    SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
+    SANDBOX_PROFILE: { type: 'string', enum: ['hardened', 'jit'], default: 'hardened' },
+    SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${wallNames.join('|')})?\\s*(,|$))*$` },
+    SANDBOX_NET: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: '' },
   },
 } as const
 
 type Environment = Infer<typeof environmentSchema>
 
-const isEnvironment = compile(environmentSchema, 'environment')
+const properties = { ...environmentSchema.properties, ...limitVariables }
+const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, properties }, 'environment')
 
 /** What to do about a variable that is missing or wrong; the rule itself is in the schema. */
-const remedies: Partial<Record<keyof Environment, string>> = {
+const remedies: Record<string, string | undefined> = {
+  ...limitRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
     'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
+  SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
+  SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
+  SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${wallNames.join(', ')}`,
+  SANDBOX_NET: 'set it to hosts with commas between them, api.example.com,*.example.org, or to * for all public ones',
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
 }
 
@@ -125,11 +158,16 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   for (const [name, value] of Object.entries(environment)) if (value) given[name] = value
   const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseOpening(entry))
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
-  return Object.freeze(toConfig(given))
+  const config = toConfig(given)
+  const contradictions = limitContradictions(config.sandbox)
+  if (contradictions.length > 0)
+    throw new ConfigError(['The environment does not fit:', ...contradictions].join('\n  '))
+  return Object.freeze(config)
 }
 
 function toConfig(given: Environment): Config {
   const allowSelfSigned = given.TLS_ALLOW_SELF_SIGNED
+  const processes = given.SANDBOX_PROCESSES ?? Math.max(1, availableParallelism() - 1)
   return {
     database: { url: given.DATABASE_URL, poolSize: given.DATABASE_POOL, allowSelfSigned },
     ...(given.REDIS_URL && { redis: { url: given.REDIS_URL, allowSelfSigned, prefix: given.REDIS_PREFIX } }),
@@ -149,12 +187,19 @@ function toConfig(given: Environment): Config {
       sweepMilliseconds: given.WORKER_SWEEP_SECONDS * 1000,
     },
     sandbox: {
-      processes: given.SANDBOX_PROCESSES ?? Math.max(1, availableParallelism() - 1),
-      memoryMegabytes: given.SANDBOX_MEMORY_MB,
-      cpuMilliseconds: given.SANDBOX_CPU_MS,
-      wallMilliseconds: given.SANDBOX_WALL_MS,
+      processes,
+      totalMegabytes: given.SANDBOX_MEMORY ?? sandboxMegabytes(processes),
+      ...readLimits(given),
+      profile: given.SANDBOX_PROFILE,
+      require: entriesOf(given.SANDBOX_REQUIRE) as WallName[],
+      net: entriesOf(given.SANDBOX_NET),
     },
     outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseOpening(entry) ?? []) },
+    retention: {
+      logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
+      failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,
+      versions: given.RETENTION_VERSIONS,
+    },
     hasParent: given.ISOBOT_PARENT === 'stdin',
   }
 }
@@ -171,7 +216,7 @@ function listProblems(unreadableOpenings: string[]): string {
   const problems = (isEnvironment.errors ?? []).map((error) => {
     const name = error.instancePath.slice(1) || String(error.params['missingProperty'])
     const rule = error.keyword === 'required' ? 'is not set' : (error.message ?? 'is wrong')
-    const remedy = remedies[name as keyof Environment]
+    const remedy = remedies[name]
     return `  ${name} ${rule}${remedy ? `: ${remedy}` : ''}`
   })
   for (const entry of unreadableOpenings) {

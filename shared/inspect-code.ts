@@ -3,9 +3,9 @@ import {
   asSdkBundle,
   compileBot,
   firstPosition,
-  importsOf,
   positionOfName,
   refusal,
+  refuseImports,
   type CompiledBot,
 } from './compile-bot.ts'
 import type { Context } from './context.ts'
@@ -17,12 +17,22 @@ import {
   type InspectedScript,
   type InspectionOutcome,
 } from './models/bot-code.ts'
+import { limitHint, type OwnLimits } from './models/code-limits.ts'
 import { compile, describeErrors } from './schema.ts'
 import { deleteInspection, findInspection, insertInspection } from './store/inspections.ts'
 
 const inspectionTimeoutMilliseconds = 30_000
 
 const isRetryPolicy = compile(retryPolicy, 'body')
+
+/** Code as an administrator sends it. */
+export interface UploadedCode {
+  code: string
+  /** Of a bundle, as JSON. */
+  sourceMap?: string | undefined
+  /** Those that it is to run under. */
+  limits?: OwnLimits | undefined
+}
 
 /** Code that was compiled, evaluated once in an isolate of a worker, and found fit to be put in service. */
 export type InspectedCode = CompiledBot & BotDeclaration
@@ -34,30 +44,34 @@ export type InspectedCode = CompiledBot & BotDeclaration
  *   a bundle that asks for a module which no isolate gives
  * @throws ApiError `OperationTimeout` when no worker answers
  */
-export async function inspectCode(context: Context, workspaceId: string, source: string): Promise<InspectedCode> {
-  const compiled = await compileBot(source)
+export async function inspectCode(
+  context: Context,
+  workspaceId: string,
+  { code: source, sourceMap, limits = {} }: UploadedCode,
+): Promise<InspectedCode> {
+  const compiled = await compileBot(source, sourceMap)
   if (compiled.isCommonJs && /\bhandler\b/.test(source)) {
-    refuseUnavailable(await importsOf(source))
-    const bundle = await inspect(context, workspaceId, asSdkBundle(source))
+    await refuseImports(source, sdkModules)
+    const bundle = await inspect(context, workspaceId, asSdkBundle(source, sourceMap), limits)
     if (bundle.exports.includes('handler')) return bundle
   }
-  return inspect(context, workspaceId, compiled)
+  await refuseImports(source)
+  return inspect(context, workspaceId, compiled, limits)
 }
 
-function refuseUnavailable(imports: string[]): void {
-  const missing = imports.filter((name) => !sdkModules.has(name.replace(/^node:/, '')))
-  if (missing.length === 0) return
-  const names = missing.map((name) => `'${name}'`).join(', ')
-  throw refusal(`the bundle asks for ${names}; an isolate gives only ${[...sdkModules].join(', ')}`, null)
-}
-
-async function inspect(context: Context, workspaceId: string, compiled: CompiledBot): Promise<InspectedCode> {
+async function inspect(
+  context: Context,
+  workspaceId: string,
+  compiled: CompiledBot,
+  limits: OwnLimits,
+): Promise<InspectedCode> {
   const { source, sourceMap } = compiled
-  const outcome = await askWorker(context, workspaceId, compiled)
+  const outcome = await askWorker(context, workspaceId, { ...compiled, limits })
   if (outcome.status === 'refused') {
-    const { error, hook } = outcome
+    const { reason, error, hook } = outcome
     const at = hook ? positionOfName(source, hook) : firstPosition(error.stack ?? '', sourceMap)
-    throw refusal(hook ? error.message : `${error.name}: ${error.message}`, at)
+    const problem = hook ? error.message : `${error.name}: ${error.message}`
+    throw refusal(problem + limitHint(reason, error.name), at)
   }
   const { hooks, actions, exports, channels, retry } = outcome
   const inspected = { ...compiled, hooks, actions, exports, channels }
@@ -69,14 +83,14 @@ async function inspect(context: Context, workspaceId: string, compiled: Compiled
 async function askWorker(
   context: Context,
   workspaceId: string,
-  { kind, script }: InspectedScript,
+  { kind, script, limits }: InspectedScript,
 ): Promise<InspectionOutcome> {
   const { db, queue, signals } = context
   const id = newId('check')
   try {
     return await awaitOutcome(signals, id, {
       async ask() {
-        await insertInspection(db, { id, workspaceId, kind, script })
+        await insertInspection(db, { id, workspaceId, kind, script, limits })
         await queue.inspect(id)
       },
       look: async () => ((await findInspection(db, id))?.outcome ?? undefined) as InspectionOutcome | undefined,

@@ -63,7 +63,14 @@ export interface JobWorker {
   close(): Promise<void>
 }
 
+/** A job's work was cut short, and will not be the next time as far as anybody knows: it is taken up again at once. */
+export class InterruptedError extends Error {
+  override name = 'InterruptedError'
+}
+
 const queueName = 'events'
+const interruptedMilliseconds = 100
+const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer: as good as never. */
 const mostStalls = 2 ** 31 - 1
 
@@ -79,7 +86,7 @@ export function openQueue(config: Config, log: Logger): WakeQueue {
       removeOnFail: true,
       // A job fails when the database is away. The sweep comes later than this: it is the second net.
       attempts: 10,
-      backoff: { type: 'exponential', delay: 200 },
+      backoff: { type: 'custom' },
     },
   })
   queue.on('error', (error) => log.error({ err: error }, 'The queue reports an error'))
@@ -118,6 +125,7 @@ export function openJobWorker(
     concurrency: options.concurrency,
     lockDuration: options.lockMilliseconds,
     stalledInterval: options.stalledMilliseconds,
+    settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
     // However often workers die, the event is not to blame: it is handled in the end.
     maxStalledCount: mostStalls,
   })
@@ -130,6 +138,10 @@ export function openJobWorker(
       release()
     },
   }
+}
+
+function pauseAfter(error: Error | undefined, attempts: number): number {
+  return error instanceof InterruptedError ? interruptedMilliseconds : firstRetryMilliseconds * 2 ** (attempts - 1)
 }
 
 type AnyClasses = BackendClasses<IQueueBackend, unknown>

@@ -4,6 +4,7 @@ import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { createLogger } from '#shared/logger.ts'
 import { startServer } from '../api/server.ts'
 import { freePort } from '../cli/free-port.ts'
+import type { Resolve } from '../worker/outbound/resolver.ts'
 import { startWorker } from '../worker/worker.ts'
 import { createDatabase } from './databases.ts'
 import { createRedisSpace } from './redis.ts'
@@ -16,6 +17,8 @@ export interface PlatformOptions {
   backEnd?: BackEnd
   /** Whether a worker runs in this process as well. */
   worker?: boolean
+  /** Finds the addresses of names that bot code requests, in place of the name servers. */
+  resolve?: Resolve
   /** Variables of the environment, beside those that the fixture sets. */
   environment?: NodeJS.ProcessEnv
 }
@@ -71,7 +74,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     const context = parts.use(openContext(config, createLogger('test', config.logLevel)))
     const workspaceId = await ensureAdministrator(context.db, adminToken)
     parts.use(await startServer(context))
-    if (options.worker !== false) parts.use(await startWorker(context))
+    if (options.worker !== false) parts.use(await startWorker(context, options.resolve && { resolve: options.resolve }))
     return toPlatform(config, context, environment, workspaceId, parts)
   } catch (error) {
     await parts.disposeAsync()

@@ -3,9 +3,10 @@ import { LRUCache } from 'lru-cache'
 import type { Bundle, JsonObject } from '#sandbox/contract.ts'
 import { integrationWebhookUrl } from '#shared/registration.ts'
 import type { Context } from '#shared/context.ts'
+import { readSecrets } from '#shared/named-secrets.ts'
 import { findVersion } from '#shared/store/bots.ts'
 import {
-  findBotSettings,
+  findBotConfiguration,
   findInstalledIntegration,
   findIntegrationCode,
   type InstallationKey,
@@ -26,14 +27,18 @@ export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'action
 }
 
 /** An integration's code, as it is installed on a bot. */
-export interface IntegrationCode extends Runnable, Pick<InstalledIntegration, 'installation' | 'actions'> {}
+export interface IntegrationCode
+  extends Runnable, Pick<InstalledIntegration, 'installation' | 'actions' | 'disabledReason'> {}
 
 /** Code as it runs for one bot. */
 export type Code = BotCode | IntegrationCode
 
 export interface Bundles {
-  /** A version of a bot; undefined when the bot was deleted meanwhile. */
-  ofBot(botId: string, versionId: string): Promise<BotCode | undefined>
+  /**
+   * A version of a bot; undefined when the bot was deleted meanwhile.
+   * @param secrets of the bot, encrypted
+   */
+  ofBot(botId: string, versionId: string, secrets: string | null): Promise<BotCode | undefined>
   /** An integration that is installed on a bot; undefined when there is no such. */
   ofIntegration(botId: string, key: InstallationKey): Promise<IntegrationCode | undefined>
 }
@@ -46,32 +51,47 @@ const platformToken = 'not-needed'
 /** Characters of code and source maps that a worker keeps at hand. */
 const keptCharacters = 64 * 1024 * 1024
 
+/** Likewise of secrets. */
+const keptSecretCharacters = 8 * 1024 * 1024
+
 /** Keeps code at hand. What an id of code stands for never changes, so what is kept is never stale. */
 export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bundles {
   const versions = new LRUCache<string, BotVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
+  /** Of bots, by what they are encrypted as: secrets that change have another. */
+  const environments = new LRUCache<string, Record<string, string>>({
+    maxSize: keptSecretCharacters,
+    sizeCalculation: (_variables, encrypted) => encrypted.length,
+  })
   const integrations = new LRUCache<string, Scripted>({ maxSize: keptCharacters, sizeCalculation: size })
 
+  const readVariables = async (id: string, encrypted: string | null): Promise<Record<string, string>> => {
+    if (encrypted === null) return {}
+    const known = environments.get(encrypted)
+    if (known) return known
+    const variables = toVariables(await readSecrets(config.secret, { id, secrets: encrypted }))
+    environments.set(encrypted, variables)
+    return variables
+  }
+
   return {
-    async ofBot(botId, versionId) {
+    async ofBot(botId, versionId, secrets) {
       const version = versions.get(versionId) ?? (await findVersion(db, botId, versionId))
       if (!version) return undefined
       versions.set(versionId, version)
       const { kind, script, source_map: sourceMap, hooks, actions, retry } = version
       const declared = { hooks, actions, retry }
-      if (kind === 'native') {
-        return { bundle: { id: versionId, botId, kind, code: script }, sourceMap, ...declared, configuration: {} }
-      }
-      const settings = await findBotSettings(db, config.secret, botId)
-      if (!settings) return undefined
-      const environment = { ...sdkEnvironment, ...toVariables(settings.secrets) }
-      const bundle = { id: `${versionId}/${hash(environment)}`, botId, kind, code: script, environment }
-      return { bundle, sourceMap, ...declared, configuration: settings.configuration as JsonObject }
+      const variables = await readVariables(botId, secrets)
+      const environment = kind === 'sdk' ? { ...sdkEnvironment, ...variables } : variables
+      const id = `${versionId}/${hash(environment)}`
+      const bundle = { id, botId, codeId: versionId, kind, code: script, environment }
+      const configuration = kind === 'sdk' ? await findBotConfiguration(db, botId) : {}
+      return configuration && { bundle, sourceMap, ...declared, configuration: configuration as JsonObject }
     },
 
     async ofIntegration(botId, key) {
       const installed = await findInstalledIntegration(db, config.secret, botId, key)
       if (!installed) return undefined
-      const { installation, kind, codeId, actions, secrets } = installed
+      const { installation, kind, codeId, actions, secrets, disabledReason } = installed
       const code = integrations.get(codeId) ?? (await findIntegrationCode(db, codeId))
       if (!code) throw new Error(`The code of the integration '${installation.alias}' has just been replaced`)
       integrations.set(codeId, code)
@@ -84,10 +104,11 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
       }
       const id = `${codeId}/${installation.id}/${hash(environment)}`
       return {
-        bundle: { id, botId, kind, code: code.script, environment },
+        bundle: { id, botId, codeId, installationId: installation.id, kind, code: code.script, environment },
         sourceMap: code.source_map,
         installation,
         actions,
+        disabledReason,
       }
     },
   }

@@ -1,4 +1,5 @@
-import type { Host, JsonObject, Outcome } from '#sandbox/contract.ts'
+import type { Bundle, Host, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
+import { secretsStarrer } from '#sandbox/star-secrets.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/call-action.ts'
 import type { OpenStreams } from '#shared/caller.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -7,15 +8,21 @@ import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { botActionCall } from './calls/bot-calls.ts'
 import type { Call } from './calls/call.ts'
 import { integrationActionCall } from './calls/integration-calls.ts'
+import { describeFailure } from './failures.ts'
 import type { FetchCount } from './fetch.ts'
+import type { EventLog } from './event-log.ts'
 import { openDoor } from './host.ts'
-import { limits } from './limits.ts'
+import type { limitsOf } from './limits.ts'
 import type { Tools } from './worker.ts'
 
 /** What all runs of an event's handling have in common. */
 export interface Handling extends FetchCount {
   event: ClaimedEvent
   openStreams: OpenStreams
+  /** Those of the bot that the event is of. */
+  limits: ReturnType<typeof limitsOf>
+  /** Of all its runs. */
+  log: EventLog
   /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
   deadline: number
 }
@@ -33,7 +40,7 @@ const mostNested = 16
 
 /** Makes a call in the sandbox, with the door open for whom the code belongs to. */
 export function runCall(tools: Tools, handling: Handling, call: Call, place: Place = { scope: '' }): Promise<Outcome> {
-  const { event, openStreams } = handling
+  const { event, openStreams, limits } = handling
   const { scope, within } = place
   const id = `${event.id}#${event.attempt}/${scope}`
   const host: Host = openDoor(tools, {
@@ -52,21 +59,29 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
       if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
-      return outputOf(type, called, await runCall(tools, handling, called, nested))
+      const outcome = await runCall(tools, handling, called, nested)
+      if (outcome.status === 'failed') handling.log.write(actionFailed(type, called, outcome))
+      return outputOf(type, called, outcome)
     },
   })
-  const all = limits(tools.config.sandbox)
-  const fetch = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, most: all.fetches })
-  const left = Math.max(1, handling.deadline - Date.now())
+  const fetch = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
+  const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   return tools.sandbox.run({
     id,
-    bundle: call.code.bundle,
+    bundle: inHeap(call.code.bundle, limits),
     // A run that is repeated names its streams as before, so that listeners replace what they show of them.
     task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
-    limits: { ...all, wallMilliseconds: Math.min(all.wallMilliseconds, left) },
+    limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
     host,
     fetch,
+    onLog: (line) => handling.log.write(line),
   })
+}
+
+/** The heap is the isolate's: another size is another isolate. */
+function inHeap(bundle: Bundle, { memoryMegabytes }: Handling['limits']): Bundle {
+  return { ...bundle, id: `${bundle.id}/${memoryMegabytes}` }
 }
 
 /** How many actions called each other until the event came of it: a chain may go on from event to event. */
@@ -96,10 +111,20 @@ async function actionCall(
   const called = await tools.bundles.ofIntegration(event.bot_id, { alias })
   if (!called?.installation.enabled) throw await notInstalled(tools.db, event.bot_id, type)
   if (!called.actions.includes(name)) throw unknownAction(type, called.actions)
+  if (called.disabledReason !== null) {
+    throw new ApiError('Runtime', `The action '${type}' failed: ${called.disabledReason}`)
+  }
   return integrationActionCall(tools, called, name, input)
 }
 
-function outputOf(type: string, { read }: Call, outcome: Outcome): Record<string, unknown> {
+/** Where an action failed, which the error that its caller gets does not say. */
+function actionFailed(type: string, { code }: Call, outcome: Outcome & { status: 'failed' }): LogLine {
+  const { hook: _hook, ...failed } = outcome
+  const message = `The action '${type}' failed: ${describeFailure(failed, code).details}`
+  return { timestamp: new Date().toISOString(), level: 'error', message }
+}
+
+function outputOf(type: string, { read, code }: Call, outcome: Outcome): Record<string, unknown> {
   if (outcome.status === 'interrupted') {
     throw new ApiError('Internal', `The action '${type}' was interrupted`, { cause: new Error(outcome.reason) })
   }
@@ -107,6 +132,9 @@ function outputOf(type: string, { read }: Call, outcome: Outcome): Record<string
     throw new ApiError('Runtime', `The action '${type}' failed: ${outcome.error.message}`)
   }
   const { result, failure } = read ? read(outcome.result) : { result: outcome.result }
-  if (failure) throw new ApiError('Runtime', `The action '${type}' failed: ${failure.message}`)
+  if (failure) {
+    const star = secretsStarrer(code.bundle.environment)
+    throw new ApiError('Runtime', `The action '${type}' failed: ${star(failure.message)}`)
+  }
   return (result ?? {}) as Record<string, unknown>
 }

@@ -1,14 +1,17 @@
 import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
-import { toSourceStack } from '#shared/compile-bot.ts'
+import { secretsStarrer } from '#sandbox/star-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/message-streams.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
-import type { Code } from './bundles.ts'
 import { botCall } from './calls/bot-calls.ts'
 import { Unheard, Unrunnable, type Call } from './calls/call.ts'
 import { integrationCall } from './calls/integration-calls.ts'
+import { openEventLog } from './event-log.ts'
+import { describeFailure, toFailure, type Failure } from './failures.ts'
+import { limitsOf } from './limits.ts'
 import { runCall, type Handling } from './run-call.ts'
+import { refuseDisabled } from './verdicts.ts'
 import type { Tools } from './worker.ts'
 
 /** How an event's handling went. */
@@ -29,14 +32,6 @@ interface Ended {
   retry: RetryPolicy | null
 }
 
-/** Why an event failed, for the event and for the bot's log. */
-export interface Failure {
-  /** One line. */
-  reason: string
-  /** With the author's own file, line and column where there are any. */
-  details: string
-}
-
 /** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
 export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handled> {
   let call: Call | undefined
@@ -46,10 +41,12 @@ export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handl
     return withoutRun(error)
   }
   if (!call) return { status: 'ignored', logs: [] }
-  const deadline = Date.now() + tools.config.sandbox.wallMilliseconds
-  const handling: Handling = { event, openStreams: new Map(), deadline, fetches: 0 }
+  const limits = limitsOf(tools.config.sandbox, event.limits)
+  const deadline = Date.now() + limits.wallMilliseconds
+  const log = openEventLog(limits)
+  const handling: Handling = { event, openStreams: new Map(), limits, log, deadline, fetches: 0 }
   try {
-    return toHandled(call, await runCall(tools, handling, call))
+    return toHandled(call, await runCall(tools, handling, call), log.lines)
   } finally {
     await abortStreams(tools, handling.openStreams)
   }
@@ -59,10 +56,14 @@ async function findCall(tools: Tools, event: ClaimedEvent): Promise<Call | undef
   const { bot_id: botId, version_id: versionId, installation_id: installationId } = event
   if (installationId !== null) {
     const code = await tools.bundles.ofIntegration(botId, { id: installationId })
-    return code && integrationCall(tools, event, code)
+    const call = code && (await integrationCall(tools, event, code))
+    if (call) refuseDisabled(code.disabledReason)
+    return call
   }
-  const code = versionId === null ? undefined : await tools.bundles.ofBot(botId, versionId)
-  return code && botCall(tools, event, code)
+  const code = versionId === null ? undefined : await tools.bundles.ofBot(botId, versionId, event.secrets)
+  const call = code && (await botCall(tools, event, code))
+  if (call) refuseDisabled(event.disabled_reason)
+  return call
 }
 
 /** How an event is to end that no code could be called for; what is not its own doing is thrown on. */
@@ -72,39 +73,26 @@ function withoutRun(error: unknown): Handled {
     return { status: 'ignored', logs: [{ timestamp, level: 'warn', message: error.message }] }
   }
   if (error instanceof Unrunnable) {
-    const reason = `${error.reason}: ${error.message}`
-    return { status: 'failed', failure: { reason, details: reason }, logs: [], retry: null }
+    return { status: 'failed', failure: toFailure(`${error.reason}: ${error.message}`), logs: [], retry: null }
   }
   if (error instanceof ApiError && error.status < 500) {
-    return { status: 'failed', failure: { reason: error.message, details: error.message }, logs: [], retry: null }
+    return { status: 'failed', failure: toFailure(error.message), logs: [], retry: null }
   }
   throw error
 }
 
-function toHandled(call: Call, outcome: Outcome): Handled {
+function toHandled(call: Call, outcome: Outcome, logs: LogLine[]): Handled {
   if (outcome.status === 'interrupted') return outcome
-  const { logs } = outcome
   if (outcome.status === 'failed') {
     return { status: 'failed', logs, failure: describeFailure(outcome, call.code), retry: call.retry }
   }
   const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }
   const answer = result !== undefined && { result }
   if (failure) {
-    const { message } = failure
+    const message = secretsStarrer(call.code.bundle.environment)(failure.message)
     const retry = failure.mayPass ? call.retry : null
-    return { status: 'failed', logs, failure: { reason: oneLine(message), details: message }, retry, ...answer }
+    return { status: 'failed', logs, failure: toFailure(message), retry, ...answer }
   }
   const isOwnRun = call.task.kind !== 'call'
   return { status: 'done', logs, retry: call.retry, ...answer, ...(isOwnRun && { state: outcome.state }) }
-}
-
-function describeFailure(outcome: Outcome & { status: 'failed' }, { sourceMap }: Code): Failure {
-  const { name, message, stack } = outcome.error
-  const what = outcome.reason === 'error' ? `${name}: ${message}` : `${outcome.reason}: ${message}`
-  const where = stack ? `\n${sourceMap ? toSourceStack(stack, sourceMap) : stack}` : ''
-  return { reason: oneLine(what), details: what + where }
-}
-
-function oneLine(text: string): string {
-  return text.slice(0, 2000)
 }

@@ -62,6 +62,6 @@ function compare(before: JsonObject, after: JsonObject): Pick<StateChange, 'set'
   for (const [key, value] of Object.entries(after)) {
     if (JSON.stringify(value) !== JSON.stringify(before[key])) set[key] = value
   }
-  const removed = Object.keys(before).filter((key) => !(key in after))
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
   return Object.keys(set).length + removed.length > 0 ? { set, removed } : undefined
 }

@@ -9,11 +9,14 @@ import { startDue } from './due.ts'
 import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
+import type { Resolve } from './outbound/resolver.ts'
+import { startRetention } from './retention.ts'
 import { startRegisterTick } from './register-tick.ts'
 import { startSweep } from './sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
+import { openVerdicts } from './verdicts.ts'
 import type { Sandbox } from '#sandbox/contract.ts'
 
 /** What the tasks of this process work with. */
@@ -28,20 +31,29 @@ export interface Tools extends Context {
 /** A run that has not ended this long after the worker was asked to stop is interrupted: another worker repeats it. */
 const handBackMilliseconds = 18_000
 
-/** Starts to take jobs. Disposing takes no more, lets those under way end or hands them back, and closes the sandbox. */
-export async function startWorker(context: Context): Promise<AsyncDisposable> {
+/**
+ * Starts to take jobs. Disposing takes no more, lets those under way end or hands them back, and closes the sandbox.
+ *
+ * @param overrides `resolve` finds the addresses of names that bot code requests, in place of the name servers
+ */
+export async function startWorker(context: Context, overrides: { resolve?: Resolve } = {}): Promise<AsyncDisposable> {
   const { config, log } = context
   const parts = new AsyncDisposableStack()
+  const verdicts = parts.adopt(openVerdicts(context), (open) => open.settled())
   const sandbox = parts.adopt(
     await openSandbox({
       processes: config.sandbox.processes,
+      memoryMegabytes: config.sandbox.totalMegabytes,
+      profile: config.sandbox.profile,
+      require: config.sandbox.require,
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
       log: (level, message, details) => log[level](details ?? {}, message),
+      onVerdict: (verdict) => verdicts.keep(verdict),
     }),
     (open) => open.close(),
   )
-  const outbound = parts.adopt(openOutbound(config, log), (open) => open.close())
+  const outbound = parts.adopt(openOutbound(config, log, overrides), (open) => open.close())
   const tools: Tools = {
     ...context,
     sandbox,
@@ -51,6 +63,7 @@ export async function startWorker(context: Context): Promise<AsyncDisposable> {
     openFetch: prepareFetch({ ...context, outbound }),
   }
   parts.adopt(startSweep(context), (stop) => stop())
+  parts.adopt(startRetention(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
   parts.adopt(startDue(context), (stop) => stop())
   parts.adopt(

@@ -1,4 +1,5 @@
 import type { CodeKind, RetryPolicy } from '../store/tables.ts'
+import type { OwnLimits } from './code-limits.ts'
 
 /** The stages of handling something, at which a bot's hooks run; in the order they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
@@ -18,6 +19,15 @@ export const hookNames = [
 
 /** The longest code of one bot or integration. */
 export const codeLimit = 4 * 1024 * 1024
+
+/** The source map of a bundle, which a worker never sees. */
+export const sourceMap = {
+  type: 'string',
+  maxLength: 16 * 1024 * 1024,
+  description:
+    'The source map of `code` as JSON, where it is a bundle and does not carry the map itself: errors then name the ' +
+    'author’s own files. Given with `code` only.',
+} as const
 
 /** What `export const retry` may say: how often an event whose hook throws is tried, and how long after. */
 export const retryPolicy = {
@@ -70,12 +80,16 @@ export interface BotDeclaration {
 export interface InspectedScript {
   kind: CodeKind
   script: string
+  limits: OwnLimits
 }
 
 /** What a worker says of code that it inspected; positions are those of the compiled script. */
 export type InspectionOutcome =
   | ({ status: 'accepted' } & Omit<BotDeclaration, 'retry'> & { retry?: unknown })
-  | { status: 'refused'; error: { name: string; message: string; stack?: string }; hook?: string }
+  | { status: 'refused'; reason: string; error: { name: string; message: string; stack?: string }; hook?: string }
+
+/** A pattern of hosts that code may reach. */
+export const grantedHost = '(\\*|(\\*\\.)?[a-zA-Z0-9.-]{1,253})(:\\d{1,5})?'
 
 export const permissions = {
   type: 'object',
@@ -84,10 +98,10 @@ export const permissions = {
     net: {
       type: 'array',
       maxItems: 100,
-      items: { type: 'string', pattern: '^(\\*\\.)?[a-zA-Z0-9.-]{1,253}(:\\d{1,5})?$' },
+      items: { type: 'string', pattern: `^${grantedHost}$` },
       description:
-        'Hosts that the code may reach: `api.example.com`, or `*.example.com` for all below it. Ports other than 80 and ' +
-        '443 have to be named: `api.example.com:8443`.',
+        'Hosts that the code may reach: `api.example.com`, `*.example.com` for all below it, or `*` for all public ' +
+        'ones. Ports other than 80 and 443 have to be named: `api.example.com:8443`.',
     },
   },
 } as const

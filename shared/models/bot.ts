@@ -3,6 +3,7 @@ import type { Installation } from '../store/installations.ts'
 import type { BotRow, BotVersionRow, IntegrationRow, RecurringEventRow } from '../store/tables.ts'
 import { permissions } from './bot-code.ts'
 import { botDefinition, type BotDefinition } from './bot-definition.ts'
+import { limits } from './code-limits.ts'
 import { anyObject } from './definition.ts'
 import { installation, toInstallation, type InstallationView } from './installation.ts'
 
@@ -47,6 +48,7 @@ const version = {
     hash: { type: 'string', description: 'SHA-256 of the uploaded code, in hexadecimal.' },
     hooks: { type: 'array', items: { type: 'string' } },
     actions: { type: 'array', items: { type: 'string' } },
+    disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' },
   },
 } as const
 
@@ -57,6 +59,7 @@ export const bot = {
   required: [
     ...botSummary.required,
     'permissions',
+    'limits',
     'integrations',
     'plugins',
     'user',
@@ -81,6 +84,7 @@ export const bot = {
     ...botDefinition,
     ...summaryFields,
     permissions,
+    limits,
     version: { ...version, description: 'The version in service; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
     plugins: { type: 'object', additionalProperties: false, properties: {} },
@@ -99,17 +103,28 @@ export interface BotParts {
   version?: Pick<BotVersionRow, 'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
   installations: Installation[]
   /** Those that are installed. */
-  integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'>[]
+  integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id'>[]
+  /** Of code that was taken out of service, by its id. */
+  disabledReasons: Map<string, string>
   recurringEvents: RecurringEventRow[]
   secretNames: string[]
 }
 
 export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view: InstallationView): Bot {
   const integrations = new Map(parts.integrations.map((integration) => [integration.id, integration]))
+  const disabled = (codeId: string) => {
+    const disabledReason = parts.disabledReasons.get(codeId)
+    return disabledReason === undefined ? {} : { disabledReason }
+  }
+  const toInstalled = (one: Installation) => {
+    const integration = integrations.get(one.integration_id ?? '')
+    return { ...toInstallation(one, integration, view), ...(integration && disabled(integration.code_id)) }
+  }
   return {
     ...completeDefinition(row.definition),
     ...toBotSummary(row),
     permissions: row.permissions,
+    limits: row.limits,
     ...(deployed && {
       version: {
         id: deployed.id,
@@ -118,14 +133,10 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
         hash: deployed.hash,
         hooks: deployed.hooks,
         actions: deployed.actions,
+        ...disabled(deployed.id),
       },
     }),
-    integrations: Object.fromEntries(
-      parts.installations.map((one) => [
-        one.alias,
-        toInstallation(one, integrations.get(one.integration_id ?? ''), view),
-      ]),
-    ),
+    integrations: Object.fromEntries(parts.installations.map((one) => [one.alias, toInstalled(one)])),
     plugins: {},
     recurringEvents: Object.fromEntries(parts.recurringEvents.map((one) => [one.name, toRecurringEvent(one)])),
     secrets: parts.secretNames,

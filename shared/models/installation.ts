@@ -52,6 +52,7 @@ export const installation = {
       ],
     },
     statusReason: { type: 'string', nullable: true },
+    disabledReason: { type: 'string', description: 'Why its code does not run any more; absent while it does.' },
   },
 } as const
 

@@ -1,4 +1,5 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { OwnLimits } from '../models/code-limits.ts'
 import type { Database } from './database.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from './tables.ts'
 
@@ -7,6 +8,7 @@ export interface NewBot {
   workspaceId: string
   name: string
   permissions: Permissions
+  limits: OwnLimits
   definition: Record<string, unknown>
   /** Encrypted. */
   secrets: string
@@ -18,6 +20,7 @@ export async function insertBot(db: Database, bot: NewBot): Promise<void> {
     workspace_id: bot.workspaceId,
     name: bot.name,
     permissions: bot.permissions,
+    limits: bot.limits,
     definition: bot.definition,
     secrets: bot.secrets,
   })
@@ -41,6 +44,7 @@ export async function updateBotFields(
   fields: {
     name?: string | undefined
     permissions?: Permissions | undefined
+    limits?: OwnLimits | undefined
     definition: Record<string, unknown>
     /** Encrypted. */
     secrets?: string | undefined
@@ -51,10 +55,16 @@ export async function updateBotFields(
     .update({
       ...(fields.name !== undefined && { name: fields.name }),
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
+      ...(fields.limits !== undefined && { limits: fields.limits }),
       definition: fields.definition,
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),
       updated_at: db.fn.now(3),
     })
+}
+
+/** The limits that a bot has of its own; none when it was deleted meanwhile. */
+export async function findOwnLimits(db: Database, id: string): Promise<OwnLimits> {
+  return (await db('bots').where({ id }).first('limits'))?.limits ?? {}
 }
 
 /** Deletes a bot and all that belongs to it. False when the workspace has no such bot. */

@@ -1,5 +1,6 @@
 import { readSecrets } from '../named-secrets.ts'
 import { query, type Database } from './database.ts'
+import { disabledReason } from './disabled-code.ts'
 import { decryptInstallation, type Installation } from './installations.ts'
 import type { CodeKind, InstallationRow, IntegrationRow } from './tables.ts'
 
@@ -9,6 +10,8 @@ export interface InstalledIntegration {
   kind: CodeKind
   /** Names its code for ever. */
   codeId: string
+  /** Why that does not run any more; null when it does. */
+  disabledReason: string | null
   /** The names of the actions that it declares. */
   actions: string[]
   secrets: Record<string, string>
@@ -21,6 +24,7 @@ type InstalledRow = InstallationRow & {
   integration_id: string
   kind: CodeKind
   code_id: string
+  disabled_reason: string | null
   secrets: string | null
   actions: string[]
 }
@@ -40,17 +44,19 @@ export async function findInstalledIntegration(
   const [row] = await query<InstalledRow>(
     db,
     `select installations.*, integrations.kind, integrations.code_id, integrations.secrets,
+       ${disabledReason('installations.bot_id', 'integrations.code_id')} as disabled_reason,
        array(select jsonb_object_keys(integrations.definition -> 'actions')) as actions
      from installations join integrations on integrations.id = integration_id
      where bot_id = :botId and ${'id' in key ? 'installations.id' : 'alias'} = :key`,
     { botId, key: 'id' in key ? key.id : key.alias },
   )
   if (!row) return undefined
-  const { kind, code_id: codeId, secrets, actions, ...installation } = row
+  const { kind, code_id: codeId, disabled_reason: why, secrets, actions, ...installation } = row
   return {
     installation: { ...(await decryptInstallation(installation, secret)), integration_id: installation.integration_id },
     kind,
     codeId,
+    disabledReason: why,
     actions,
     secrets: await readSecrets(secret, { id: installation.integration_id, secrets }),
   }
@@ -64,22 +70,12 @@ export async function findIntegrationCode(
   return db('integrations').where({ code_id: codeId }).first('script', 'source_map')
 }
 
-/** What a bot made with the public SDK is given at each request. */
-export interface BotSettings {
-  configuration: Record<string, unknown>
-  secrets: Record<string, string>
-}
-
-/** @throws Error when its secrets were encrypted with another secret of the platform */
-export async function findBotSettings(db: Database, secret: string, botId: string): Promise<BotSettings | undefined> {
-  const [row] = await query<{ configuration: Record<string, unknown> | null; secrets: string | null }>(
+/** What was configured of a bot made with the public SDK; undefined when there is no such bot. */
+export async function findBotConfiguration(db: Database, botId: string): Promise<Record<string, unknown> | undefined> {
+  const [row] = await query<{ configuration: Record<string, unknown> | null }>(
     db,
-    `select definition #> '{configuration,data}' as configuration, secrets from bots where id = :botId`,
+    `select definition #> '{configuration,data}' as configuration from bots where id = :botId`,
     { botId },
   )
-  if (!row) return undefined
-  return {
-    configuration: row.configuration ?? {},
-    secrets: await readSecrets(secret, { id: botId, secrets: row.secrets }),
-  }
+  return row && (row.configuration ?? {})
 }

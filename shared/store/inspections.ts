@@ -1,15 +1,17 @@
+import type { OwnLimits } from '../models/code-limits.ts'
 import type { Database } from './database.ts'
 import type { CodeKind, InspectionRow } from './tables.ts'
 
 export async function insertInspection(
   db: Database,
-  inspection: { id: string; workspaceId: string; kind: CodeKind; script: string },
+  inspection: { id: string; workspaceId: string; kind: CodeKind; script: string; limits: OwnLimits },
 ): Promise<void> {
   await db('inspections').insert({
     id: inspection.id,
     workspace_id: inspection.workspaceId,
     kind: inspection.kind,
     script: inspection.script,
+    limits: inspection.limits,
   })
 }
 

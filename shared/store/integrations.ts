@@ -106,11 +106,11 @@ export async function lockIntegration(
 export async function listInstalledIntegrations(
   db: Database,
   botId: string,
-): Promise<Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'>[]> {
+): Promise<Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id'>[]> {
   const installed = db('installations').where({ bot_id: botId }).whereNotNull('integration_id')
   return db('integrations')
     .whereIn('id', installed.select('integration_id'))
-    .select('id', 'name', 'version', 'definition')
+    .select('id', 'name', 'version', 'definition', 'code_id')
 }
 
 /** The versions that there are of an integration. */

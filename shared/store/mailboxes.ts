@@ -1,4 +1,6 @@
+import type { OwnLimits } from '../models/code-limits.ts'
 import { query, type Database } from './database.ts'
+import { disabledReason } from './disabled-code.ts'
 import type { EventRow, StateType } from './tables.ts'
 
 /**
@@ -31,6 +33,12 @@ const earliness = `interval '50 milliseconds'`
 /** A claimed event with everything that its run needs, fetched in one statement. */
 export interface ClaimedEvent extends EventRow {
   version_id: string | null
+  /** Why that version does not run any more; null when it does. */
+  disabled_reason: string | null
+  /** The bot's own limits. */
+  limits: OwnLimits
+  /** The bot's secrets, encrypted. */
+  secrets: string | null
   /** The types of events that the bot hears of, as keys; null for all. */
   subscriptions: Record<string, unknown> | null
   message_type: string | null
@@ -68,7 +76,9 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        where events.id = next.id and ended_at is null and available_at <= clock_timestamp() + ${earliness}
        returning events.*
      )
-     select claimed.*, bots.version_id, bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
+     select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
+       bots.limits, bots.secrets,
+       bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,
        conversations.tags as conversation_tags, users.tags as user_tags,

@@ -1,5 +1,7 @@
 /** One row of each table, as PostgreSQL gives it; declared to knex so that `db('messages')` is typed. */
 
+import type { OwnLimits } from '../models/code-limits.ts'
+
 export interface WorkspaceRow {
   id: string
   name: string
@@ -35,6 +37,8 @@ export interface BotRow {
   name: string
   version_id: string | null
   permissions: Permissions
+  /** Those that differ from the operator's. */
+  limits: OwnLimits
   /** What a bot made with the public SDK declares, as the Admin API shows it. */
   definition: Record<string, unknown>
   /** By name, encrypted. */
@@ -331,6 +335,7 @@ export interface InspectionRow {
   workspace_id: string
   kind: CodeKind
   script: string
+  limits: OwnLimits
   outcome: unknown
   created_at: Date
 }
@@ -355,6 +360,13 @@ export interface WebhookCursorRow {
   latest: Date
   failures: number
   due_at: Date
+}
+
+export interface DisabledCodeRow {
+  bot_id: string
+  code_id: string
+  reason: string
+  created_at: Date
 }
 
 declare module 'knex/types/tables.js' {
@@ -383,5 +395,6 @@ declare module 'knex/types/tables.js' {
     recurring_events: RecurringEventRow
     analytics: AnalyticsRow
     webhook_bodies: WebhookBodyRow
+    disabled_code: DisabledCodeRow
   }
 }

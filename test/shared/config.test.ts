@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig } from '#shared/config.ts'
+import { ConfigError, readConfig, wallNames } from '#shared/config.ts'
+import { wallNames as sandboxWallNames } from '#sandbox/walls/names.ts'
 
 const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
 
@@ -8,7 +9,6 @@ test('a database and a secret are enough', () => {
     database: { url: least.DATABASE_URL, poolSize: 10, allowSelfSigned: false },
     http: { port: 3000, baseUrl: 'http://localhost:3000' },
     worker: { concurrency: 100 },
-    sandbox: { memoryMegabytes: 64, cpuMilliseconds: 2000, wallMilliseconds: 60_000 },
     hasParent: false,
   })
   expect(readConfig(least).redis).toBeUndefined()
@@ -87,4 +87,25 @@ test('an empty variable counts as not set', () => {
 
 test('the configuration cannot be changed', () => {
   expect(() => Object.assign(readConfig(least), { secret: 'other' })).toThrow(TypeError)
+})
+
+test('walls that are required are named, and nothing is required unless it is', () => {
+  const { sandbox } = readConfig({ ...least, SANDBOX_REQUIRE: 'network, files,privileges,', SANDBOX_PROFILE: 'jit' })
+  expect(sandbox).toMatchObject({ require: ['network', 'files', 'privileges'], profile: 'jit' })
+  expect(readConfig(least).sandbox).toMatchObject({ require: [], profile: 'hardened' })
+})
+
+test('the walls that can be required are those that the sandbox knows', () => {
+  expect(wallNames).toEqual(sandboxWallNames)
+})
+
+test.each(['netwrok', 'network files', 'network,moat'])('the requirement "%s" is refused, with all names', (list) => {
+  const error = problemsOf({ ...least, SANDBOX_REQUIRE: list })
+  expect(error).toBeInstanceOf(ConfigError)
+  expect(String(error)).toContain('  SANDBOX_REQUIRE ')
+  expect(String(error)).toContain(wallNames.join(', '))
+})
+
+test('a profile that does not exist is refused, with those that do', () => {
+  expect(String(problemsOf({ ...least, SANDBOX_PROFILE: 'fast' }))).toContain('set it to hardened, or to jit')
 })

@@ -183,10 +183,10 @@ describe('a hook that throws', () => {
     for (const text of ['one', 'bad', 'two']) await chatter.say(conversationId, text)
     const events = await endedEvents(platform, bot.id, 3)
     expect(events.map(({ status }) => status)).toEqual(['processed', 'failed', 'processed'])
-    expect(events[1]!.failure_reason).toBe('TypeError: cannot stand this')
+    expect(events[1]!.failure_reason).toBe('afterIncomingMessage: TypeError: cannot stand this')
     expect(await replies(platform, conversationId)).toEqual(['one', 'two'])
     const [line] = await platform.context.db('logs').where({ event_id: events[1]!.id, level: 'error' })
-    expect(line!.message).toContain('TypeError: cannot stand this')
+    expect(line!.message).toContain('afterIncomingMessage: TypeError: cannot stand this')
     expect(line!.message).toContain('bot.ts:5:')
     expect(events[1]!.attempt).toBe(1)
   })
@@ -216,7 +216,7 @@ describe('a hook that throws', () => {
     const { event } = await tell(`
       export const retry = { attempts: 2, backoff: 0 }
       export const hooks = { afterIncomingMessage() { throw new Error('never') } }`)
-    expect(event).toMatchObject({ status: 'failed', failures: 2, failure_reason: 'Error: never' })
+    expect(event).toMatchObject({ status: 'failed', failures: 2, failure_reason: 'afterIncomingMessage: Error: never' })
   })
 })
 

@@ -144,7 +144,9 @@ describe('a messenger', () => {
     const deliveries = await platform.context.db('events').where({ mailbox: `${conversationId}:out` })
     expect(deliveries.filter(({ failures }) => failures === 1)).toHaveLength(1)
     expect(deliveries.filter(({ failures }) => failures === 0)).toHaveLength(2)
-    expect(await logOf(platform, id)).toContainEqual(expect.stringContaining('error Error: line is dead'))
+    expect(await logOf(platform, id)).toContainEqual(
+      expect.stringContaining('error channels.direct.messages.text: Error: line is dead'),
+    )
   })
 
   test('that cannot carry out a message fails it in the end, and goes on with the next', async () => {
@@ -160,7 +162,11 @@ describe('a messenger', () => {
       .poll(async () => (await deliveries()).map(({ status }) => status), { timeout: 30_000 })
       .toEqual(['failed', 'processed'])
     const [failed] = await deliveries()
-    expect(failed).toMatchObject({ failures: 4, attempt: 4, failure_reason: 'Error: unheard of' })
+    expect(failed).toMatchObject({
+      failures: 4,
+      attempt: 4,
+      failure_reason: 'channels.direct.messages.text: Error: unheard of',
+    })
     const logged = await platform.context.db('logs').where({ event_id: failed!.id, level: 'error' })
     expect(logged.length).toBe(4)
   }, 40_000)

@@ -6,7 +6,7 @@ import { openPlatform, type Platform } from '../platform.ts'
 let platform: Platform
 beforeAll(async () => {
   platform = await openPlatform({
-    environment: { SANDBOX_WALL_MS: '3000', SANDBOX_CPU_MS: '300', SANDBOX_MEMORY_MB: '32' },
+    environment: { SANDBOX_WALL_MS: '3000', SANDBOX_CPU_MS: '300', SANDBOX_HEAP_MB: '32' },
   })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
@@ -39,6 +39,9 @@ describe('a hook', () => {
           await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
         },
       }`)
+      // To look for the last free memory takes V8 long.
+      const limits = reason === 'memory' ? { cpuMilliseconds: 10_000, wallMilliseconds: 20_000 } : {}
+      await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { limits })
       const other = await platform.createBot(neighbour)
       const [chatter, friend] = [await createChatter(bot.chatUrl), await createChatter(other.chatUrl)]
       const [conversationId, quiet] = [await chatter.createConversation(), await friend.createConversation()]

@@ -1,6 +1,7 @@
 import type { LogLine } from '#sandbox/contract.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { InterruptedError } from '#shared/queue.ts'
 import { registrationEnded } from '#shared/registration.ts'
 import { outcomeTopic } from '#shared/signals.ts'
 import { retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
@@ -19,7 +20,8 @@ const batch = 50
  * Handles the events that wait in a mailbox, one after the other. When the batch is full the mailbox is woken again,
  * behind those that wait.
  *
- * @throws Error when a run was interrupted or the database fails: the job comes again after a while
+ * @throws InterruptedError when a run was interrupted: the job comes again at once
+ * @throws Error when the database fails: it comes again after a while
  */
 export async function drainMailbox(tools: Tools, mailbox: string): Promise<void> {
   for (let handled = 0; handled < batch; handled++) {
@@ -38,7 +40,7 @@ async function handleEvent(tools: Tools, event: ClaimedEvent): Promise<'go on' |
   const handled = await runEvent(tools, event)
   switch (handled.status) {
     case 'interrupted':
-      throw new Error(`The run of event ${event.id} was interrupted: ${handled.reason}`)
+      throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
     case 'ignored':
       await end(tools, event, { status: 'ignored', states: [], logs: handled.logs })
       return 'go on'

@@ -10,6 +10,7 @@ import { deployVersion, insertBot } from '../../store/bots.ts'
 import { insertInstallation } from '../../store/installations.ts'
 import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { insertUser } from '../../store/users.ts'
+import { assertAllowed } from './assert-allowed.ts'
 import { botFields, describeBot } from './describe-bot.ts'
 import { changeInstallations, settleInstallations } from './install.ts'
 import { planInstallations } from './integrations.ts'
@@ -18,17 +19,21 @@ export const createBot = operation({
   name: 'createBot',
   description: 'Creates a bot with a chat installation, and deploys its code when some is given.',
   method: 'POST',
+  awaitsWorker: true,
   path: '/v1/admin/bots',
   access: 'developer',
   input: { type: 'object', additionalProperties: false, properties: botFields },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
   async handle(context, input) {
-    const { name, code, permissions = {}, integrations = {}, recurringEvents = {}, secrets = {}, ...change } = input
+    const { name, code, sourceMap, permissions = {}, limits = {}, ...others } = input
+    const { integrations = {}, recurringEvents = {}, secrets = {}, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
+    assertAllowed(config, limits)
     const definition = applyChange(botDefinitionSchema, {}, change)
-    const inspected = code === undefined ? undefined : await inspectCode(context, workspaceId, code)
+    const inspected =
+      code === undefined ? undefined : await inspectCode(context, workspaceId, { code, sourceMap, limits })
     const id = newId('bot')
     const aftermath = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
@@ -36,6 +41,7 @@ export const createBot = operation({
         workspaceId,
         name: name ?? `bot-${id.slice(-6).toLowerCase()}`,
         permissions,
+        limits,
         definition,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })

@@ -18,6 +18,7 @@ export const createIntegration = operation({
   name: 'createIntegration',
   description: 'Creates one version of an integration, which bots of the workspace can then install.',
   method: 'POST',
+  awaitsWorker: true,
   path: '/v1/admin/integrations',
   access: 'developer',
   input: {
@@ -28,11 +29,11 @@ export const createIntegration = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
 
-  async handle(context, { name, version, code, permissions = {}, secrets = {}, ...change }) {
+  async handle(context, { name, version, code, sourceMap, permissions = {}, secrets = {}, ...change }) {
     const { db, caller, config } = context
     assertName(name, version)
     changeDefinition({}, change, undefined)
-    const inspected = await inspectCode(context, caller.workspaceId, code)
+    const inspected = await inspectCode(context, caller.workspaceId, { code, sourceMap })
     const id = newId('intver')
     try {
       await insertIntegration(db, {

@@ -1,12 +1,14 @@
 import { hasRole, type Administrator } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { codeLimit, permissions } from '../../models/bot-code.ts'
+import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
+import { limits } from '../../models/code-limits.ts'
 import { toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
 import { readSecrets } from '../../named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
+import { disabledCode } from '../../store/disabled-code.ts'
 import { decryptInstallation, listInstallations } from '../../store/installations.ts'
 import { listInstalledIntegrations } from '../../store/integrations.ts'
 import { listRecurringEvents } from '../../store/recurring-events.ts'
@@ -22,7 +24,9 @@ export const botFields = {
     description:
       'One ES module, TypeScript or JavaScript, that exports `hooks` and `actions`, or a bundle of the public SDK.',
   },
+  sourceMap,
   permissions,
+  limits,
   recurringEvents,
   integrations,
   secrets,
@@ -34,19 +38,20 @@ export const botFields = {
  */
 export async function describeBot(context: Context & { caller: Administrator }, id: string): Promise<Bot> {
   const { db, caller, config } = context
-  const [bot, version, rows, installed, recurringEvents] = await Promise.all([
+  const [bot, version, rows, installed, recurringEvents, disabledReasons] = await Promise.all([
     findBot(db, caller.workspaceId, id),
     findDeployedVersion(db, id),
     listInstallations(db, id),
     listInstalledIntegrations(db, id),
     listRecurringEvents(db, id),
+    disabledCode(db, id),
   ])
   if (!bot) throw noSuchBot(id)
   const { secret, http } = config
   const installations = await Promise.all(rows.map((row) => decryptInstallation(row, secret)))
   const secretNames = Object.keys(await readSecrets(secret, bot))
   return toBot(
-    { bot, version, installations, integrations: installed, recurringEvents, secretNames },
+    { bot, version, installations, integrations: installed, recurringEvents, secretNames, disabledReasons },
     { baseUrl: http.baseUrl, secret, showsSecrets: hasRole(caller, 'administrator') },
   )
 }

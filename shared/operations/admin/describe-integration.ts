@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { compileForeign } from '../../foreign-schema.ts'
 import type { InspectedCode } from '../../inspect-code.ts'
 import { newId } from '../../ids.ts'
-import { codeLimit, permissions } from '../../models/bot-code.ts'
+import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { secrets } from '../../models/definition.ts'
 import {
   integrationDefinition,
@@ -26,6 +26,7 @@ export const integrationFields = {
     description:
       'One ES module that exports `register`, `unregister`, `handler`, `actions` and `channels`, or a bundle of the public SDK.',
   },
+  sourceMap,
   permissions,
   secrets,
 } as const

@@ -8,6 +8,7 @@ import { operation } from '../../operation.ts'
 import { deployVersion, findBot, lockBot, updateBotFields } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { setRecurringEvents } from '../../store/recurring-events.ts'
+import { assertAllowed } from './assert-allowed.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
 import { changeInstallations, settleInstallations } from './install.ts'
 import { planInstallations } from './integrations.ts'
@@ -29,24 +30,29 @@ export const updateBot = operation({
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
   async handle(context, input) {
-    const { id, name, code, permissions, integrations = {}, recurringEvents = {}, secrets, ...change } = input
+    const { id, name, code, sourceMap, permissions, limits, ...others } = input
+    const { integrations = {}, recurringEvents = {}, secrets, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
-    if (!(await findBot(db, workspaceId, id))) throw noSuchBot(id)
-    const inspected = code === undefined ? undefined : await inspectCode(context, workspaceId, code)
+    assertAllowed(config, limits ?? {})
+    const present = await findBot(db, workspaceId, id)
+    if (!present) throw noSuchBot(id)
+    const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }
+    const inspected = upload && (await inspectCode(context, workspaceId, upload))
     const aftermath = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
       await updateBotFields(transaction, workspaceId, id, {
         name,
         permissions,
+        limits,
         definition: applyChange(botDefinitionSchema, row.definition, change),
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
       if (inspected) await deployVersion(transaction, { ...inspected, id: newId('botver'), botId: id })
       await setRecurringEvents(transaction, id, recurringEvents)
-      const present = await listInstallations(transaction, id)
-      const place = { db: transaction, workspaceId, secret: config.secret, present }
+      const installed = await listInstallations(transaction, id)
+      const place = { db: transaction, workspaceId, secret: config.secret, present: installed }
       const changes = await planInstallations(place, integrations)
       return changeInstallations(context, transaction, id, changes)
     })

@@ -26,12 +26,13 @@ export const updateIntegration = operation({
   },
   output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
 
-  async handle(context, { id, code, permissions, secrets, ...change }) {
+  async handle(context, { id, code, sourceMap, permissions, secrets, ...change }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     changeDefinition(present.definition, change, undefined)
-    const inspected = code === undefined ? undefined : await inspectCode(context, caller.workspaceId, code)
+    const inspected =
+      code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
     await db.transaction(async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)

@@ -7,6 +7,7 @@ export const validateIntegrationCreation = operation({
   name: 'validateIntegrationCreation',
   description: 'Tells whether an integration could be created, and creates nothing.',
   method: 'POST',
+  awaitsWorker: true,
   path: '/v1/admin/integrations/validate',
   access: 'developer',
   input: {
@@ -17,9 +18,10 @@ export const validateIntegrationCreation = operation({
   },
   output: { type: 'object', additionalProperties: false, properties: {} },
 
-  async handle(context, { name, version, code, permissions: _permissions, secrets: _secrets, ...change }) {
+  async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
     assertName(name, version)
-    const inspected = code === undefined ? undefined : await inspectCode(context, context.caller.workspaceId, code)
+    const inspected =
+      code === undefined ? undefined : await inspectCode(context, context.caller.workspaceId, { code, sourceMap })
     changeDefinition({}, change, inspected)
     return {}
   },

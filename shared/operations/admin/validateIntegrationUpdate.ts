@@ -17,11 +17,12 @@ export const validateIntegrationUpdate = operation({
   },
   output: { type: 'object', additionalProperties: false, properties: {} },
 
-  async handle(context, { id, code, permissions: _permissions, secrets: _secrets, ...change }) {
+  async handle(context, { id, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
     const { db, caller } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
-    const inspected = code === undefined ? undefined : await inspectCode(context, caller.workspaceId, code)
+    const inspected =
+      code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
     changeDefinition(present.definition, change, inspected)
     return {}
   },

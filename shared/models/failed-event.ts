@@ -1,0 +1,89 @@
+import type { Infer } from '../schema.ts'
+import type { EventRow, LogRow } from '../store/tables.ts'
+import { actionTriggered, messageScheduled, register, unregister, webhookReceived } from './event.ts'
+
+/**
+ * Failures that somebody was told of at once, and that are mended by asking again: nobody waits for what a second run
+ * would give, and the body of a webhook is not kept.
+ */
+export const unreplayable: readonly string[] = [
+  actionTriggered,
+  webhookReceived,
+  register,
+  unregister,
+  messageScheduled,
+]
+
+const fields = {
+  id: { type: 'string' },
+  botId: { type: 'string' },
+  type: { type: 'string' },
+  failureReason: { type: ['string', 'null'] },
+  attempts: { type: 'integer', description: 'How often it was run, those runs included that were interrupted.' },
+  conversationId: { type: 'string' },
+  userId: { type: 'string' },
+  messageId: { type: 'string' },
+  isReplayable: { type: 'boolean' },
+  createdAt: { type: 'string', format: 'date-time' },
+  failedAt: { type: 'string', format: 'date-time' },
+} as const
+
+const required = ['id', 'botId', 'type', 'failureReason', 'attempts', 'isReplayable', 'createdAt', 'failedAt'] as const
+
+/** An event that failed for good, in a list. */
+export const failedEventSummary = { type: 'object', additionalProperties: false, required, properties: fields } as const
+
+const logLine = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['timestamp', 'level', 'message'],
+  properties: {
+    timestamp: { type: 'string', format: 'date-time' },
+    level: { type: 'string' },
+    message: { type: 'string' },
+  },
+} as const
+
+/** The same with all that is known of it. */
+export const failedEvent = {
+  type: 'object',
+  additionalProperties: false,
+  required: [...required, 'payload', 'logs'],
+  properties: {
+    ...fields,
+    payload: { type: 'object' },
+    logs: { type: 'array', items: logLine, description: 'What its runs logged, oldest first: at most 1,000 lines.' },
+  },
+} as const
+
+/** An event that has ended as failed. */
+export type FailedEventRow = EventRow & { ended_at: Date }
+
+/** @param oldest when an event must have failed to be replayed: its journal is kept no longer */
+export function toFailedEventSummary(row: FailedEventRow, oldest: Date): Infer<typeof failedEventSummary> {
+  return {
+    id: row.id,
+    botId: row.bot_id,
+    type: row.type,
+    failureReason: row.failure_reason,
+    attempts: row.attempt,
+    ...(row.conversation_id && { conversationId: row.conversation_id }),
+    ...(row.user_id && { userId: row.user_id }),
+    ...(row.message_id && { messageId: row.message_id }),
+    isReplayable: !unreplayable.includes(row.type) && row.ended_at > oldest,
+    createdAt: row.created_at.toISOString(),
+    failedAt: row.ended_at.toISOString(),
+  }
+}
+
+export function toFailedEvent(row: FailedEventRow, logs: LogRow[], oldest: Date): Infer<typeof failedEvent> {
+  return {
+    ...toFailedEventSummary(row, oldest),
+    payload: row.payload,
+    logs: logs.map((line) => ({
+      timestamp: line.created_at.toISOString(),
+      level: line.level,
+      message: line.message,
+    })),
+  }
+}

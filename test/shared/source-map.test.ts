@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { join } from 'node:path'
+import { transformSync } from 'esbuild'
+import { describe, expect, test } from 'vitest'
+import { findSources, readSourceMap } from '#shared/source-map.ts'
+
+describe('places of a minified script', () => {
+  const source = readFileSync(join(import.meta.dirname, '..', 'platform.ts'), 'utf8')
+  const { code, map } = transformSync(source, {
+    loader: 'ts',
+    minify: true,
+    sourcemap: true,
+    sourcefile: 'platform.ts',
+  })
+  const places = code
+    .split('\n')
+    .flatMap((text, index) =>
+      Array.from({ length: text.length }, (_, column) => ({ line: index + 1, column: column + 1 })),
+    )
+
+  test('lead where Node’s own reader of source maps says', () => {
+    const oracle = new SourceMap(JSON.parse(map) as SourceMapPayload)
+    const expected = places.map(({ line, column }) => {
+      const entry = oracle.findEntry(line - 1, column - 1)
+      if (!('originalSource' in entry)) return undefined
+      return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
+    })
+    expect(places.length).toBeGreaterThan(1000)
+    expect(findSources(readSourceMap(map)!, places)).toEqual(expected)
+  })
+
+  test('lead to the same whatever order they are asked for in', () => {
+    const reversed = places.toReversed()
+    expect(findSources(map, reversed).toReversed()).toEqual(findSources(map, places))
+  })
+})
+
+/** Line 1 is not mapped; column 1 of line 2 leads to line 1 of the only source. */
+const mappings = ';AAAA'
+
+test.each([
+  ['../src/hooks/foo.ts', 'src/hooks/foo.ts'],
+  ['./foo.ts', 'foo.ts'],
+  ['webpack://my-bot/./src/foo.ts', 'src/foo.ts'],
+  ['file:///home/ann/bot/src/foo.ts', 'home/ann/bot/src/foo.ts'],
+  ['foo\nINFO all is well (really).ts', 'foo_INFO_all_is_well__really_.ts'],
+  ['\u001b[31mred', '_[31mred'],
+  ['x'.repeat(1000), 'x'.repeat(200)],
+])('the source %j is called %j', (source, file) => {
+  const map = JSON.stringify({ version: 3, sources: [source], mappings })
+  expect(findSources(map, [{ line: 2, column: 5 }])).toEqual([{ file, line: 1, column: 1 }])
+})
+
+test('a place that the map does not lead from leads nowhere', () => {
+  const map = JSON.stringify({ version: 3, sources: ['a.ts'], mappings })
+  const places = [1, 3].map((line) => ({ line, column: 1 }))
+  expect(findSources(map, [...places, { line: 2, column: 1 }])).toEqual([
+    undefined,
+    undefined,
+    { file: 'a.ts', line: 1, column: 1 },
+  ])
+})
+
+test.each([['!!!!'], ['AAAAAAAAAAAA'], ['g'], ['gggggggggggggg'], ['ASAA'], [','.repeat(100)], ['é;é'], ['AAAA,A']])(
+  'the mappings %j, which are damaged or lead to no source, do no harm',
+  (damaged) => {
+    const map = readSourceMap(JSON.stringify({ version: 3, sources: ['a.ts'], mappings: damaged }))
+    expect(() => findSources(map!, [{ line: 1, column: 1 }])).not.toThrow()
+  },
+)
+
+test('nothing but sources and mappings is kept of a map', () => {
+  const given = { version: 3, sources: ['a.ts'], sourcesContent: ['secret'], names: ['x'], mappings, file: 'b' }
+  expect(JSON.parse(readSourceMap(JSON.stringify(given))!)).toEqual({ version: 3, sources: ['a.ts'], mappings })
+})

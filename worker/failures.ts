@@ -1,0 +1,32 @@
+import type { Outcome } from '#sandbox/contract.ts'
+import { toSourceStack } from '#shared/compile-bot.ts'
+import { limitHint } from '#shared/models/code-limits.ts'
+import type { Code } from './bundles.ts'
+
+/** Why an event failed, for the event and for the bot's log. */
+export interface Failure {
+  /** One line. */
+  reason: string
+  /** With the author's own file, line and column where there are any, and the causes of the error. */
+  details: string
+}
+
+const reasonCharacters = 2000
+
+/** A failure in so many words. */
+export function toFailure(reason: string, details = reason): Failure {
+  return { reason: reason.slice(0, reasonCharacters), details }
+}
+
+/** Called for one purpose each, which whoever reads of the failure knows: their names would only be in the way. */
+const entryPoints = ['register', 'unregister', 'handler']
+
+/** What a failed run says of itself: where it failed, of what, and for a limit which and who can raise it. */
+export function describeFailure(outcome: Outcome & { status: 'failed' }, { sourceMap }: Code): Failure {
+  const { reason, error, hook } = outcome
+  const { name, message, stack = '' } = error
+  const where = hook === undefined || entryPoints.includes(hook) ? '' : `${hook}: `
+  const what =
+    reason === 'error' ? `${where}${name}: ${message}` : `${reason}: ${where}${message}${limitHint(reason, name)}`
+  return toFailure(what, stack === '' ? what : `${what}\n${toSourceStack(stack, sourceMap).replace(/^\n/, '')}`)
+}
