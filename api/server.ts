@@ -42,7 +42,7 @@ const allowBrowsers = cors({
   origin: true,
   credentials: true,
   methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-  exposedHeaders: rateLimitHeaders,
+  exposedHeaders: [...rateLimitHeaders, 'Idempotent-Replayed'],
   optionsSuccessStatus: 200,
 })
 
@@ -64,6 +64,7 @@ const retryStreamSeconds = 5
  */
 function respond(request: Request, response: Response, reply: Reply): void {
   const wantsStream = request.headers.accept === 'text/event-stream'
+  response.set(reply.headers ?? {})
   if (reply.status < 500 || !wantsStream) return void response.status(reply.status).json(reply.body)
   const error = new ApiError('RateLimited', 'The stream cannot be opened at the moment: try again in a while')
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
@@ -72,10 +73,12 @@ function respond(request: Request, response: Response, reply: Reply): void {
 function fromHttp(context: Context, request: Request, response: Response) {
   // Event sources that come back name what they heard last in a header, or in the query where they cannot set one.
   const lastEventId = request.headers['last-event-id']
+  const idempotencyKey = request.get('idempotency-key')
   return {
     method: request.method,
     path: request.path,
     query: { ...request.query, ...(lastEventId && { lastEventId }) },
+    idempotencyKey,
     body: () => readBody(request, response),
     identify: identify(context, request.headers),
   }

@@ -10,6 +10,10 @@ import * as conversationLog from './003_conversation_log.ts'
 import * as integrations from './004_integrations.ts'
 import * as sizesOfTags from './005_sizes_of_tags.ts'
 import * as integrationPermissions from './006_integration_permissions.ts'
+import * as disabledCode from './007_disabled_code.ts'
+import * as limits from './008_limits.ts'
+import * as idempotencyKeys from './009_idempotency_keys.ts'
+import * as failedEvents from './010_failed_events.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -19,6 +23,10 @@ export const migrations: Record<string, Knex.Migration> = {
   '004_integrations': integrations,
   '005_sizes_of_tags': sizesOfTags,
   '006_integration_permissions': integrationPermissions,
+  '007_disabled_code': disabledCode,
+  '008_limits': limits,
+  '009_idempotency_keys': idempotencyKeys,
+  '010_failed_events': failedEvents,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

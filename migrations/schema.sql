@@ -45,6 +45,7 @@ create table bots (
   updated_at timestamp(3) with time zone not null default now(),
   definition jsonb not null default '{}'::jsonb,
   secrets text,
+  limits jsonb not null default '{}'::jsonb,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -91,6 +92,15 @@ CREATE INDEX conversations_by_bot ON public.conversations USING btree (bot_id, c
 CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_id, created_at DESC, id DESC);
 
 CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
+
+create table disabled_code (
+  bot_id text not null,
+  code_id text not null,
+  reason text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint disabled_code_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint disabled_code_pkey PRIMARY KEY (bot_id, code_id)
+);
 
 create table effects (
   event_id text not null,
@@ -141,9 +151,21 @@ CREATE INDEX events_by_conversation ON public.events USING btree (conversation_i
 
 CREATE INDEX events_by_installation ON public.events USING btree (installation_id);
 
+CREATE INDEX events_failed ON public.events USING btree (bot_id, ended_at DESC, id DESC) WHERE (status = 'failed'::text);
+
 CREATE INDEX events_scheduled ON public.events USING btree (available_at) WHERE (status = 'scheduled'::text);
 
 CREATE INDEX events_waiting ON public.events USING btree (mailbox, created_at, id) WHERE (status = 'pending'::text);
+
+create table idempotency_keys (
+  id bytea not null,
+  fingerprint bytea not null,
+  reply text,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
 
 create table inspections (
   id text not null,
@@ -152,6 +174,7 @@ create table inspections (
   outcome jsonb,
   created_at timestamp(3) with time zone not null default now(),
   kind text not null default 'native'::text,
+  limits jsonb not null default '{}'::jsonb,
   constraint inspections_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint inspections_pkey PRIMARY KEY (id),
   constraint inspections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

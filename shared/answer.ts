@@ -1,6 +1,7 @@
 import { authorise, type Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
+import { answerOnce } from './idempotency.ts'
 import type { Operation } from './operation.ts'
 import { nestQuery } from './query.ts'
 import { findOperation, type PathParameters } from './router.ts'
@@ -12,6 +13,8 @@ export interface Request {
   path: string
   /** The query's fields; those of an object may be given one by one, with a dot (`nestQuery`). */
   query?: Record<string, unknown>
+  /** The header `Idempotency-Key`, which counts where something is created: for every POST. */
+  idempotencyKey?: string | undefined
   /** Reads the JSON body. It is called only for a caller who may call, so that a stranger's body is never read. */
   body(): Promise<unknown>
   /**
@@ -23,6 +26,8 @@ export interface Request {
 
 export interface Reply {
   status: number
+  /** Beside those of every answer. */
+  headers?: Record<string, string>
   body: unknown
   /** The body is not for the caller: it tells the HTTP door which stream to open. */
   opensStream?: boolean
@@ -35,8 +40,14 @@ export async function answer(context: Context, request: Request): Promise<Reply>
     const caller = await request.identify(operation, parameters)
     authorise(caller, operation.access)
     const given = operation.takesBody ? asObject(await request.body()) : nestQuery(request.query ?? {})
-    const body = await operation.call({ ...context, caller }, { ...given, ...parameters })
-    return { status: operation.status, body, opensStream: operation.opensStream }
+    const input = { ...given, ...parameters }
+    const { status, opensStream } = operation
+    if (request.idempotencyKey !== undefined && operation.method === 'POST') {
+      const keyed = { key: request.idempotencyKey, operation, input }
+      const { body, isRepeated } = await answerOnce({ ...context, caller }, keyed)
+      return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
+    }
+    return { status, body: await operation.call({ ...context, caller }, input), opensStream }
   } catch (cause) {
     const error = ApiError.from(cause)
     if (error.status >= 500) {
@@ -45,7 +56,12 @@ export async function answer(context: Context, request: Request): Promise<Reply>
         error.message,
       )
     }
-    return { status: error.status, body: error.toJSON() }
+    const { status, retryAfterSeconds } = error
+    return {
+      status,
+      ...(retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(retryAfterSeconds) } }),
+      body: error.toJSON(),
+    }
   }
 }
 

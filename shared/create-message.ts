@@ -13,7 +13,8 @@ import { toLogEntry } from './store/conversation-log.ts'
 import { findConversation } from './store/conversations.ts'
 import type { Database } from './store/database.ts'
 import type { NewEffect } from './store/effects.ts'
-import { deliveryMailbox, insertOutgoingMessage, type NewOutgoingMessage, type SaidMessage } from './store/messages.ts'
+import { deliveryMailbox, type NewOutgoingMessage, type SaidMessage } from './store/messages.ts'
+import { storeOutgoing } from './store/messages-together.ts'
 import { insertReceivedMessage, type NewReceivedMessage } from './store/runtime-messages.ts'
 import { findRuntimeUser } from './store/runtime-users.ts'
 import type { MessageRow } from './store/tables.ts'
@@ -118,7 +119,7 @@ export async function storeMessage(
 ): Promise<MessageRow | SaidMessage | undefined> {
   return ready.direction === 'incoming'
     ? insertReceivedMessage(db, ready.message, effect)
-    : insertOutgoingMessage(db, ready.message, effect)
+    : storeOutgoing(db, ready.message, effect)
 }
 
 export function noSuchConversation(id: string): ApiError {

@@ -42,6 +42,10 @@ export interface ErrorBody {
 interface ApiErrorOptions extends ErrorOptions {
   /** Machine-readable detail that the caller may see. */
   metadata?: Record<string, unknown>
+  /** An HTTP status that says more than the type's own. */
+  status?: number
+  /** After how many seconds it is worth trying again. */
+  retryAfterSeconds?: number
 }
 
 /** An error that is an answer: what was wrong and what to do next, in words for the caller. */
@@ -49,16 +53,16 @@ export class ApiError extends Error {
   override name = 'ApiError'
   readonly id = errorId()
   readonly type: ErrorType
+  readonly status: number
   readonly metadata: Record<string, unknown> | undefined
+  readonly retryAfterSeconds: number | undefined
 
   constructor(type: ErrorType, message: string, options: ApiErrorOptions = {}) {
     super(message, options)
     this.type = type
+    this.status = options.status ?? errorStatuses[type]
     this.metadata = options.metadata
-  }
-
-  get status(): number {
-    return errorStatuses[this.type]
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 
   toJSON(): ErrorBody {
@@ -107,6 +111,7 @@ export function postgresCode(error: unknown): string | undefined {
 
 export const uniqueViolation = '23505'
 export const foreignKeyViolation = '23503'
+export const lockNotAvailable = '55P03'
 const checkViolation = '23514'
 
 /** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */

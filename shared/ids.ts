@@ -1,5 +1,5 @@
 import { randomBytes, randomFillSync, randomUUID } from 'node:crypto'
-import { monotonicFactory } from 'ulid'
+import { encodeTime, monotonicFactory } from 'ulid'
 
 const pool = Buffer.alloc(4096)
 let used = pool.length
@@ -38,6 +38,11 @@ type IdPrefix =
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid()}`
+}
+
+/** What every id comes after that was made since a moment, and none that was made before. */
+export function idsSince(prefix: IdPrefix, milliseconds: number): string {
+  return `${prefix}_${encodeTime(milliseconds)}`
 }
 
 /** A new webhook id. It is an address that outsiders are not to guess, so it is random and not time-ordered. */

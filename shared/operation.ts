@@ -18,6 +18,8 @@ interface Specification<A extends Access, I, O> {
   status?: 200 | 201
   /** The output is not the answer but tells the HTTP door which stream to open. */
   opensStream?: true
+  /** It waits for what a worker makes of its writes, so it cannot be one transaction. */
+  awaitsWorker?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
@@ -35,6 +37,7 @@ export interface Operation {
   access: Access
   status: number
   opensStream: boolean
+  awaitsWorker: boolean
   input: object
   output: object
   /** Whether a JSON body is part of the request. */
@@ -50,13 +53,21 @@ export interface Operation {
 export function operation<A extends Access, const I extends object, const O extends object>(
   specification: Specification<A, I, O>,
 ): Operation {
-  const { handle, status = 200, opensStream = false, isClosed = false, ...declaration } = specification
+  const {
+    handle,
+    status = 200,
+    opensStream = false,
+    awaitsWorker = false,
+    isClosed = false,
+    ...declaration
+  } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
   const isValid = compile(declaration.input, takesBody ? (isClosed ? 'closedBody' : 'body') : 'query')
   return {
     ...declaration,
     status,
     opensStream,
+    awaitsWorker,
     takesBody,
     call(context, input) {
       if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))

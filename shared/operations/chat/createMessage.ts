@@ -5,7 +5,7 @@ import { message, toMessage } from '../../models/message.ts'
 import { chatPayload, toContent } from '../../models/payload.ts'
 import { operation } from '../../operation.ts'
 import { toLogEntry } from '../../store/conversation-log.ts'
-import { insertIncomingMessage } from '../../store/messages.ts'
+import { storeIncoming } from '../../store/messages-together.ts'
 import { notParticipating } from './known.ts'
 
 export const createMessage = operation({
@@ -26,7 +26,7 @@ export const createMessage = operation({
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context
     const { installation, knownId } = caller
-    const row = await insertIncomingMessage(db, {
+    const row = await storeIncoming(db, {
       id: newId('msg'),
       botId: installation.bot_id,
       installationId: installation.id,

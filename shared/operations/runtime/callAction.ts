@@ -8,6 +8,7 @@ export const callAction = operation({
   name: 'callAction',
   description: 'Calls an action of the bot’s own, or as `alias:action` one of an integration’s, and gives its output.',
   method: 'POST',
+  awaitsWorker: true,
   path: '/v1/chat/actions',
   access: 'bot',
   input: {

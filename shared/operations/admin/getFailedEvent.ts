@@ -1,0 +1,37 @@
+import { ApiError } from '../../errors.ts'
+import { oldestReplayable } from '../../failed-events.ts'
+import { failedEvent, toFailedEvent } from '../../models/failed-event.ts'
+import { operation } from '../../operation.ts'
+import { findBot } from '../../store/bots.ts'
+import { findFailedEvent, logOfEvent } from '../../store/failed-events.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+const mostLines = 1000
+
+export const getFailedEvent = operation({
+  name: 'getFailedEvent',
+  description:
+    'Gives an event that failed for good, with its payload and what its runs logged. Not for viewers: payloads hold ' +
+    'what people said.',
+  method: 'GET',
+  path: '/v1/admin/bots/{botId}/failed-events/{id}',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId', 'id'],
+    properties: { botId: { type: 'string' }, id: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: failedEvent } },
+
+  async handle({ db, caller, config }, { botId, id }) {
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    const row = await findFailedEvent(db, botId, id)
+    if (!row) throw noSuchFailedEvent(botId, id)
+    return { event: toFailedEvent(row, await logOfEvent(db, botId, id, mostLines), oldestReplayable(config)) }
+  },
+})
+
+export function noSuchFailedEvent(botId: string, id: string): ApiError {
+  return new ApiError('ResourceNotFound', `The bot '${botId}' has no failed event '${id}'`)
+}

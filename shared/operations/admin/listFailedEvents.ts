@@ -1,0 +1,34 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { failedEventFilter, oldestReplayable } from '../../failed-events.ts'
+import { failedEventSummary, toFailedEventSummary } from '../../models/failed-event.ts'
+import { operation } from '../../operation.ts'
+import { findBot } from '../../store/bots.ts'
+import { pageOfFailedEvents } from '../../store/failed-events.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+export const listFailedEvents = operation({
+  name: 'listFailedEvents',
+  description: 'Lists the events that a bot has failed to handle for good, the last failed first.',
+  method: 'GET',
+  path: '/v1/admin/bots/{botId}/failed-events',
+  access: 'viewer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId'],
+    properties: { ...pageInput, ...failedEventFilter, botId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['events', 'meta'],
+    properties: { events: { type: 'array', items: failedEventSummary }, meta: pageMeta },
+  },
+
+  async handle({ db, caller, config }, { botId, ...input }) {
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    const page = await pageOfFailedEvents(db, botId, input, pageRequest(input))
+    const oldest = oldestReplayable(config)
+    return { events: page.rows.map((row) => toFailedEventSummary(row, oldest)), meta: toMeta(page) }
+  },
+})

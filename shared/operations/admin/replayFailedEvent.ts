@@ -1,0 +1,51 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { ApiError } from '../../errors.ts'
+import { oldestReplayable } from '../../failed-events.ts'
+import { unreplayable } from '../../models/failed-event.ts'
+import { operation } from '../../operation.ts'
+import { findBot } from '../../store/bots.ts'
+import { findFailedEvent, replayEvents } from '../../store/failed-events.ts'
+import { noSuchBot } from './describe-bot.ts'
+import { noSuchFailedEvent } from './getFailedEvent.ts'
+
+export const replayFailedEvent = operation({
+  name: 'replayFailedEvent',
+  description:
+    'Has an event that failed for good handled anew, by the version that is in service now and with all its tries. It ' +
+    'comes before what waits in its conversation. What its runs have written already is not written again.',
+  method: 'POST',
+  path: '/v1/admin/bots/{botId}/failed-events/{id}/replay',
+  access: 'developer',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId', 'id'],
+    properties: { botId: { type: 'string' }, id: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { botId, id }) {
+    const { db, caller, config } = context
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    const oldest = oldestReplayable(config)
+    const [mailbox] = await replayEvents(db, botId, { id }, { oldest, limit: 1 })
+    if (mailbox !== undefined) {
+      await wakeWorker(context, 'event', mailbox)
+      return {}
+    }
+    const row = await findFailedEvent(db, botId, id)
+    if (!row) throw noSuchFailedEvent(botId, id)
+    if (unreplayable.includes(row.type)) {
+      throw new ApiError(
+        'InvalidPayload',
+        `An event of type '${row.type}' cannot be replayed: whoever waited for it was told that it failed, and has to ` +
+          'ask again',
+      )
+    }
+    throw new ApiError(
+      'ResourceGone',
+      `The event failed on ${row.ended_at.toISOString()}. What its runs had done by then is not kept any longer, so ` +
+        'that a further run might do it twice: RETENTION_FAILED_DAYS says how long it is kept',
+    )
+  },
+})

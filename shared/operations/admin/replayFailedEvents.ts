@@ -1,0 +1,43 @@
+import { wakeWorker } from '../../after-commit.ts'
+import { failedEventFilter, oldestReplayable } from '../../failed-events.ts'
+import { operation } from '../../operation.ts'
+import { findBot } from '../../store/bots.ts'
+import { replayEvents } from '../../store/failed-events.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+const mostAtOnce = 1000
+
+export const replayFailedEvents = operation({
+  name: 'replayFailedEvents',
+  description:
+    'Has failed events of a bot handled anew, those that failed first before others, up to the limit. Asked again with ' +
+    'the same filter and a beforeDate that is past, it goes on with the next, until it gives 0.',
+  method: 'POST',
+  path: '/v1/admin/bots/{botId}/failed-events/replay',
+  access: 'developer',
+  isClosed: true,
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['botId'],
+    properties: {
+      ...failedEventFilter,
+      botId: { type: 'string' },
+      limit: { type: 'integer', minimum: 1, maximum: mostAtOnce, default: mostAtOnce },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['replayed'],
+    properties: { replayed: { type: 'integer' } },
+  },
+
+  async handle(context, { botId, limit, ...filter }) {
+    const { db, caller, config } = context
+    if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
+    const mailboxes = await replayEvents(db, botId, filter, { oldest: oldestReplayable(config), limit })
+    for (const mailbox of new Set(mailboxes)) await wakeWorker(context, 'event', mailbox)
+    return { replayed: mailboxes.length }
+  },
+})

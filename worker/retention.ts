@@ -1,0 +1,89 @@
+import type { Context } from '#shared/context.ts'
+import { idsSince } from '#shared/ids.ts'
+import type { Database } from '#shared/store/database.ts'
+import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
+import {
+  alone,
+  deleteOldJournals,
+  deleteOldLogs,
+  deleteOldVersions,
+  type JournalPlace,
+} from '#shared/store/retention.ts'
+import { repeatedly } from './repeatedly.ts'
+
+/**
+ * What is kept for a time only: logs, what runs have done, old versions, kept answers. Rows are looked at in the order of
+ * their keys, so many at once, and no index is there just to delete them by. Expired states are looked after where their
+ * bots are told of them (`due.ts`).
+ */
+
+const restMilliseconds = 60_000
+/** Rows that one statement looks at; it holds their locks and its share of the disk for some tens of milliseconds. */
+const rowsOfPass = 2000
+/** Passes over each kind between two rests: two million rows of each an hour at least. */
+const mostPasses = 20
+const dayMilliseconds = 24 * 3600 * 1000
+
+/** One pass over one kind of rows. Gives whether another one would find more. */
+type Pass = (db: Database) => Promise<boolean>
+
+/**
+ * Begins to delete what has been kept for long enough. However many workers there are, one at a time does.
+ *
+ * @returns stops it, and waits for a pass that is under way
+ */
+export function startRetention(context: Context): () => Promise<void> {
+  const retention = openRetention(context)
+  const stopping = new AbortController()
+  const stop = repeatedly(restMilliseconds, async () => {
+    for (let pass = 0; pass < mostPasses && !stopping.signal.aborted; pass++) if (!(await retention.pass())) break
+  })
+  return () => {
+    stopping.abort()
+    return stop()
+  }
+}
+
+/** One pass over each kind of rows, each bounded in what it looks at; it goes on where the last one ended. */
+export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
+  const { logMilliseconds, failedMilliseconds, versions } = config.retention
+  let journalPlace: JournalPlace | undefined
+  let versionPlace: string | undefined
+
+  const passes: Record<string, Pass> = {
+    logs: async (transaction) => (await deleteOldLogs(transaction, logMilliseconds, rows)) === rows,
+
+    journals: async (transaction) => {
+      const until = idsSince('evt', Date.now() - dayMilliseconds)
+      const options = { from: journalPlace, until, failedMilliseconds, limit: rows }
+      const { place } = await deleteOldJournals(transaction, options)
+      journalPlace = place
+      return place !== undefined
+    },
+
+    versions: async (transaction) => {
+      const until = idsSince('botver', Date.now() - dayMilliseconds)
+      const options = { from: versionPlace, until, kept: versions, limit: Math.ceil(rows / 10) }
+      const { place } = await deleteOldVersions(transaction, options)
+      versionPlace = place
+      return place !== undefined
+    },
+
+    'idempotency keys': async (transaction) => (await deleteOldKeys(transaction, rows)) === rows,
+  }
+
+  return {
+    /** @returns whether any kind has more */
+    async pass(): Promise<boolean> {
+      let more = false
+      for (const [what, pass] of Object.entries(passes)) {
+        try {
+          more = ((await alone(db, `retention of ${what}`, pass)) ?? false) || more
+        } catch (error) {
+          log.error({ err: error, what }, 'What was kept for long enough could not be deleted; the next pass follows')
+        }
+      }
+      return more
+    },
+  }
+}
