@@ -122,7 +122,7 @@ describe('limits of a bot’s own', () => {
   })
 
   test('hold from the next event on', async () => {
-    const bot = await createBot(hook('work(300)'))
+    const bot = await createBot(hook('work(1000)'))
     expect(await wake(bot)).toMatchObject({ status: 'processed' })
     await updateBot(bot.id, { limits: { cpuMilliseconds: 100 } })
     expect(await wake(bot)).toMatchObject({ status: 'failed', failure_reason: expect.stringMatching(/^cpu: .*100 ms/) })
@@ -140,7 +140,7 @@ describe('limits of a bot’s own', () => {
   })
 
   test('hold for the integrations that it has installed, and not for those of others', async () => {
-    const code = `export const actions = { work() { for (const end = Date.now() + 300; Date.now() < end; ); return {} } }`
+    const code = `export const actions = { work() { for (const end = Date.now() + 1000; Date.now() < end; ); return {} } }`
     const calling = hook(`await client.callAction({ type: 'tool:work', input: {} })`)
     const failures = []
     for (const limits of [{ cpuMilliseconds: 100 }, {}]) {
