@@ -154,8 +154,13 @@ export interface HostReply {
   body: Json
 }
 
+/** There is no reply, through no fault of the run: it ends as interrupted, and those that it called with it. */
+export interface Interruption {
+  interrupted: string
+}
+
 /** How a bot reaches the platform. It always resolves: an error is a reply with its status. */
-export type Host = (call: HostCall) => Promise<HostReply>
+export type Host = (call: HostCall) => Promise<HostReply | Interruption>
 
 /** A request to the world outside. */
 export interface FetchRequest {

@@ -75,7 +75,9 @@ export class JobFrames {
     if (isDead() || job.ended) return
     const reply = await job.answer(request)
     rations.answered(job)
-    if (!isDead() && !job.ended) channel.send({ type: 'reply', run: job.id, call, reply })
+    if (isDead() || job.ended) return
+    if (typeof reply === 'string') channel.send({ type: 'reply', run: job.id, call, reply })
+    else channel.send({ type: 'interrupt', run: job.id, reason: reply.interrupted })
   }
 
   async #fetch(job: Job, fetch: string, request: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Bundle, FailureReason, Limits, LogLine, RunError } from './contract.ts'
+import type { Bundle, FailureReason, Interruption, Limits, LogLine, RunError } from './contract.ts'
 import type { ToProcess } from './protocol.ts'
 
 /** What a sandbox process works on for the worker: a run, or an inspection. Each ends exactly once. */
@@ -13,8 +13,8 @@ export interface Job {
   begin(): ToProcess
   /** False when the log is full. */
   log(line: LogLine): boolean
-  /** Answers a call of the platform. Never rejects. */
-  answer(request: string): Promise<string>
+  /** Answers a call of the platform, if it can be. Never rejects. */
+  answer(request: string): Promise<string | Interruption>
   /** Makes a request to the world outside, known by the name `fetch` until it is answered. Never rejects. */
   fetch(fetch: string, request: string): Promise<FetchedTexts>
   /** Takes such a request back. */

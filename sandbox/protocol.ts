@@ -19,6 +19,8 @@ export type ToProcess =
   | { type: 'reply'; run: string; call: string; reply: string }
   /** `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. */
   | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
+  /** What the run waits for does not come: it is to end as interrupted. */
+  | { type: 'interrupt'; run: string; reason: string }
   | { type: 'ping' }
 
 export interface Start {

@@ -1,6 +1,7 @@
 import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, RunError, SandboxLog } from './contract.ts'
 import { toHandlerResponse } from './handler-response.ts'
 import type { Job } from './job.ts'
+import { takesLine, type Logged } from './log-room.ts'
 import { parseUntrustedJson } from './parse-json.ts'
 import { RunFetches } from './run-fetches.ts'
 import { secretsStarrer } from './star-secrets.ts'
@@ -13,8 +14,7 @@ export interface RunJob extends Job {
 /** What has been spent of a run's limits, counted here because the count inside could be forged after an escape. */
 interface Budget {
   calls: number
-  logLines: number
-  logCharacters: number
+  logged: Logged
 }
 
 /** More than any operation answers; the isolate has to hold it several times over. */
@@ -23,23 +23,17 @@ const replyCharacters = 8_000_000
 /** As the kernel has it. */
 const mostStateCharacters = 2_000_000
 
-/** The line that says that the log was cut comes on top of the limit. */
-const cutLine = { lines: 1, characters: 200 }
-
 /** Follows one run from the worker's side. `outer` is the run that called it, whose budget it draws on. */
 export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
-  const budget = outer?.budget ?? { calls: 0, logLines: 0, logCharacters: 0 }
+  const budget = outer?.budget ?? { calls: 0, logged: { lines: 0, characters: 0 } }
   const { bundle, limits } = outer ?? run
   const logs: LogLine[] = []
   const star = secretsStarrer(run.bundle.environment)
   let ended = false
 
   const log = (line: LogLine) => {
-    budget.logLines += 1
-    budget.logCharacters += line.message.length
-    if (budget.logLines > limits.logLines + cutLine.lines) return false
-    if (budget.logCharacters > limits.logCharacters + cutLine.characters) return false
+    if (!takesLine(budget.logged, limits, line.message)) return false
     const starred = { ...line, message: star(line.message) }
     logs.push(starred)
     run.onLog?.(starred)
@@ -83,7 +77,8 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
       const call = toHostCall(request)
       if (call === undefined) return replyText(refusal(400, 'The call is not valid'))
       try {
-        return replyText(await run.host(call))
+        const reply = await run.host(call)
+        return 'interrupted' in reply ? reply : replyText(reply)
       } catch (error) {
         report('error', 'A host function rejected; it has to resolve to a reply', { run: run.id, error })
         return replyText(refusal(500, 'The platform could not answer'))

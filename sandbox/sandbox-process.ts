@@ -1,26 +1,16 @@
-import type { Duplex } from 'node:stream'
-import { findAddon } from './addon.ts'
-import { openChannel, type Channel } from './channel.ts'
+import type { Channel } from './channel.ts'
 import { ownerOf, type Death, type Owner } from './conduct.ts'
-import type { ClientOperation, SandboxLog } from './contract.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { JobFrames } from './job-frames.ts'
-import { failureOutside, type Failure, type Job } from './job.ts'
-import type { ProcessMemory } from './memory.ts'
-import type { Programs } from './programs.ts'
-import { isFromProcess, maximumBytesFromProcess, type FromProcess, type ToProcess } from './protocol.ts'
+import { failureOutside, type Job } from './job.ts'
+import { ProcessJobs, type Guilty } from './process-jobs.ts'
+import { isFromProcess, type FromProcess, type ToProcess } from './protocol.ts'
 import { Rations } from './rations.ts'
-import { logStderr } from './stderr.ts'
+import { startProcess, type StartOptions } from './start-process.ts'
 import { Suspects } from './suspects.ts'
-import type { Walls } from './walls/raise-walls.ts'
-import { WalledProcess } from './walls/walled-process.ts'
+import type { WalledProcess } from './walls/walled-process.ts'
 
-export interface ProcessOptions {
-  programs: Programs
-  operations: ClientOperation[]
-  walls: Walls
-  memory: ProcessMemory
-  log: SandboxLog
+export interface ProcessOptions extends StartOptions {
   /**
    * The process will take no more jobs. It may be a moment until it is gone. `early`: before it was ready for any. No
    * death is given of one that was asked to end.
@@ -31,19 +21,13 @@ export interface ProcessOptions {
 }
 
 const startMilliseconds = 15_000
-/**
- * Beyond a run's own limit: the process has the first chance to end it, and to say why. Its last step, to find that a
- * thread can not be stopped, comes 0.4 s after the limit, and 1 s where the machine is busy.
- */
-const graceMilliseconds = 1500
 const reasonCharacters = 200
 const flood = 'it floods the worker'
 /** What `unshare` ends with, which waits outside of the namespaces, when the process inside was killed with SIGKILL. */
 const killedInside = 1
 
 interface Blame {
-  /** Whose jobs fail; those of all others are interrupted. */
-  guilty?: { family: string; failure: Failure }
+  guilty?: Guilty
   /** Whose doing it may be: all that run in it, unless given. */
   suspects?: Owner[]
   fromOutside?: boolean
@@ -74,8 +58,7 @@ export class SandboxProcess {
   readonly #process: WalledProcess
   readonly #channel: Channel<ToProcess>
   readonly #options: ProcessOptions
-  readonly #jobs = new Map<string, Job>()
-  readonly #deadlines = new Map<string, NodeJS.Timeout>()
+  readonly #jobs = new ProcessJobs()
   readonly #suspects = new Suspects()
   readonly #rations = new Rations()
   readonly #frames: JobFrames
@@ -87,47 +70,27 @@ export class SandboxProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options
-    this.#process = new WalledProcess(options.walls, options.memory.dataKilobytes)
-    const { child } = this.#process
     this.ready = this.#started.promise
-    this.ready.catch(() => {})
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     this.closed = closed
-    child.on('error', (error) => this.kill(`it could not be started: ${error.message}`))
-    child.on('close', (code, signal) => {
-      this.#ended(code, signal)
-      const milliseconds = Math.round(performance.now() - this.#killedAt)
-      options.log('info', 'A sandbox process has ended', { pid: child.pid, milliseconds })
-      resolve()
-    })
-    logStderr(child, options.log)
-    this.#channel = openChannel<ToProcess>(child.stdio[3] as Duplex, {
-      maximumBytes: maximumBytesFromProcess,
-      flat: true,
+    const { process, channel } = startProcess(options, {
       onFrame: (frame, bytes) => this.#receive(frame, bytes),
-      onBroken: (reason, how) => {
-        if (how === 'breach') this.#crashed(reason)
-        // The end of the process says more, and follows.
-        else setTimeout(() => this.kill(reason), 200)
+      onBreach: (reason) => this.#crashed(reason),
+      onGone: (reason) => this.kill(reason),
+      onClosed: (code, signal) => {
+        this.#ended(code, signal)
+        const milliseconds = Math.round(performance.now() - this.#killedAt)
+        options.log('info', 'A sandbox process has ended', { pid: process.child.pid, milliseconds })
+        resolve()
       },
     })
+    this.#process = process
+    this.#channel = channel
     this.#frames = new JobFrames({
       rations: this.#rations,
-      channel: this.#channel,
+      channel,
       ended: (job) => this.#forget(job),
       isDead: () => this.dead,
-    })
-    // It may be gone before it has read its program.
-    child.stdin?.on('error', () => {})
-    child.stdin?.end(options.programs.process)
-    this.#channel.send({
-      type: 'start',
-      addon: findAddon(),
-      inside: options.programs.inside,
-      groups: options.programs.groups,
-      operations: options.operations,
-      softBytes: options.memory.softBytes,
-      isolates: options.memory.isolates,
     })
     this.#heartbeat = new Heartbeat({
       softBytes: options.memory.softBytes,
@@ -138,10 +101,8 @@ export class SandboxProcess {
       missed: () => this.kill('it missed its heartbeats'),
     })
     const startTimer = setTimeout(() => this.kill('it did not start in time'), startMilliseconds)
-    this.ready.then(
-      () => clearTimeout(startTimer),
-      () => clearTimeout(startTimer),
-    )
+    const hasStarted = () => clearTimeout(startTimer)
+    this.ready.then(hasStarted, hasStarted)
   }
 
   get pid(): number | undefined {
@@ -150,7 +111,7 @@ export class SandboxProcess {
 
   /** Whether the first run of a family is under way here. */
   holds(family: string): boolean {
-    return this.#jobs.has(family)
+    return this.#jobs.get(family) !== undefined
   }
 
   get isIdle(): boolean {
@@ -164,17 +125,11 @@ export class SandboxProcess {
 
   /** Begins a job. From here on it ends by itself, or with the process. */
   take(job: Job): void {
-    this.#jobs.set(job.id, job)
+    this.#jobs.add(job, () => this.#killBecauseOf(job, 'a run outlived its deadline', 'timeout'))
     this.runs += 1
     this.#suspects.remember(job)
     this.#rations.begin(job)
     this.#channel.send(job.begin())
-    if (job.family !== job.id) return
-    const deadline = setTimeout(() => {
-      const guilty = { family: job.family, failure: failureOutside('timeout') }
-      this.kill('a run outlived its deadline', { guilty, suspects: [ownerOf(job.bundle)] })
-    }, job.limits.wallMilliseconds + graceMilliseconds)
-    this.#deadlines.set(job.id, deadline)
   }
 
   /** Lets it end what it has, and then ends it. Whoever retires it gives it no more jobs but those within others. */
@@ -190,7 +145,7 @@ export class SandboxProcess {
 
   /** Ends the process and every job because something is wrong with it. */
   kill(reason: string, { guilty, suspects, fromOutside = false, steps }: Blame = {}): void {
-    const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs.values()), fromOutside }
+    const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs), fromOutside }
     this.#die(reason, death, guilty, steps)
   }
 
@@ -200,17 +155,12 @@ export class SandboxProcess {
     this.#killedAt = performance.now()
     this.#process.end()
     this.#heartbeat.stop()
-    for (const deadline of this.#deadlines.values()) clearTimeout(deadline)
     const { log } = this.#options
     if (death) {
       const suspects = death.suspects.map(({ botId, installationId }) => installationId ?? botId)
       log('warn', 'A sandbox process is killed', { pid: this.pid, reason, jobs: this.#jobs.size, suspects, ...steps })
     }
-    for (const job of this.#jobs.values()) {
-      if (guilty?.family === job.family) job.fail(guilty.failure, 0)
-      else job.interrupt(`its sandbox process was killed: ${reason}`, 0)
-    }
-    this.#jobs.clear()
+    this.#jobs.endAll(`its sandbox process was killed: ${reason}`, guilty)
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))
     this.#options.onDead(reason, !this.#isReady, death)
   }
@@ -224,8 +174,14 @@ export class SandboxProcess {
 
   /** It has ended, or has to, because of a job. */
   #crashed(reason: string): void {
-    const family = this.#suspects.family(this.#jobs.values())
+    const family = this.#suspects.family(this.#jobs)
     this.kill(reason, family === undefined ? {} : { guilty: { family, failure: failureOutside('crashed') } })
+  }
+
+  /** A run has to end, and only the end of the process ends it. */
+  #killBecauseOf({ family, bundle }: Job, reason: string, failure: 'crashed' | 'timeout'): void {
+    const guilty = { family, failure: failureOutside(failure) }
+    this.kill(reason, { guilty, suspects: [ownerOf(bundle)] })
   }
 
   #receive(frame: unknown, bytes: number): void {
@@ -235,8 +191,7 @@ export class SandboxProcess {
     if (!this.#rations.useless(bytes)) return
     const job = 'run' in frame ? this.#jobs.get(frame.run) : undefined
     if (job === undefined) return this.#crashed(flood)
-    const guilty = { family: job.family, failure: failureOutside('crashed') }
-    this.kill(flood, { guilty, suspects: [ownerOf(job.bundle)] })
+    this.#killBecauseOf(job, flood, 'crashed')
   }
 
   /** @returns whether the frame was of any use; a process in order sends hardly one that is not */
@@ -276,7 +231,7 @@ export class SandboxProcess {
   }
 
   #sendCode(bundle: string): boolean {
-    for (const job of this.#jobs.values()) {
+    for (const job of this.#jobs) {
       if (job.bundle.id !== bundle || !this.#rations.code(job)) continue
       const { kind = 'native', code, environment = {} } = job.bundle
       this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
@@ -286,10 +241,8 @@ export class SandboxProcess {
   }
 
   #forget(job: Job): void {
-    this.#jobs.delete(job.id)
+    this.#jobs.remove(job)
     this.#rations.end(job)
-    clearTimeout(this.#deadlines.get(job.id))
-    this.#deadlines.delete(job.id)
     // What the job has to say is said first.
     if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))
   }

@@ -33,7 +33,7 @@ export function readSourceMap(json: string): string | undefined {
 
 /**
  * Leads places of a generated script back to its sources. The mappings are read once and nothing of them is kept: a
- * worker does this for whatever bot fails, with maps of any size.
+ * worker does this for whatever bot fails, with maps of any size, while others wait.
  *
  * @param json a source map that `readSourceMap` or esbuild made
  * @returns for each place where it comes from; undefined where the map does not say
@@ -41,12 +41,9 @@ export function readSourceMap(json: string): string | undefined {
 export function findSources(json: string, places: Place[]): (SourcePlace | undefined)[] {
   const { sources, mappings } = JSON.parse(json) as SourceMap
   const found: (Segment | undefined)[] = places.map(() => undefined)
-  const wanted = Map.groupBy(places.keys(), (index) => places[index]!.line)
-  readSegments(mappings, Math.max(0, ...wanted.keys()), (generated, segment) => {
-    for (const index of wanted.get(generated.line) ?? []) {
-      if (generated.column <= places[index]!.column) found[index] = segment
-    }
-  })
+  const inOrder = [...places.keys()].toSorted((a, b) => places[a]!.column - places[b]!.column)
+  const wanted = Map.groupBy(inOrder, (index) => places[index]!.line)
+  readSegments(mappings, wanted, { places, found })
   return found.map((segment) => {
     const source = segment && sources[segment.source]
     if (source === undefined) return undefined
@@ -65,26 +62,48 @@ const continues = 1 << digitBits
 const comma = ','.charCodeAt(0)
 const semicolon = ';'.charCodeAt(0)
 
-const valueOfCode = new Int8Array(128)
+const lastCode = 127
+const valueOfCode = new Int8Array(lastCode + 1)
 for (let value = 0; value < digits.length; value += 1) valueOfCode[digits.charCodeAt(value)] = value
 
-/** Tells the segments of the mappings' first lines in order; a segment without a source is told as undefined. */
+/**
+ * Finds for each place the last segment of its line that begins no later. Nothing is made for a segment that is passed by:
+ * there may be millions.
+ *
+ * @param wanted of each line, the places by their index, from left to right
+ */
 function readSegments(
   mappings: string,
-  lastLine: number,
-  tell: (generated: Place, segment: Segment | undefined) => void,
+  wanted: Map<number, number[]>,
+  { places, found }: { places: Place[]; found: (Segment | undefined)[] },
 ): void {
-  const generated = { line: 1, column: 1 }
+  const lastLine = Math.max(0, ...wanted.keys())
+  let line = 1
+  let here = wanted.get(line) ?? []
+  let next = 0
   // Each number is the difference to the one before of its kind: column, source, line and column in it, name.
   const sums = [0, 0, 0, 0, 0]
+  let isMapped = false
+  /** Gives the last segment to the places on its right and before a column. */
+  const give = (before: number) => {
+    for (; next < here.length && places[here[next]!]!.column < before; next += 1) {
+      const [, source, sourceLine, sourceColumn] = sums as [number, number, number, number]
+      found[here[next]!] = isMapped ? { source, line: sourceLine + 1, column: sourceColumn + 1 } : undefined
+    }
+  }
+
   let index = 0
-  while (index < mappings.length && generated.line <= lastLine) {
+  while (index < mappings.length && line <= lastLine) {
     const code = mappings.charCodeAt(index)
     if (code === semicolon) {
-      generated.line += 1
+      give(Infinity)
+      isMapped = false
+      line += 1
+      here = wanted.get(line) ?? []
+      next = 0
       sums[0] = 0
     }
-    if (code === semicolon || code === comma) {
+    if (isSeparator(code)) {
       index += 1
       continue
     }
@@ -94,17 +113,19 @@ function readSegments(
       let shift = 0
       let digit = continues
       while (digit & continues && index < mappings.length) {
-        digit = valueOfCode[mappings.charCodeAt(index)] ?? 0
+        digit = valueOfCode[mappings.charCodeAt(index) & lastCode]!
         value |= (digit & (continues - 1)) << shift
         shift += digitBits
         index += 1
       }
-      if (fields < sums.length) sums[fields]! += value & 1 ? -(value >>> 1) : value >>> 1
+      const difference = value & 1 ? -(value >>> 1) : value >>> 1
+      // The column comes first: what was read before this segment ends there.
+      if (fields === 0) give(sums[0]! + difference + 1)
+      if (fields < sums.length) sums[fields]! += difference
     }
-    const [column, source, line, sourceColumn] = sums as [number, number, number, number]
-    generated.column = column + 1
-    tell(generated, fields >= 4 ? { source, line: line + 1, column: sourceColumn + 1 } : undefined)
+    isMapped = fields >= 4
   }
+  give(Infinity)
 }
 
 function isSeparator(code: number): boolean {

@@ -23,6 +23,8 @@ export interface Handling extends FetchCount {
   limits: ReturnType<typeof limitsOf>
   /** Of all its runs. */
   log: EventLog
+  /** Calls of actions, those that actions make included: so many so far, and so many at this moment. */
+  actions: { called: number; underWay: number }
   /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
   deadline: number
 }
@@ -38,12 +40,16 @@ interface Place {
 /** How many actions may call each other in a chain. */
 const mostNested = 16
 
+/** Times what one run may call at once: so many actions may run at once for an event. */
+const widthOfNested = 4
+
 /** Makes a call in the sandbox, with the door open for whom the code belongs to. */
 export function runCall(tools: Tools, handling: Handling, call: Call, place: Place = { scope: '' }): Promise<Outcome> {
   const { event, openStreams, limits } = handling
   const { scope, within } = place
   const id = `${event.id}#${event.attempt}/${scope}`
-  const host: Host = openDoor(tools, {
+  let interrupted: string | undefined
+  const door = openDoor(tools, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
     eventId: event.id,
@@ -59,11 +65,17 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
       if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
-      const outcome = await runCall(tools, handling, called, nested)
+      const outcome = await counted(handling, () => runCall(tools, handling, called, nested))
       if (outcome.status === 'failed') handling.log.write(actionFailed(type, called, outcome))
+      if (outcome.status === 'interrupted') interrupted = outcome.reason
       return outputOf(type, called, outcome)
     },
   })
+  // Whoever called what was interrupted is run again with it, and never learns of it.
+  const host: Host = async (hostCall) => {
+    const reply = await door(hostCall)
+    return interrupted === undefined ? reply : { interrupted }
+  }
   const fetch = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
   // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
@@ -77,6 +89,29 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     fetch,
     onLog: (line) => handling.log.write(line),
   })
+}
+
+/**
+ * Runs in other isolates have limits of their own. Without one for all of them, actions of integrations that call each
+ * other would be more with each step.
+ *
+ * @throws ApiError `Runtime` when the event has called too many
+ */
+async function counted({ actions, limits }: Handling, call: () => Promise<Outcome>): Promise<Outcome> {
+  const { hostCalls, hostCallsAtOnce } = limits
+  actions.called += 1
+  if (actions.called > hostCalls) throw tooMany(`${hostCalls} actions`)
+  if (actions.underWay >= hostCallsAtOnce * widthOfNested) throw tooMany(`${hostCallsAtOnce * widthOfNested} at once`)
+  actions.underWay += 1
+  try {
+    return await call()
+  } finally {
+    actions.underWay -= 1
+  }
+}
+
+function tooMany(most: string): ApiError {
+  return new ApiError('Runtime', `An event may call ${most}, with those that its actions call: this one was not called`)
 }
 
 /** The heap is the isolate's: another size is another isolate. */
@@ -125,9 +160,7 @@ function actionFailed(type: string, { code }: Call, outcome: Outcome & { status:
 }
 
 function outputOf(type: string, { read, code }: Call, outcome: Outcome): Record<string, unknown> {
-  if (outcome.status === 'interrupted') {
-    throw new ApiError('Internal', `The action '${type}' was interrupted`, { cause: new Error(outcome.reason) })
-  }
+  if (outcome.status === 'interrupted') throw new ApiError('Runtime', `The action '${type}' was interrupted`)
   if (outcome.status === 'failed') {
     throw new ApiError('Runtime', `The action '${type}' failed: ${outcome.error.message}`)
   }

@@ -44,7 +44,15 @@ export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handl
   const limits = limitsOf(tools.config.sandbox, event.limits)
   const deadline = Date.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
-  const handling: Handling = { event, openStreams: new Map(), limits, log, deadline, fetches: 0 }
+  const handling: Handling = {
+    event,
+    openStreams: new Map(),
+    limits,
+    log,
+    actions: { called: 0, underWay: 0 },
+    deadline,
+    fetches: 0,
+  }
   try {
     return toHandled(call, await runCall(tools, handling, call), log.lines)
   } finally {

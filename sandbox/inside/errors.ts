@@ -13,6 +13,7 @@ import {
   weakMapGet,
   weakMapSet,
 } from './primordials.ts'
+import { star } from './secrets.ts'
 import { botFrames } from './stack.ts'
 
 const nameCharacters = 100
@@ -60,12 +61,12 @@ export function describeError(thrown: unknown, hook?: string): string {
   try {
     if (isObject(thrown)) {
       const { name, message, stack } = thrown
-      if (typeof name === 'string') described.name = sliceText(name, 0, nameCharacters)
-      described.message = sliceText(typeof message === 'string' ? message : inspect(thrown), 0, messageCharacters)
-      if (typeof stack === 'string') described.stack = botFrames(stack)
+      if (typeof name === 'string') described.name = sliceText(star(name), 0, nameCharacters)
+      described.message = sliceText(star(typeof message === 'string' ? message : inspect(thrown)), 0, messageCharacters)
+      if (typeof stack === 'string') described.stack = botFrames(star(stack))
       described.stack += describeCauses(thrown)
     } else {
-      described.message = sliceText(typeof thrown === 'string' ? thrown : inspect(thrown), 0, messageCharacters)
+      described.message = sliceText(star(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
     }
   } catch {
     // A getter or a proxy threw in turn: what was read so far has to do.

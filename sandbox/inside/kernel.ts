@@ -29,6 +29,7 @@ import {
   record,
 } from './primordials.ts'
 import type { KernelRun, Post, Shared } from './run.ts'
+import { keepSecret } from './secrets.ts'
 import { narrowSurface } from './surface.ts'
 import { createTimers } from './timers.ts'
 
@@ -53,6 +54,7 @@ export type Open = (post: Post, settings: string, ...preludes: Prelude[]) => Dis
 export const open: Open = (post, settings, ...preludes) => {
   const { operations, kind, environment, seed } = parse(settings) as KernelSettings
   freeze(environment)
+  keepSecret(environment)
   const runs = create(null) as Record<string, KernelRun>
   // Whose turn it is. Code that waits for a promise of another run of the same bundle goes on in that one's turn.
   let current: KernelRun | undefined

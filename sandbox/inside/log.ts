@@ -2,6 +2,7 @@ import type { LogLine } from '../contract.ts'
 import { format } from './format.ts'
 import { freeze, indexIn, sliceText } from './primordials.ts'
 import type { KernelRun, Post } from './run.ts'
+import { star } from './secrets.ts'
 
 const lineCharacters = 4096
 
@@ -35,7 +36,7 @@ export function createWriteLog(post: Post): WriteLog {
 }
 
 function toLine(values: ArrayLike<unknown>, indentation: string): string {
-  return attempt(() => cut(indent(cut(format(values)), indentation)))
+  return attempt(() => cut(indent(cut(star(format(values))), indentation)))
 }
 
 /** What is shown, or that it cannot be: values may throw when they are looked at. */

@@ -8,6 +8,7 @@ import {
   NativeRangeError,
   NativeTypeError,
   NativeWeakMap,
+  record,
   toText,
   weakMapGet,
   weakMapSet,
@@ -122,8 +123,9 @@ function replaceMethod(
       return call(native, this, value)
     },
   }
-  defineProperty(method, 'name', { value: native.name })
-  defineProperty(prototype, name, { value: method, writable: true, configurable: true })
+  // One is replaced when bot code runs, which may have given all objects a `get` by then.
+  defineProperty(method, 'name', record({ value: native.name }))
+  defineProperty(prototype, name, record({ value: method, writable: true, configurable: true }))
 }
 
 function countedConstructor(native: Function, count: Count): Function {

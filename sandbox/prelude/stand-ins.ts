@@ -103,4 +103,13 @@ export const zlib = {
   },
   ...unavailableIn('zlib', zlibFunctions, 'bundle a library that computes it'),
 }
+/** Libraries that colour their output ask for it, and then find that nobody looks at a terminal. */
+export const os = {
+  EOL: '\n',
+  platform: () => 'linux',
+  type: () => 'Linux',
+  release: () => '',
+  homedir: () => '/',
+  tmpdir: () => '/',
+}
 export const tty = { isatty: () => false }

@@ -1,4 +1,5 @@
 import type { Limits } from '../contract.ts'
+import type { Logged } from '../log-room.ts'
 import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
 import type { Realm } from './realm.ts'
 
@@ -21,8 +22,7 @@ export interface Family {
   readonly limits: Limits
   readonly cpu: CpuBudget
   readonly members: Set<ActiveRun>
-  /** Rejections that nobody has caught. */
-  forgotten: number
+  readonly logged: Logged
   /** Goes off when the time on the wall is up. */
   readonly deadline: NodeJS.Timeout
 }

@@ -45,15 +45,24 @@ export function readError(text: string): RunError {
   }
 }
 
-/** Describes what an isolate threw at this process: a syntax error, or a rejection that bot code forgot. */
-export function describeThrown(thrown: unknown): RunError {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: cut(String(thrown), messageCharacters) }
-  const name = cut(thrown.name, nameCharacters) || 'Error'
+/** Of what an isolate throws; the rest is not looked at. */
+const thrownCharacters = 64_000
+
+/**
+ * Describes what an isolate threw at this process: a syntax error, or a rejection that bot code forgot.
+ *
+ * @param star hides what is secret
+ */
+export function describeThrown(thrown: unknown, star: (text: string) => string): RunError {
+  const read = (text: unknown) => star(cut(text, thrownCharacters))
+  if (!(thrown instanceof Error)) return { name: 'Error', message: cut(read(String(thrown)), messageCharacters) }
+  const name = cut(read(thrown.name), nameCharacters) || 'Error'
+  const message = cut(read(thrown.message), messageCharacters)
   // isolated-vm writes the place of a syntax error behind its message.
-  const place = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(cut(thrown.message, messageCharacters))
+  const place = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(message)
   if (place !== null) return { name, message: place[1]!, stack: `    at ${place[2]}` }
-  const stack = botFrames(cut(thrown.stack, 4 * stackCharacters))
-  return { name, message: cut(thrown.message, messageCharacters), ...(stack === '' ? {} : { stack }) }
+  const stack = botFrames(read(thrown.stack))
+  return { name, message, ...(stack === '' ? {} : { stack }) }
 }
 
 function cut(text: unknown, characters: number): string {

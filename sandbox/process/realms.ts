@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KernelSettings } from '../inside/kernel.ts'
 import type { BundleSource } from '../protocol.ts'
+import { secretsStarrer } from '../star-secrets.ts'
 import type { BotIsolate } from './bot-isolate.ts'
 import type { CachedScript } from './cached-script.ts'
 import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
@@ -40,6 +41,8 @@ const bundleFile = { filename: 'bot.js', lineOffset: -1 }
 export class Realms {
   /** Whether each run gets a realm of its own. */
   isIsolated = false
+  /** Hides what is secret in the bundle's environment. */
+  star = secretsStarrer()
 
   readonly #owner: BotIsolate
   readonly #isolate: Isolate
@@ -67,6 +70,7 @@ export class Realms {
   async load(source: BundleSource): Promise<void> {
     const { context, open } = this.#blank!
     this.#blank = undefined
+    this.star = secretsStarrer(source.environment)
     const bundle = { ...source, preludes: this.#options.scripts.for(source) }
     const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
     const realm = new Realm(this.#owner, context)

@@ -1,4 +1,5 @@
 import type { Limits } from '../contract.ts'
+import { takesLine } from '../log-room.ts'
 import type { FromProcess, ToProcess } from '../protocol.ts'
 import { housekeeping, type ActiveRun, type Family } from './active-run.ts'
 import type { BotIsolate, TurnOwner } from './bot-isolate.ts'
@@ -92,12 +93,12 @@ export class Runs {
       cpu: { limit: limits.loadMilliseconds, used: 0 },
       endedAt: undefined,
       exceeded: (limit) => failAll(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
-      threw: (thrown) => failAll({ reason: 'error', error: describeThrown(thrown) }),
+      threw: (thrown) => failAll({ reason: 'error', error: describeThrown(thrown, isolate.realms.star) }),
     }
   }
 
   /** Owns the opening of a run's own realm, with a budget of its own: what was loaded once can be loaded for each event. */
-  #opening({ id, family }: ActiveRun): TurnOwner {
+  #opening({ id, family, isolate }: ActiveRun): TurnOwner {
     const { limits } = family
     const fail = (failure: ProcessFailure) => this.#failFamily(family, failure)
     return {
@@ -105,7 +106,7 @@ export class Runs {
       cpu: { limit: limits.loadMilliseconds, used: 0 },
       endedAt: undefined,
       exceeded: (limit) => fail(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
-      threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown) }),
+      threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown, isolate.realms.star) }),
     }
   }
 
@@ -131,6 +132,18 @@ export class Runs {
     for (const member of run.family.members) this.#cutShort(member, orphan)
   }
 
+  /** Sends a line of a run's log. One that there is no room for would count as a part of a flood. */
+  log({ id, family }: ActiveRun, level: string, message: string): void {
+    if (!takesLine(family.logged, family.limits, message)) return
+    this.#options.send({ type: 'log', run: id, level, message, timestamp: new Date().toISOString() })
+  }
+
+  /** Ends a run, those that it called and those that called it, through no fault of theirs. */
+  interrupt(id: string, reason: string): void {
+    const family = this.#active.get(id)?.family
+    if (family !== undefined) this.#endFamily(family, () => ({ type: 'interrupted', reason }))
+  }
+
   /** Ends all runs of an isolate, as interrupted unless told otherwise, and throws it away. */
   abandon(isolate: BotIsolate, ending: Ending = neighbour): void {
     isolate.dispose()
@@ -147,7 +160,7 @@ export class Runs {
       limits,
       cpu: { limit: limits.cpuMilliseconds, used: 0 },
       members: new Set(),
-      forgotten: 0,
+      logged: { lines: 0, characters: 0 },
       deadline: setTimeout(() => this.#failFamily(family, failures.timeout(limits)), limits.wallMilliseconds),
     }
     return family
@@ -175,8 +188,12 @@ export class Runs {
   }
 
   #failFamily(family: Family, failure: ProcessFailure): void {
+    this.#endFamily(family, ({ hook }) => ({ type: 'failed', ...failure, hook }))
+  }
+
+  #endFamily(family: Family, endingOf: (member: ActiveRun) => Ending): void {
     clearTimeout(family.deadline)
-    for (const member of family.members) this.#cutShort(member, { type: 'failed', ...failure, hook: member.hook })
+    for (const member of family.members) this.#cutShort(member, endingOf(member))
   }
 
   /** Ends a run that its kernel believes to be under way. */
@@ -212,11 +229,9 @@ export class Runs {
   }
 
   #logForgotten(run: ActiveRun, thrown: unknown): void {
-    const { family } = run
-    family.forgotten += 1
-    if (run.endedAt !== undefined || family.forgotten > family.limits.logLines) return
-    const { name, message, stack } = describeThrown(thrown)
+    if (run.endedAt !== undefined) return
+    const { name, message, stack } = describeThrown(thrown, run.isolate.realms.star)
     const text = `Unhandled rejection: ${name}: ${message}${stack === undefined ? '' : `\n${stack}`}`
-    this.#options.send({ type: 'log', run: run.id, level: 'error', message: text, timestamp: new Date().toISOString() })
+    this.log(run, 'error', text)
   }
 }

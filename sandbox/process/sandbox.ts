@@ -66,8 +66,10 @@ export class ProcessSandbox {
       }
       case 'fetched': {
         const run = this.#runs.find(frame.run)
-        run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
+        return run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
       }
+      case 'interrupt':
+        this.#runs.interrupt(frame.run, frame.reason)
     }
   }
 
@@ -137,7 +139,7 @@ export class ProcessSandbox {
       case 'unfetch':
         return send({ type: 'unfetch', run: id, fetch: first })
       case 'log':
-        return send({ type: 'log', run: id, level: first, message: second, timestamp: new Date().toISOString() })
+        return this.#runs.log(run, first, second)
       case 'at':
         run.hook = first
         return

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { HostCall } from '#sandbox/contract.ts'
+import type { HostCall, Outcome } from '#sandbox/contract.ts'
 import {
+  actionRun,
   bot,
   botThat,
   done,
@@ -11,6 +12,8 @@ import {
   patientHost,
   type TestSandbox,
 } from './fixture.ts'
+
+const interrupting = async () => ({ interrupted: 'as the host says' })
 
 let sandbox: TestSandbox
 beforeAll(async () => {
@@ -191,6 +194,26 @@ describe('the calls of a run', () => {
     const outcome = await sandbox.run(messageRun(bundle, { host: async () => refused }))
     expect(outcome.status).toBe('done')
     expect(outcome.logs).toMatchObject([{ level: 'error', message: expect.stringContaining('payload is missing') }])
+  })
+
+  test('that the host interrupts end the run as interrupted, whatever it catches, and those that called it', async () => {
+    const caught = `await client.callAction({}).catch(() => {}); logger.info('it goes on')`
+    const bundle = bot(`exports.hooks = { async afterIncomingMessage({ client, logger }) { ${caught} } }
+      exports.actions = { async nested({ client, logger }) { ${caught} } }`)
+    const interrupted = { status: 'interrupted', reason: 'as the host says', logs: [] }
+    expect(await sandbox.run(messageRun(bundle, { host: interrupting }))).toMatchObject(interrupted)
+
+    let inner: Promise<Outcome> | undefined
+    const outer = messageRun(bundle, {
+      async host() {
+        inner = sandbox.run(actionRun(bundle, { name: 'nested', input: {}, within: outer.id }, { host: interrupting }))
+        await inner
+        return ok({})
+      },
+    })
+    expect(await sandbox.run(outer)).toMatchObject(interrupted)
+    expect(await inner).toMatchObject(interrupted)
+    expect((await sandbox.run(messageRun(bundle, { host: async () => ok({}) }))).status).toBe('done')
   })
 
   test('are not answered any more when the run has ended', async () => {

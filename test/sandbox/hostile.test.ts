@@ -173,6 +173,21 @@ test('what is left of an ended run gets no further turn', async () => {
   expect((await sandbox.run(messageRun(bundle))).logs).toMatchObject([{ message: 'undefined' }])
 })
 
+test('a run that forgets rejections with long stacks when its log is full costs nobody anything', async () => {
+  const deaths: string[] = []
+  const own = await openTestSandbox({ log: (level, message) => level === 'warn' && deaths.push(message) })
+  const bundle = botThat(`
+    const stack = '    at f (bot.js:1:1)' + 'x'.repeat(3900)
+    for (let call = 0; call < 1000; call += 1) {
+      Promise.reject(Object.assign(new Error('x'.repeat(1000)), { stack }))
+      await client.createMessage({})
+    }`)
+  const outcome = await own.run(messageRun(bundle, { limits: { hostCalls: 1000 } }))
+  await own.close()
+  expect(deaths).toEqual([])
+  expect(outcome.status).toBe('done')
+})
+
 test('finalizers, which would run outside of every turn, do not exist', async () => {
   const outcome = await sandbox.run(messageRun(botThat(`logger.info(typeof FinalizationRegistry)`)))
   expect(outcome.logs).toMatchObject([{ message: 'undefined' }])

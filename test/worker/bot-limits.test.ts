@@ -199,3 +199,20 @@ test('a log that is cut says which limit it was', async () => {
   expect(log.slice(0, 5)).toEqual(['info 1', 'info 2', 'info 3', 'info 4', 'info 5'])
   expect(log.slice(5)).toEqual([expect.stringMatching(/^warn logs: .*\b5 lines/)])
 })
+
+const callThrice = (type: string) => `Promise.all([1, 2, 3].map(() =>
+  client.callAction({ type: '${type}', input: {} }).catch((error) => logger.info(error.message))))`
+
+test('the calls of actions are counted for all of an event, also those of integrations that call each other', async () => {
+  const limits = { hostCalls: 6, logLines: 1000, wallMilliseconds: 4000 }
+  const bot = await createBot(hook(`await ${callThrice('one:go')}`), { limits })
+  for (const alias of ['one', 'two']) {
+    const other = alias === 'one' ? 'two' : 'one'
+    const action = `async go({ client, logger }) { logger.info('it runs'); await ${callThrice(`${other}:go`)} }`
+    await installCode(platform, bot.id, `export const actions = { ${action} }`, { alias })
+  }
+  expect((await wake(bot)).status).toBe('processed')
+  const lines = await logOf(platform, bot.id)
+  expect(lines.filter((line) => line === 'info it runs')).toHaveLength(6)
+  expect(lines.filter((line) => line.includes('An event may call 6 actions'))).toHaveLength(15)
+})

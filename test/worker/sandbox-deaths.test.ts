@@ -18,11 +18,11 @@ function usePlatform(backEnd: BackEnd): void {
   afterAll(() => platform[Symbol.asyncDispose]())
 }
 
-/** The sandbox process of the worker, which is in this process: the one with a permission model. */
-function sandboxProcess(): number {
+/** The sandbox processes of the worker, which is in this process, from the oldest on: those with a permission model. */
+function sandboxProcesses(): number[] {
   const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
   const inside = children.map((child) => innermostOf(Number(child)))
-  return inside.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--permission'))!
+  return inside.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--permission'))
 }
 
 /** Answers in three parts, and takes its time between them. */
@@ -79,7 +79,7 @@ describe.each(backEnds)(
         await expect.poll(async () => (await said()).length, patience).toBeGreaterThanOrEqual(soFar)
         await expect.poll(busyBots, patience).toBe(2)
         const interrupted = await underWay()
-        process.kill(sandboxProcess(), 'SIGKILL')
+        process.kill(sandboxProcesses()[0]!, 'SIGKILL')
         const killedAt = performance.now()
         const again = () =>
           db('events').where((each) => {
@@ -148,6 +148,44 @@ describe('code that has its sandbox process killed again and again', () => {
     await chatter.say(conversationId, 'good')
     expect((await endedEvents(platform, bot.id, 11)).at(-1)).toMatchObject({ status: 'processed' })
     expect(await replies(platform, conversationId)).toEqual(['good', 'mended'])
+  })
+
+  test('and dies in quarantine through no fault of its own, has the event that called it handled again', async () => {
+    const bot = await platform.createBot(`
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+        if (event.preview === 'search') await say('searching')
+        const input = { kills: event.preview === 'kill' }
+        const searched = await client.callAction({ type: 'tool:search', input }).catch((error) => ({ output: { found: error.message } }))
+        await say(searched.output.found)
+      },
+    }`)
+    await installCode(
+      platform,
+      bot.id,
+      `export const actions = {
+        async search({ input }) {
+          if (input.kills) new Array(2 ** 32 - 2).indexOf(1)
+          await new Promise((resolve) => setTimeout(resolve, 1500))
+          return { found: 'found' }
+        },
+      }`,
+    )
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await sayAll(chatter, ['kill'])
+    await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(1)
+    // It has killed the process at home three times by now, and one in quarantine.
+    const before = sandboxProcesses()
+    const quarantine = () => sandboxProcesses().find((pid) => !before.includes(pid))
+    await chatter.say(conversationId, 'search')
+    await expect.poll(quarantine, patience).toBeDefined()
+    process.kill(quarantine()!, 'SIGKILL')
+
+    await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(3)
+    expect((await replies(platform, conversationId)).slice(1)).toEqual(['searching', 'found'])
+    const heard = platform.context.db('events').where({ bot_id: bot.id, type: 'message_created' }).orderBy('id')
+    expect((await heard)[1]!.attempt).toBeGreaterThan(1)
   })
 
   test('of an integration is taken out of service, and the bot that calls it goes on', async () => {

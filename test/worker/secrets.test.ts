@@ -103,6 +103,26 @@ describe('the secrets of a bot', () => {
     expect(written).toContain('abc')
   })
 
+  test('are starred out before a text is cut, so that nothing of one is left where that is', async () => {
+    const code = hook(`
+      const key = env.SECRET_API_KEY
+      const before = (characters) => 'x'.repeat(characters - 10) + key + ' and more'
+      logger.info(before(4096))
+      console.table([[before(5000)], [before(4050)]])
+      console.log('%s', [before(4090)])
+      Promise.reject(new Error(before(1000)))
+      await client.getUser({ id: event.userId })
+      const error = new Error(before(1000), { cause: new Error(before(300 - 'Caused by: Error: '.length)) })
+      error.name = before(100)
+      throw error`)
+    const bot = await createBot(code, { secrets: { API_KEY: secret } })
+    const { event, log } = await wake(bot)
+    expect(event.status).toBe('failed')
+    const written = JSON.stringify([event, log])
+    const found = ['Unhandled rejection', 'Caused by', '***', secret.slice(0, 2)].map((text) => written.includes(text))
+    expect(found).toEqual([true, true, true, false])
+  })
+
   describe('are looked for', () => {
     /** Looks through everything that code can reach, and logs where it found some secret. */
     const search = `

@@ -1,0 +1,18 @@
+import type { Limits } from './contract.ts'
+
+/** What a run has logged, or has tried to. */
+export interface Logged {
+  lines: number
+  characters: number
+}
+
+/** The line that says that the log was cut comes on top of the limits. */
+const cutLine: Logged = { lines: 1, characters: 200 }
+
+/** Counts a line, and says whether there is room for it. The worker and its sandbox processes count alike. */
+export function takesLine(logged: Logged, limits: Limits, message: string): boolean {
+  logged.lines += 1
+  logged.characters += message.length
+  if (logged.lines > limits.logLines + cutLine.lines) return false
+  return logged.characters <= limits.logCharacters + cutLine.characters
+}
