@@ -7,6 +7,8 @@ test.each([
   ['participantIds=a&participantIds=b', { participantIds: ['a', 'b'] }],
   ['tags.x%3Ay=z%20w&tags.b=1', { tags: { 'x:y': 'z w', b: '1' } }],
   ['tags.a.b=1', { tags: { 'a.b': '1' } }],
+  ['tags[a.b]=1&tags[c]=2', { tags: { 'a.b': '1', c: '2' } }],
+  ['tags.a[0]=1', { tags: { 'a[0]': '1' } }],
   ['tags.a=x&tags.a=y', { tags: { a: ['x', 'y'] } }],
   ['__proto__.polluted=1', JSON.parse('{"__proto__":{"polluted":"1"}}')],
 ])('the query %s is read as published clients mean it', (query, expected) => {

@@ -1,0 +1,124 @@
+import type { Operation } from '../operation.ts'
+import { errorResponses, reference, type Responses } from './errors.ts'
+import { exampleOfAnswer, exampleOfBody, exampleOfParameter } from './examples.ts'
+import { callersOf, securityOf, type Interface } from './interfaces.ts'
+import type { Schema, SchemaPublisher } from './schemas.ts'
+
+/** How an operation is to be written down. */
+export interface Writing {
+  interface: Interface
+  /** Unique in the document. */
+  operationId: string
+  publisher: SchemaPublisher
+  /** Collects the answers that operations share. */
+  responses: Responses
+  /** Path parameters that the address of the server has already. */
+  isKnown(parameter: string): boolean
+}
+
+/** The OpenAPI operation object of an operation. */
+export function describeOperation(operation: Operation, writing: Writing): Record<string, unknown> {
+  const { name, description, access, takesBody } = operation
+  return {
+    operationId: writing.operationId,
+    tags: [writing.interface.tag],
+    summary: name,
+    description: `${description}\n\n${callersOf(access)}`,
+    security: securityOf(access),
+    parameters: [
+      ...pathParameters(operation, writing),
+      ...(takesBody ? [] : queryParameters(operation, writing)),
+      ...headerParameters(operation),
+    ],
+    ...(takesBody && { requestBody: requestBody(operation, writing) }),
+    responses: { [operation.status]: success(operation, writing), ...errorResponses(operation, writing.responses) },
+  }
+}
+
+function namesInPath(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\*?\}/g)].map(([, name]) => name!)
+}
+
+function pathParameters(operation: Operation, { publisher, isKnown, interface: { name: api } }: Writing) {
+  const { properties = {} } = operation.input as Schema
+  const names = namesInPath(operation.path).filter((name) => !isKnown(name))
+  return names.map((name) => {
+    const schema = properties[name] ?? { type: 'string', description: 'The last part of the chat’s address.' }
+    return {
+      in: 'path',
+      name,
+      required: true,
+      schema: publisher.publish(schema),
+      example: exampleOfParameter(api, operation, schema, name),
+    }
+  })
+}
+
+function queryParameters(operation: Operation, { publisher }: Writing) {
+  const { properties = {}, required = [] } = operation.input as Schema
+  const inPath = new Set(namesInPath(operation.path))
+  return Object.entries(properties)
+    .filter(([name]) => !inPath.has(name))
+    .map(([name, { description, ...schema }]) => ({
+      in: 'query',
+      name,
+      required: required.includes(name),
+      ...(description && { description }),
+      schema: publisher.publish(schema),
+      ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
+    }))
+}
+
+function headerParameters({ access, method, opensStream }: Operation) {
+  const names = [
+    ...(method === 'POST' ? ['IdempotencyKey'] : []),
+    ...(access === 'bot' ? ['IntegrationId', 'IntegrationAlias'] : []),
+    ...(opensStream ? ['LastEventId'] : []),
+  ]
+  return names.map((name) => reference('parameters', name))
+}
+
+function requestBody(operation: Operation, { publisher, interface: { name: api } }: Writing) {
+  const { properties = {}, required = [], ...rest } = operation.input as Schema
+  const inPath = new Set(namesInPath(operation.path))
+  const body = {
+    ...rest,
+    required: required.filter((name) => !inPath.has(name)),
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !inPath.has(name))),
+  }
+  const example = exampleOfBody(api, operation, body)
+  return { required: true, content: { 'application/json': { schema: publisher.publish(body), example } } }
+}
+
+function success(operation: Operation, { publisher, interface: { name: api } }: Writing) {
+  if (operation.opensStream) return stream
+  return {
+    description: operation.status === 201 ? 'Created.' : 'Done.',
+    ...(operation.method === 'POST' && {
+      headers: { 'Idempotent-Replayed': reference('headers', 'IdempotentReplayed') },
+    }),
+    content: {
+      'application/json': {
+        schema: publisher.publish(operation.output),
+        example: exampleOfAnswer(api, operation),
+      },
+    },
+  }
+}
+
+/** What the door makes of an operation that opens a stream. */
+const stream = {
+  description:
+    'Server-sent events, each with a signal `{ type, data }` in JSON: `message_created`, `message_deleted`, ' +
+    '`event_created`, `participant_added`, `participant_removed`, `message_stream_delta`, `message_stream_complete` ' +
+    'and `message_stream_abort`; and `ping` while nothing happens. The same over a WebSocket, one signal a message, ' +
+    'when the request asks for an upgrade; the user’s key may then be in the query, as `x-user-key`.',
+  content: {
+    'text/event-stream': {
+      schema: { type: 'string' },
+      example:
+        'event: message\nid: 1763803800000\n' +
+        'data: {"type":"message_deleted","data":{"id":"msg_01KAN7QZ3D5W8Y2B4C6E9F0G1H","conversationId":"orders","userId":"ada"}}\n\n',
+    },
+  },
+}

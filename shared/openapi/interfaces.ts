@@ -1,0 +1,84 @@
+import { isRole, type Access } from '../caller.ts'
+
+/** One of the platform's APIs: its operations share an address, credentials and readers. */
+export interface Interface {
+  /** As in `shared/operations/`. */
+  name: 'chat' | 'runtime' | 'admin'
+  /** How the document groups its operations. */
+  tag: string
+  prefix: string
+  description: string
+}
+
+const interfaces: Interface[] = [
+  {
+    name: 'chat',
+    tag: 'Chat',
+    prefix: '/chat/{webhookId}',
+    description:
+      'What people who talk to a bot use, from browsers and servers. The address names the bot’s chat; ' +
+      '`createUser` gives the key that goes into `x-user-key`.',
+  },
+  {
+    name: 'runtime',
+    tag: 'Runtime',
+    prefix: '/v1/chat',
+    description:
+      'What bots and integrations use: everything here is a method of `client` in a bot’s code too. Over HTTP it takes ' +
+      'a token, and the header `x-bot-id` that names the bot to act as.',
+  },
+  {
+    name: 'admin',
+    tag: 'Admin',
+    prefix: '/v1/admin',
+    description:
+      'What people use who make and run bots. It takes a personal token, and the header `x-workspace-id`; ' +
+      '`listWorkspaces` tells the workspaces of a token.',
+  },
+]
+
+export const tags: { name: string; description: string }[] = interfaces.map(({ tag, description }) => ({
+  name: tag,
+  description,
+}))
+
+/**
+ * The interface that a path belongs to.
+ * @throws Error when it is in none of them
+ */
+export function interfaceOf(path: string): Interface {
+  const found = interfaces.find(({ prefix }) => path.startsWith(`${prefix}/`))
+  if (!found) throw new Error(`No interface of the API has the path ${path}: add it in shared/openapi/interfaces.ts`)
+  return found
+}
+
+export const securitySchemes = {
+  userKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-user-key',
+    description: 'The key of a chat user, a JSON Web Token that `createUser` gives.',
+  },
+  token: { type: 'http', scheme: 'bearer', description: 'A token of a person, a bot or an integration.' },
+  botId: { type: 'apiKey', in: 'header', name: 'x-bot-id', description: 'The bot to act as.' },
+  workspaceId: { type: 'apiKey', in: 'header', name: 'x-workspace-id', description: 'The workspace to act in.' },
+}
+
+/** The credentials that an operation takes: one of the list, with all that it names. */
+export function securityOf(access: Access): Record<string, []>[] {
+  if (access === 'visitor') return []
+  if (access === 'user') return [{ userKey: [] }]
+  if (access === 'bot') return [{ token: [], botId: [] }]
+  return [isRole(access) ? { token: [], workspaceId: [] } : { token: [] }]
+}
+
+/** Who may call, in a sentence. */
+export function callersOf(access: Access): string {
+  if (access === 'visitor') return 'For everybody who knows the address.'
+  if (access === 'user') return 'For users of the chat.'
+  if (access === 'bot') return 'For bots and integrations, and for developers who act as one.'
+  if (access === 'account') return 'For everybody with a personal token.'
+  return access === 'owner'
+    ? 'For owners of the workspace.'
+    : `For members of the workspace with the role ${access} or above.`
+}
