@@ -31,7 +31,11 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
   }
 }
 
-async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
+/**
+ * Who comes to the address of a chat, with or without a key.
+ * @throws ApiError `ResourceNotFound` when there is none
+ */
+export async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
   const installation = await installations.find(webhookId)
   if (!installation || installation.integration_id !== null) {
     throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)

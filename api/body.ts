@@ -1,5 +1,8 @@
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
+import { announcedBytes, mostIgnoredBytes, type Overload } from './overload.ts'
 
 const megabyte = 1024 * 1024
 
@@ -10,51 +13,110 @@ const limits: [prefix: string, bytes: number][] = [
   ['/chat', megabyte],
 ]
 
-const parsers = limits.map(([prefix, limit]): [string, number, RequestHandler] => [
-  prefix,
-  limit,
-  // Clients that forget the content type mean JSON too.
-  express.json({ limit, type: () => true }),
-])
+const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
 /**
- * Reads a request's JSON body, up to the limit of the interface it is for.
+ * Reads a request's JSON body, up to the limit of the interface it is for. Clients that forget the content type mean
+ * JSON too. What it holds counts as the process's load until the response is closed; `express.json` does not tell.
  *
  * @returns undefined when there is none
- * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`
+ * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when there is no room for it
  */
-export async function readBody(request: Request, response: Response): Promise<unknown> {
-  // The parser takes an empty body for an empty object.
-  if (request.headers['content-length'] === '0') return undefined
-  const [, limit, parse] = parsers.find(([prefix]) => request.path.startsWith(prefix)) ?? parsers[1]!
+export async function readBody(request: Request, response: Response, overload: Overload): Promise<unknown> {
+  const announced = announcedBytes(request)
+  if (announced === 0) return undefined
+  const [, limit] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
+  const toText = readerOf(request)
+  const decoded = decode(request, request.headers['content-encoding'])
   try {
-    await new Promise<void>((resolve, reject) => {
-      parse(request, response, (error?: unknown) => (error ? reject(error) : resolve()))
-    })
+    if (announced !== Infinity && announced > limit) throw tooLarge(limit)
+    const bytes = await collect(decoded, limit, (count) => overload.hold(response, count))
+    return parse(toText(bytes))
   } catch (error) {
-    const refusal = toApiError(error, limit)
-    // The rest of a body that is not wanted is not read, so the connection is of no further use.
-    if (refusal.type === 'PayloadTooLarge') response.set('Connection', 'close')
-    throw refusal
+    if (decoded !== request) {
+      request.unpipe()
+      decoded.destroy()
+    }
+    // A rest that is not wanted is not read, so the connection is of no further use.
+    if (!request.complete && announced > mostIgnoredBytes) response.set('Connection', 'close')
+    else request.resume()
+    throw error
   }
-  return request.body as unknown
 }
 
-/** Errors of the body parser say what they are in `type`. */
-function toApiError(error: unknown, limit: number): ApiError {
-  const { type, message } = error as { type?: string; message?: string }
-  switch (type) {
-    case 'entity.too.large':
-      return new ApiError(
-        'PayloadTooLarge',
-        `The body is larger than ${limit / megabyte} MB, the most that this interface takes`,
-      )
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-      return new ApiError('UnsupportedMediaType', `The body cannot be read: ${message}. Send JSON in UTF-8`)
-    case 'entity.parse.failed':
-      return new ApiError('InvalidPayload', `The body is not valid JSON: ${message}`)
-    default:
-      return new ApiError('InvalidPayload', `The body could not be read: ${message}`, { cause: error })
+function readerOf(request: Request): (bytes: Buffer) => string {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '') ?? []
+  try {
+    const decoder = /^utf-/i.test(charset) && new TextDecoder(charset)
+    if (decoder) return (bytes) => decoder.decode(bytes)
+  } catch {
+    // An encoding that nobody knows.
   }
+  throw new ApiError('UnsupportedMediaType', `The body cannot be read in the charset "${charset}": send JSON in UTF-8`)
+}
+
+function decode(request: Request, encoding = 'identity'): Readable {
+  if (encoding.toLowerCase() === 'identity') return request
+  const open = Object.entries(decoders).find(([name]) => name === encoding.toLowerCase())?.[1]
+  if (open) return request.pipe(open())
+  throw new ApiError(
+    'UnsupportedMediaType',
+    `The body cannot be read in the encoding "${encoding}": send it as it is, or in gzip, deflate or br`,
+  )
+}
+
+/**
+ * Reads a stream whole.
+ *
+ * @param hold takes note of bytes that have come, or throws
+ */
+function collect(stream: Readable, limit: number, hold: (bytes: number) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let total = 0
+    function stop(error: unknown): void {
+      stream.off('data', take).pause()
+      parts.length = 0
+      reject(error instanceof Error ? error : new Error(String(error)))
+    }
+    function take(part: Buffer): void {
+      total += part.length
+      try {
+        if (total > limit) throw tooLarge(limit)
+        hold(part.length)
+        parts.push(part)
+      } catch (error) {
+        stop(error)
+      }
+    }
+    const breakOff = () => stop(unreadable(new Error('it ended too soon')))
+    stream
+      .on('data', take)
+      .once('end', () => {
+        stream.off('close', breakOff)
+        resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, total))
+      })
+      .once('error', (error) => stop(unreadable(error)))
+      .once('close', breakOff)
+  })
+}
+
+function parse(text: string): unknown {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    throw new ApiError('InvalidPayload', `The body is not valid JSON: ${(error as Error).message}`)
+  }
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError(
+    'PayloadTooLarge',
+    `The body is larger than ${limit / megabyte} MB, the most that this interface takes`,
+  )
+}
+
+function unreadable(cause: Error): ApiError {
+  return new ApiError('InvalidPayload', `The body could not be read: ${cause.message}`, { cause })
 }

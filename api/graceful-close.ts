@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** While stopping, how often to close the connections that have become idle. */
 const closeIdleMilliseconds = 50
@@ -12,9 +13,15 @@ const silenceMilliseconds = 1000
  * when their response ends only now, and up to a minute for one over which nothing was ever sent; published clients
  * and browsers open such in advance.
  *
- * @returns closes it: takes no more connections, lets the requests under way end, and hangs up on the rest
+ * @returns `leave` has clients go elsewhere with their next request, and serves for so long what comes all the same: a
+ *   connection that is closed takes with it what was just being sent over it. `close` takes no more connections, lets
+ *   the requests under way end, and hangs up on the rest
  */
-export function prepareClose(server: Server): () => Promise<void> {
+export function prepareClose(server: Server): { leave(milliseconds: number): Promise<void>; close(): Promise<void> } {
+  let isLeaving = false
+  server.prependListener('request', (_request, response) => {
+    if (isLeaving) response.setHeader('Connection', 'close')
+  })
   const silent = new Set<Socket>()
   server.on('connection', (socket) => {
     silent.add(socket)
@@ -24,15 +31,21 @@ export function prepareClose(server: Server): () => Promise<void> {
   server.on('request', speaks)
   server.on('upgrade', speaks)
 
-  return async () => {
-    const closed = once(server, 'close')
-    server.close()
-    const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
-    const closeSilent = setTimeout(() => {
-      for (const socket of silent) socket.destroy()
-    }, silenceMilliseconds)
-    await closed
-    clearInterval(closeIdle)
-    clearTimeout(closeSilent)
+  return {
+    async leave(milliseconds) {
+      isLeaving = true
+      await pause(milliseconds)
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
+      const closeSilent = setTimeout(() => {
+        for (const socket of silent) socket.destroy()
+      }, silenceMilliseconds)
+      await closed
+      clearInterval(closeIdle)
+      clearTimeout(closeSilent)
+    },
   }
 }

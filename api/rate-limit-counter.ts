@@ -1,8 +1,7 @@
 import { MemoryStore, type ClientRateLimitInfo, type Options } from 'express-rate-limit'
 import { RedisStore, type RedisReply } from 'rate-limit-redis'
-import type { Config } from '#shared/config.ts'
 import type { Logger } from '#shared/logger.ts'
-import { connectRedis } from '#shared/redis.ts'
+import type { RedisConnections } from '#shared/redis.ts'
 
 /** Each count begins anew so long after its first request. */
 export const windowMilliseconds = 60_000
@@ -25,7 +24,7 @@ export interface Counter {
 }
 
 /** Opens counts that all processes share, in Redis, or without one those of this process alone. */
-export function openCounter(redis: Config['redis'], log: Logger): Counter {
+export function openCounter(redis: RedisConnections | undefined, log: Logger): Counter {
   return redis ? inRedis(redis, log) : inMemory()
 }
 
@@ -43,10 +42,10 @@ function inMemory(): Counter {
   }
 }
 
-function inRedis(settings: NonNullable<Config['redis']>, log: Logger): Counter {
-  const redis = connectRedis(settings, log, 'hurries')
+function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
+  const redis = connect('hurries')
   const store = new RedisStore({
-    prefix: `${settings.prefix}:rate:`,
+    prefix: `${prefix}:rate:`,
     sendCommand: (command: string, ...parameters: string[]) =>
       redis.call(command, ...parameters) as Promise<RedisReply>,
   })

@@ -36,10 +36,10 @@ export interface RateLimiter {
   close(): void
 }
 
-export function openRateLimiter({ config, log }: Context): RateLimiter {
+export function openRateLimiter({ config, dependencies, log }: Context): RateLimiter {
   const limits = config.chatRateLimits
   const isLimited = limits.user > 0 || limits.installation > 0
-  const counter = isLimited ? openCounter(config.redis, log) : undefined
+  const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
   async function consume(webhookId: string, userKey?: string): Promise<Verdict> {
     const buckets = bucketsOf(limits, webhookId, userKey)

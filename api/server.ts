@@ -3,32 +3,47 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import { answer, type Reply } from '#shared/answer.ts'
+import { answer, logFailure, toReply, type Reply } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { prepareClose } from './graceful-close.ts'
 import { health } from './health.ts'
+import { openApi } from './openapi.ts'
+import { openOverload, type Overload } from './overload.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks.ts'
 
+interface AppParts {
+  realtime: Realtime
+  rateLimiter: RateLimiter
+  overload: Overload
+}
+
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
-export function createApp(context: Context, realtime: Realtime, rateLimiter: RateLimiter): Express {
+export function createApp(context: Context, { realtime, rateLimiter, overload }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(health(context))
   app.use('/chat', allowBrowsers)
+  app.use(overload.handle)
   app.use(rateLimiter.handle)
-  app.use('/webhooks', webhooks(context))
+  app.use('/webhooks', webhooks(context, overload))
+  app.use(openApi(context))
   app.use(async (request, response) => {
-    const reply = await answer(context, fromHttp(context, request, response))
-    if (reply.opensStream) await realtime.open(reply.body as Listening, () => openEventStream(response))
-    else respond(request, response, reply)
+    const body = () => readBody(request, response, overload)
+    const reply = await answer(context, fromHttp(context, request, body))
+    if (reply.opensStream) {
+      await realtime.open(reply.body as Listening, () => {
+        overload.leave(response)
+        return openEventStream(response)
+      })
+    } else respond(request, response, reply)
   })
   app.use(answerErrors(context))
   return app
@@ -47,12 +62,12 @@ const allowBrowsers = cors({
 })
 
 /** What fails outside of `answer` (a stream that cannot be opened) is answered in the same form. */
-function answerErrors({ log }: Context): ErrorRequestHandler {
+function answerErrors(context: Context): ErrorRequestHandler {
   return (cause, request, response, next) => {
     const error = ApiError.from(cause)
-    log.error({ err: cause, errorId: error.id, method: request.method, path: request.path }, error.message)
+    logFailure(context, error, { method: request.method, path: request.path })
     if (response.headersSent) next(cause)
-    else respond(request, response, { status: error.status, body: error.toJSON() })
+    else respond(request, response, toReply(error))
   }
 }
 
@@ -70,7 +85,7 @@ function respond(request: Request, response: Response, reply: Reply): void {
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
 }
 
-function fromHttp(context: Context, request: Request, response: Response) {
+function fromHttp(context: Context, request: Request, body: () => Promise<unknown>) {
   // Event sources that come back name what they heard last in a header, or in the query where they cannot set one.
   const lastEventId = request.headers['last-event-id']
   const idempotencyKey = request.get('idempotency-key')
@@ -79,13 +94,16 @@ function fromHttp(context: Context, request: Request, response: Response) {
     path: request.path,
     query: { ...request.query, ...(lastEventId && { lastEventId }) },
     idempotencyKey,
-    body: () => readBody(request, response),
+    body,
     identify: identify(context, request.headers),
   }
 }
 
 /** Longer than the proxies of the usual platforms keep an idle connection, so that they and not we close it. */
 const keepAliveMilliseconds = 95_000
+
+/** Connections that wait to be accepted. Those for which there is no room hear nothing, and try again seconds later. */
+const backlog = 4096
 
 export interface RunningServer extends AsyncDisposable {
   port: number
@@ -94,33 +112,39 @@ export interface RunningServer extends AsyncDisposable {
 /**
  * Starts to listen. Disposing ends the streams and the idle connections, waits for the requests under way, and closes.
  *
+ * @param leaveMilliseconds how long to serve on before that, for whoever routes requests here to take notice
  * @throws Error naming the port when it is taken
  */
-export async function startServer(context: Context): Promise<RunningServer> {
+export async function startServer(context: Context, leaveMilliseconds = 0): Promise<RunningServer> {
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
-  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, createApp(context, realtime, rateLimiter))
-  acceptUpgrades(server, { context, realtime, rateLimiter })
+  const overload = openOverload(context)
+  const parts = { realtime, rateLimiter, overload }
+  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, createApp(context, parts))
+  acceptUpgrades(server, { context, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds
-  const close = prepareClose(server)
+  const { leave, close } = prepareClose(server)
   try {
     await listen(server, context.config.http)
   } catch (error) {
     rateLimiter.close()
+    overload.close()
     throw error
   }
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
+      await leave(leaveMilliseconds)
       await Promise.all([close(), realtime.close()])
       rateLimiter.close()
+      overload.close()
     },
   }
 }
 
 async function listen(server: Server, { port, host }: Context['config']['http']): Promise<void> {
   try {
-    server.listen({ port, ...(host && { host }) })
+    server.listen({ port, backlog, ...(host && { host }) })
     await once(server, 'listening')
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error

@@ -1,10 +1,11 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { answer, type Reply } from '#shared/answer.ts'
+import { answer, toReply, type Reply } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { identify } from './authenticate.ts'
+import type { Overload } from './overload.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
 import type { Connection } from './realtime/connection.ts'
@@ -17,6 +18,7 @@ interface UpgradeParts {
   context: Context
   realtime: Realtime
   rateLimiter: RateLimiter
+  overload: Overload
 }
 
 /** Whether a request is to become a WebSocket. Other offers (HTTP/2, for one) may be ignored, so they are. */
@@ -53,7 +55,16 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
   })
 }
 
-async function answerUpgrade({ context, rateLimiter }: UpgradeParts, request: IncomingMessage): Promise<Reply> {
+async function answerUpgrade(parts: UpgradeParts, request: IncomingMessage): Promise<Reply> {
+  try {
+    using _ = parts.overload.enter(request)
+    return await answerStream(parts, request)
+  } catch (cause) {
+    return toReply(ApiError.from(cause))
+  }
+}
+
+async function answerStream({ context, rateLimiter }: UpgradeParts, request: IncomingMessage): Promise<Reply> {
   const { method = '', url = '', headers } = request
   const [path = '', ...search] = url.split('?')
   const query = new URLSearchParams(search.join('?'))
@@ -77,11 +88,12 @@ async function answerUpgrade({ context, rateLimiter }: UpgradeParts, request: In
 }
 
 /** Answers over plain HTTP and hangs up. */
-function refuse(socket: Duplex, { status, body }: Reply): void {
+function refuse(socket: Duplex, { status, headers = {}, body }: Reply): void {
   const text = JSON.stringify(body)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n` +
       'Connection: close\r\nContent-Type: application/json\r\n' +
-      `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+      `${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   )
 }

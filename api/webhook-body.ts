@@ -9,7 +9,7 @@ const megabyte = 1024 * 1024
 const mostBytes = 100 * megabyte
 
 /** Of a part in the database, and so what a request holds of its body at most, but for one chunk of the connection. */
-const partBytes = megabyte
+export const partBytes = megabyte
 
 /**
  * Stores a request's body in parts, no faster than the database takes them. When it cannot be stored whole nothing of it

@@ -68,8 +68,12 @@ function noAnswer(eventId: string): WebhookReply {
 }
 
 export function toErrorReply(error: ApiError): WebhookReply {
-  const headers = { 'content-type': 'application/json; charset=utf-8' }
-  return { status: error.status, headers, body: JSON.stringify(error) }
+  const { status, retryAfterSeconds } = error
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+  }
+  return { status, headers, body: JSON.stringify(error) }
 }
 
 /** Informational statuses are no answers. */

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { wakeWorker } from '#shared/after-commit.ts'
+import { logFailure } from '#shared/answer.ts'
 import { awaitOutcome } from '#shared/await-outcome.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError, foreignKeyViolation, postgresCode } from '#shared/errors.ts'
@@ -12,7 +13,8 @@ import { findEvent, insertEvent } from '#shared/store/events.ts'
 import type { Installation } from '#shared/store/installations.ts'
 import type { EventRow } from '#shared/store/tables.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
-import { storeBody } from './webhook-body.ts'
+import { announcedBytes, type Overload } from './overload.ts'
+import { partBytes, storeBody } from './webhook-body.ts'
 import { toErrorReply, toWebhookReply, type WebhookReply } from './webhook-reply.ts'
 
 const graceMilliseconds = 5000
@@ -21,9 +23,11 @@ const graceMilliseconds = 5000
  * The door for the services that integrations connect to, at `/webhooks/{webhookId}/…`: any method, path, query and
  * body. The request is an event of the installation's; what its code returns is the answer.
  */
-export function webhooks(context: Context): RequestHandler {
+export function webhooks(context: Context, overload: Overload): RequestHandler {
   return async (request, response) => {
-    const reply = await answerWebhook(context, request)
+    const reply = await answerWebhook(context, request, () =>
+      overload.hold(response, Math.min(announcedBytes(request), partBytes)),
+    )
     if (response.destroyed) return
     response.statusCode = reply.status
     response.setHeaders(new Headers(reply.headers))
@@ -34,23 +38,29 @@ export function webhooks(context: Context): RequestHandler {
 }
 
 /** Never throws: an error is a reply too. */
-async function answerWebhook(context: Context, request: Request): Promise<WebhookReply> {
+async function answerWebhook(context: Context, request: Request, hold: () => void): Promise<WebhookReply> {
   try {
-    const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
-    const installation = await context.installations.find(webhookId)
-    if (!installation?.enabled || installation.integration_id === null) {
-      throw new ApiError('ResourceNotFound', `There is no webhook at '${webhookId}'`)
-    }
-    const id = newId('evt')
-    await storeBody(context.db, id, request)
-    return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))
+    return await context.dependencies.database.whileHere(() => carryOut(context, request, hold))
   } catch (cause) {
     const error = ApiError.from(cause)
     const isGone = request.destroyed && !request.complete
-    if (error.status >= 500 && !isGone)
-      context.log.error({ err: error.cause ?? error, errorId: error.id }, error.message)
+    if (!isGone) logFailure(context, error, { path: request.path })
     return toErrorReply(error)
   }
+}
+
+async function carryOut(context: Context, request: Request, hold: () => void): Promise<WebhookReply> {
+  const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
+  const installation = await context.installations.find(webhookId)
+  if (!installation?.enabled || installation.integration_id === null) {
+    throw new ApiError('ResourceNotFound', `There is no webhook at '${webhookId}'`)
+  }
+  // Nothing is stored for what could not be handled.
+  await context.dependencies.carrier.whileHere(async () => {})
+  hold()
+  const id = newId('evt')
+  await context.waiting.admit(context.db, installation.bot_id, () => storeBody(context.db, id, request))
+  return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))
 }
 
 function toPayload(request: Request, rest: string): WebhookRequest {
@@ -83,7 +93,7 @@ async function handle(
         await deleteBody(db, id)
         throw postgresCode(error) === foreignKeyViolation ? removed(error) : error
       }
-      await wakeWorker(context, 'event', id)
+      await wakeWorker(context, 'event', id, botId)
     },
     async look() {
       const event = await findEvent(db, botId, id)

@@ -14,6 +14,8 @@ import * as disabledCode from './007_disabled_code.ts'
 import * as limits from './008_limits.ts'
 import * as idempotencyKeys from './009_idempotency_keys.ts'
 import * as failedEvents from './010_failed_events.ts'
+import * as straightLine from './012_straight_line.ts'
+import * as administration from './013_administration.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -27,6 +29,8 @@ export const migrations: Record<string, Knex.Migration> = {
   '008_limits': limits,
   '009_idempotency_keys': idempotencyKeys,
   '010_failed_events': failedEvents,
+  '012_straight_line': straightLine,
+  '013_administration': administration,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -4,6 +4,9 @@ create table accounts (
   id text not null,
   name text not null,
   created_at timestamp(3) with time zone not null default now(),
+  email text,
+  picture_url text,
+  constraint accounts_email_key UNIQUE (email),
   constraint accounts_pkey PRIMARY KEY (id)
 );
 
@@ -15,6 +18,25 @@ create table analytics (
   constraint analytics_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint analytics_pkey PRIMARY KEY (bot_id, name, day)
 );
+
+create table audit_records (
+  id text not null,
+  workspace_id text,
+  account_id text not null,
+  account_email text,
+  operation text not null,
+  fields text not null,
+  resource_id text,
+  resource_name text,
+  outcome text not null default 'unknown'::text,
+  created_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint audit_records_outcome_check CHECK ((outcome = ANY (ARRAY['unknown'::text, 'done'::text]))),
+  constraint audit_records_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX audit_records_by_account ON public.audit_records USING btree (account_id, created_at DESC, id DESC) WHERE (workspace_id IS NULL);
+
+CREATE INDEX audit_records_by_workspace ON public.audit_records USING btree (workspace_id, created_at DESC, id DESC);
 
 create table bot_versions (
   id text not null,
@@ -28,6 +50,8 @@ create table bot_versions (
   retry jsonb,
   created_at timestamp(3) with time zone not null default now(),
   kind text not null default 'native'::text,
+  name text,
+  description text,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),
   constraint bot_versions_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
@@ -149,7 +173,7 @@ CREATE INDEX events_by_bot ON public.events USING btree (bot_id, created_at DESC
 
 CREATE INDEX events_by_conversation ON public.events USING btree (conversation_id);
 
-CREATE INDEX events_by_installation ON public.events USING btree (installation_id);
+CREATE INDEX events_by_installation ON public.events USING btree (installation_id) WHERE (installation_id IS NOT NULL);
 
 CREATE INDEX events_failed ON public.events USING btree (bot_id, ended_at DESC, id DESC) WHERE (status = 'failed'::text);
 
@@ -356,7 +380,7 @@ create table states (
   constraint states_type_check CHECK ((type = ANY (ARRAY['bot'::text, 'user'::text, 'conversation'::text, 'workflow'::text, 'integration'::text])))
 );
 
-CREATE INDEX states_by_installation ON public.states USING btree (installation_id);
+CREATE INDEX states_by_installation ON public.states USING btree (installation_id) WHERE (installation_id IS NOT NULL);
 
 CREATE INDEX states_to_expire ON public.states USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
@@ -474,5 +498,8 @@ create table workspaces (
   name text not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  handle text,
+  profile jsonb not null default '{}'::jsonb,
+  constraint workspaces_handle_key UNIQUE (handle),
   constraint workspaces_pkey PRIMARY KEY (id)
 );

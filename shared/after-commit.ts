@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import type { ChatSignal, PassingSignal } from './models/signal.ts'
 import type { WakeName } from './queue.ts'
-import { conversationTopic } from './signals.ts'
+import { conversationTopic, outcomeTopic } from './signals.ts'
 import type { LogEntry } from './store/conversation-log.ts'
 
 /** What the processes tell each other of a conversation. */
@@ -18,9 +18,9 @@ export type Announcement =
  * logged and not an error: the entry is stored, and listeners find it when they look.
  */
 export async function tellListeners(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
-  const { conversationId, sequence, at, hasWebhook } = entry
+  const { botId, conversationId, sequence, at, hasWebhook } = entry
   await announce(context, conversationId, { sequence, at: at.getTime(), signal })
-  if (hasWebhook) await wakeWorker(context, 'webhook', conversationId)
+  if (hasWebhook) await wakeWorker(context, 'webhook', conversationId, botId)
 }
 
 /** Has a conversation's listeners look for entries that may not have been announced. */
@@ -45,7 +45,7 @@ async function announce(context: Context, conversationId: string, announcement: 
   try {
     await context.signals.publish(conversationTopic(conversationId), announcement)
   } catch (error) {
-    context.log.error({ err: error, conversationId }, 'A signal could not be published')
+    logUntold(context, error, { conversationId }, 'A signal could not be published')
   }
 }
 
@@ -53,10 +53,24 @@ async function announce(context: Context, conversationId: string, announcement: 
  * Wakes a worker for what is committed: an event in a mailbox, or a conversation's entries that its webhook waits for.
  * A wake-up that fails is logged and not an error: what has to be done is stored, and the sweep finds it.
  */
-export async function wakeWorker(context: Context, name: WakeName, mailbox: string): Promise<void> {
+export async function wakeWorker(context: Context, name: WakeName, mailbox: string, botId: string): Promise<void> {
   try {
-    await context.queue.wake(name, mailbox)
+    await context.queue.wake(name, mailbox, botId)
   } catch (error) {
-    context.log.error({ err: error, mailbox }, 'A worker could not be woken; the sweep will')
+    logUntold(context, error, { mailbox }, 'A worker could not be woken; the sweep will')
   }
+}
+
+/** Tells who waits for an outcome that it is there. One that cannot be told is logged: they look themselves, too. */
+export async function tellOutcome(context: Context, id: string): Promise<void> {
+  try {
+    await context.signals.publish(outcomeTopic(id), {})
+  } catch (error) {
+    logUntold(context, error, { id }, 'An outcome could not be told')
+  }
+}
+
+/** Of what is known to be away there is nothing to say each time. */
+function logUntold({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
+  log[dependencies.carrier.isHere() ? 'error' : 'debug']({ err: error, ...what }, message)
 }

@@ -36,32 +36,43 @@ export interface Reply {
 /** Answers one request, whichever door it came through. Never throws: an error is a reply too. */
 export async function answer(context: Context, request: Request): Promise<Reply> {
   try {
-    const { operation, parameters } = findOperation(request.method, request.path)
-    const caller = await request.identify(operation, parameters)
-    authorise(caller, operation.access)
-    const given = operation.takesBody ? asObject(await request.body()) : nestQuery(request.query ?? {})
-    const input = { ...given, ...parameters }
-    const { status, opensStream } = operation
-    if (request.idempotencyKey !== undefined && operation.method === 'POST') {
-      const keyed = { key: request.idempotencyKey, operation, input }
-      const { body, isRepeated } = await answerOnce({ ...context, caller }, keyed)
-      return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
-    }
-    return { status, body: await operation.call({ ...context, caller }, input), opensStream }
+    return await context.dependencies.database.whileHere(() => carryOut(context, request))
   } catch (cause) {
     const error = ApiError.from(cause)
-    if (error.status >= 500) {
-      context.log.error(
-        { err: error.cause ?? error, errorId: error.id, method: request.method, path: request.path },
-        error.message,
-      )
-    }
-    const { status, retryAfterSeconds } = error
-    return {
-      status,
-      ...(retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(retryAfterSeconds) } }),
-      body: error.toJSON(),
-    }
+    logFailure(context, error, { method: request.method, path: request.path })
+    return toReply(error)
+  }
+}
+
+async function carryOut(context: Context, request: Request): Promise<Reply> {
+  const { operation, parameters } = findOperation(request.method, request.path)
+  const caller = await request.identify(operation, parameters)
+  authorise(caller, operation.access)
+  const given = operation.takesBody ? asObject(await request.body()) : nestQuery(request.query ?? {})
+  const input = { ...given, ...parameters }
+  const { status, opensStream } = operation
+  if (request.idempotencyKey !== undefined && operation.method === 'POST') {
+    const keyed = { key: request.idempotencyKey, operation, input }
+    const { body, isRepeated } = await answerOnce({ ...context, caller }, keyed)
+    return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
+  }
+  return { status, body: await operation.call({ ...context, caller }, input), opensStream }
+}
+
+/** Logs what is our fault. That a dependency is away is logged where it is noticed, and not for every request. */
+export function logFailure({ log }: Context, error: ApiError, where: object): void {
+  const { status, cause, id: errorId } = error
+  if (status < 500 || (status === 503 && !cause)) return
+  log[status === 503 ? 'warn' : 'error']({ err: cause ?? error, errorId, ...where }, error.message)
+}
+
+/** The answer that an error is. */
+export function toReply(error: ApiError): Reply {
+  const { status, retryAfterSeconds } = error
+  return {
+    status,
+    ...(retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(retryAfterSeconds) } }),
+    body: error.toJSON(),
   }
 }
 

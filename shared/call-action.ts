@@ -35,8 +35,9 @@ export async function callActionRemotely(
     async ask() {
       const { name, installationId } = action
       const payload = { type: name, input, ...(depth && { depth }) }
-      await insertEvent(db, { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) })
-      await wakeWorker(context, 'event', id)
+      const triggered = { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) }
+      await context.waiting.admit(db, botId, () => insertEvent(db, triggered))
+      await wakeWorker(context, 'event', id, botId)
     },
     async look() {
       const row = await findEvent(db, botId, id)

@@ -14,8 +14,10 @@ export type WallName = (typeof wallNames)[number]
 export interface Config {
   database: {
     url: string
-    /** Connections that this process may hold, the queue's and the listener's own not counted. */
+    /** Connections that this process may hold for its statements; see `shared/connection-budget.ts` for the others. */
     poolSize: number
+    /** Those that a worker may hold for taking jobs out of a queue in PostgreSQL. */
+    queueSize: number
     /** Accept a certificate chain that signs itself, as on Heroku. */
     allowSelfSigned: boolean
   }
@@ -28,6 +30,14 @@ export interface Config {
     /** The address by which the outside reaches the api, without a slash at the end. */
     baseUrl: string
   }
+  /** What the api takes on at one time; beyond it, it answers 503. */
+  overload: {
+    requests: number
+    /** Of bodies that have come and are not answered yet. */
+    bodyBytes: number
+    /** How late it may be at what is due, in the middle of a second. */
+    delayMilliseconds: number
+  }
   /** Chat requests that are answered per minute; 0: any number. */
   chatRateLimits: {
     /** Of one user key at one installation. */
@@ -35,6 +45,8 @@ export interface Config {
     /** Of one installation, all its users and visitors together. */
     installation: number
   }
+  /** How many events of one bot may wait to be handled. */
+  waitingEvents: number
   /** Encrypts secrets at rest and derives the keys that are shared with nobody else. */
   secret: string
   /** The token of the first administrator, made by the release step. */
@@ -88,15 +100,20 @@ const environmentSchema = {
   required: ['DATABASE_URL', 'ISOBOT_SECRET'],
   properties: {
     DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' },
-    DATABASE_POOL: { type: 'integer', minimum: 1, maximum: 200, default: 10 },
+    DATABASE_POOL: { type: 'integer', minimum: 1, maximum: 200 },
+    QUEUE_POOL: { type: 'integer', minimum: 1, maximum: 200, default: 1 },
     REDIS_URL: { type: 'string', pattern: '^rediss?://' },
     REDIS_PREFIX: { type: 'string', pattern: '^[\\w:-]{1,64}$', default: 'isobot' },
     TLS_ALLOW_SELF_SIGNED: { type: 'boolean', default: false },
     PORT: { type: 'integer', minimum: 0, maximum: 65_535, default: 3000 },
     HOST: { type: 'string', minLength: 1 },
     ISOBOT_BASE_URL: { type: 'string', pattern: '^https?://' },
+    API_REQUESTS: { type: 'integer', minimum: 1, maximum: 100_000, default: 1000 },
+    API_BODY_MB: { type: 'integer', minimum: 1, maximum: 65_536, default: 16 },
+    API_DELAY_MS: { type: 'integer', minimum: 50, maximum: 60_000, default: 1000 },
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
+    BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
     ISOBOT_SECRET: { type: 'string', minLength: 32 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
@@ -106,8 +123,8 @@ const environmentSchema = {
       default: 'info',
     },
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-    WORKER_LOCK_SECONDS: { ...seconds, default: 10 },
-    WORKER_STALLED_SECONDS: { ...seconds, default: 5 },
+    WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
+    WORKER_STALLED_SECONDS: { ...seconds, default: 2 },
     WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
     OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
     RETENTION_LOG_DAYS: { ...days, default: 30 },
@@ -130,6 +147,11 @@ const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, 
 const remedies: Record<string, string | undefined> = {
   ...limitRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
+  DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
+  QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
+  API_REQUESTS: 'set it to the requests that one api process may have under way, for instance 1000',
+  API_BODY_MB: 'set it to the megabytes of bodies that one api process may hold, for instance 16',
+  API_DELAY_MS: 'set it to the milliseconds by which one api process may be late before it refuses requests, from 50',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
@@ -165,18 +187,32 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze(config)
 }
 
+/** So that an api and a worker fit a plan of 20 connections, with room for others while they are replaced (decision 0018). */
+const poolSizes = { withRedis: 4, withoutRedis: 3 }
+
 function toConfig(given: Environment): Config {
   const allowSelfSigned = given.TLS_ALLOW_SELF_SIGNED
   const processes = given.SANDBOX_PROCESSES ?? Math.max(1, availableParallelism() - 1)
   return {
-    database: { url: given.DATABASE_URL, poolSize: given.DATABASE_POOL, allowSelfSigned },
+    database: {
+      url: given.DATABASE_URL,
+      poolSize: given.DATABASE_POOL ?? (given.REDIS_URL ? poolSizes.withRedis : poolSizes.withoutRedis),
+      queueSize: given.QUEUE_POOL,
+      allowSelfSigned,
+    },
     ...(given.REDIS_URL && { redis: { url: given.REDIS_URL, allowSelfSigned, prefix: given.REDIS_PREFIX } }),
     http: {
       port: given.PORT,
       ...(given.HOST && { host: given.HOST }),
       baseUrl: (given.ISOBOT_BASE_URL ?? `http://localhost:${given.PORT}`).replace(/\/+$/, ''),
     },
+    overload: {
+      requests: given.API_REQUESTS,
+      bodyBytes: given.API_BODY_MB * 1024 * 1024,
+      delayMilliseconds: given.API_DELAY_MS,
+    },
     chatRateLimits: { user: given.CHAT_RATE_LIMIT_USER, installation: given.CHAT_RATE_LIMIT_INSTALLATION },
+    waitingEvents: given.BOT_WAITING_EVENTS,
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,

@@ -122,6 +122,16 @@ export async function storeMessage(
     : storeOutgoing(db, ready.message, effect)
 }
 
+/** Stores a message as above, unless it is for the bot to handle and too much waits for that. */
+export async function admitMessage(
+  { db, waiting, caller }: BotContext,
+  ready: ReadyMessage,
+  effect?: NewEffect,
+): Promise<MessageRow | SaidMessage | undefined> {
+  const store = () => storeMessage(db, ready, effect)
+  return ready.direction === 'incoming' ? waiting.admit(db, caller.botId, store) : store()
+}
+
 export function noSuchConversation(id: string): ApiError {
   return new ApiError('ReferenceNotFound', `There is no conversation '${id}'`)
 }
@@ -132,9 +142,9 @@ export function noSuchConversation(id: string): ApiError {
  */
 export async function announceMessage(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
   const conversationId = row.conversation_id
-  if (row.direction === 'incoming') return wakeWorker(context, 'message', conversationId)
-  if (!('sequence' in row)) await wakeWorker(context, 'message', deliveryMailbox(conversationId))
-  else if (row.has_delivery) return wakeWorker(context, 'message', deliveryMailbox(conversationId))
+  if (row.direction === 'incoming') return wakeWorker(context, 'message', conversationId, row.bot_id)
+  if (!('sequence' in row)) await wakeWorker(context, 'message', deliveryMailbox(conversationId), row.bot_id)
+  else if (row.has_delivery) return wakeWorker(context, 'message', deliveryMailbox(conversationId), row.bot_id)
   await tellChat(context, row)
 }
 

@@ -83,10 +83,47 @@ export class ApiError extends Error {
     if (isTooLong(cause)) {
       return new ApiError('LimitExceeded', 'Tags, and properties, take at most 400,000 bytes: remove some', { cause })
     }
+    if (isConnectionLoss(cause)) {
+      return unavailable('Something that the platform needs is away at the moment: try again soon', {
+        cause,
+        retryAfterSeconds: 2,
+      })
+    }
     return new ApiError('Internal', 'Something went wrong on our side; the log tells more under the id of this error', {
       cause,
     })
   }
+}
+
+/** What is asked for cannot be done now, and can be soon: whoever asks is to come again. No published type says that. */
+export function unavailable(message: string, options: ErrorOptions & { retryAfterSeconds: number }): ApiError {
+  return new ApiError('Internal', message, { ...options, status: 503 })
+}
+
+/** Codes of Node and of PostgreSQL: shut down (57P), no more connections (53300), a connection that failed (08). */
+const connectionLost =
+  /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|57P0[1-3]|53300|08...)$/
+
+/** What libraries say without a code. In front of it may stand the statement. */
+const lastWords = [
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Query read timeout',
+  'timeout expired',
+  'Connection is closed.',
+  'Command timed out',
+]
+
+/** Whether something failed because PostgreSQL or Redis is away, does not answer, or has no connection left. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof ApiError) return error.status === 503
+  if (['KnexTimeoutError', 'MaxRetriesPerRequestError'].includes(error.name)) return true
+  if (connectionLost.test(postgresCode(error) ?? '')) return true
+  return lastWords.some((words) => error.message.endsWith(words))
 }
 
 /** PostgreSQL's codes for text that is valid JSON and yet no valid text: 22021, 22P02 and 22P05. */

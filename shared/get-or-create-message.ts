@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { BotCaller } from './caller.ts'
 import type { Context } from './context.ts'
 import {
+  admitMessage,
   assertReadable,
   noSuchConversation,
   prepareMessage,
-  storeMessage,
   toStoredContent,
   type GivenMessage,
 } from './create-message.ts'
@@ -41,7 +41,8 @@ export async function getOrCreateMessage(
   const { conversationId, discriminateByTags, tags = {}, payload } = given
   if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
   const create = async (on: Database) => {
-    const row = await storeMessage(on, await prepareNew({ ...context, db: on }, given))
+    const ready = await prepareNew({ ...context, db: on }, given)
+    const row = await admitMessage({ ...context, db: on }, ready)
     if (!row) throw noSuchConversation(conversationId)
     return row
   }

@@ -18,6 +18,9 @@ import { insertUser } from './store/users.ts'
 /**
  * Users and conversations that are recognised by their tags: what has those that are compared is the same, and takes
  * over what else is given; otherwise it is created.
+ *
+ * `db` may be a transaction, and everything goes through it: whoever holds a connection and waits for a second one may
+ * wait for others that do the same.
  */
 
 /** The `meta` of such an operation's output. */
@@ -64,7 +67,7 @@ export async function createConversation(
   return insertRuntimeConversation(db, {
     id: newId('conv'),
     botId: context.caller.botId,
-    installationId: (await findInstallationFor(context, integrationName)).id,
+    installationId: (await findInstallationFor({ ...context, db }, integrationName)).id,
     channel,
     tags: toStoredTags(context.caller, tags),
     properties: toStoredTags({}, properties),
@@ -82,7 +85,7 @@ export async function getOrCreateConversation(
   const create = (on: Database) => createConversation(context, on, given)
   if (!match) return { row: await create(db), created: true }
   const { channel } = given
-  const { id: installationId } = await findInstallationFor(context, given.integrationName)
+  const { id: installationId } = await findInstallationFor({ ...context, db }, given.integrationName)
   const found = await findOrCreate(db, ['conversation', installationId, channel, match.present], {
     find: (on) => findMatchingConversation(on, { installationId, channel }, match),
     create,
@@ -100,7 +103,8 @@ export async function createUser(
   { tags, properties, integrationName, name, pictureUrl }: GivenUser,
 ): Promise<UserRow> {
   const { caller } = context
-  const belongs = caller.installation ?? (integrationName && (await findInstallationFor(context, integrationName)))
+  const belongs =
+    caller.installation ?? (integrationName && (await findInstallationFor({ ...context, db }, integrationName)))
   const row = await insertUser(db, {
     id: newId('user'),
     botId: caller.botId,

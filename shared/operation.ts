@@ -1,6 +1,7 @@
+import { isAudited, recorded } from './audit.ts'
 import type { Access, Caller, CallerWith } from './caller.ts'
 import type { Context } from './context.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, type ErrorType } from './errors.ts'
 import { compile, describeErrors, type Infer } from './schema.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -14,6 +15,8 @@ interface Specification<A extends Access, I, O> {
   /** With `{parameter}` for one segment and `{parameter*}` for all that remain before the next fixed segment. */
   path: string
   access: A
+  /** How it may refuse, beside what its access and the form of its input bring with them (`openapi/errors.ts`). */
+  errors?: readonly ErrorType[]
   /** The status of success. */
   status?: 200 | 201
   /** The output is not the answer but tells the HTTP door which stream to open. */
@@ -22,6 +25,10 @@ interface Specification<A extends Access, I, O> {
   awaitsWorker?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
+  /** It only tells, though its method is none of reading: what changes something of a workspace is kept a record of. */
+  changesNothing?: true
+  /** Fields of the input whose values the record shows, and not just their names. Never secrets. */
+  auditedFields?: readonly string[]
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
   input: I
   output: O
@@ -35,9 +42,12 @@ export interface Operation {
   method: Method
   path: string
   access: Access
+  errors: readonly ErrorType[]
   status: number
   opensStream: boolean
   awaitsWorker: boolean
+  /** Whether a record is kept of who carried it out. */
+  isAudited: boolean
   input: object
   output: object
   /** Whether a JSON body is part of the request. */
@@ -56,22 +66,30 @@ export function operation<A extends Access, const I extends object, const O exte
   const {
     handle,
     status = 200,
+    errors = [],
     opensStream = false,
     awaitsWorker = false,
     isClosed = false,
+    changesNothing = false,
+    auditedFields = [],
     ...declaration
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
   const isValid = compile(declaration.input, takesBody ? (isClosed ? 'closedBody' : 'body') : 'query')
+  const audited = { ...declaration, changesNothing, auditedFields }
+  const isKept = isAudited(audited)
   return {
     ...declaration,
     status,
+    errors,
     opensStream,
     awaitsWorker,
+    isAudited: isKept,
     takesBody,
     call(context, input) {
       if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
-      return handle(context as Context & { caller: CallerWith<A> }, input)
+      const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
+      return isKept ? recorded(context, audited, input as object, act) : act()
     },
   }
 }

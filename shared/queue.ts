@@ -1,8 +1,5 @@
-import { createPostgresBackend, createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
-import type { Config } from './config.ts'
-import type { Logger } from './logger.ts'
-import { connectRedis } from './redis.ts'
-import { connectionSettings } from './store/database.ts'
+import { openQueueBackend, type QueueParts } from './queue-backend.ts'
+import { WakeOrder } from './wake-order.ts'
 
 /**
  * The alarm clock. Everything that must happen is a row; a job only says where to look. Losing all jobs loses nothing,
@@ -12,19 +9,25 @@ import { connectionSettings } from './store/database.ts'
  */
 export interface Jobs {
   /** A chat message arrived: look into its conversation's mailbox. */
-  message: { mailbox: string }
+  message: BotMailbox
   /** Another event arrived, or is due: likewise. */
-  event: { mailbox: string }
+  event: BotMailbox
   /** A conversation's log has entries that its webhook waits for: send them. */
-  webhook: { mailbox: string }
+  webhook: BotMailbox
   /** An integration is to register or unregister itself: look into its installation's mailbox. */
-  register: { mailbox: string }
+  register: BotMailbox
   /** An installed integration has configured itself: see to what follows from it. The mailbox is its installation. */
-  'configure-integration': { mailbox: string }
+  'configure-integration': BotMailbox
   /** What had to wait is due: wake it. */
-  retry: { name: WakeName; mailbox: string }
+  retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: say what it declares. */
   inspection: { inspectionId: string }
+}
+
+/** Where to look, and whose it is. */
+interface BotMailbox {
+  mailbox: string
+  botId: string
 }
 
 export type JobName = keyof Jobs
@@ -42,24 +45,14 @@ export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[Job
 export interface WakeQueue {
   /**
    * Has a worker look into a mailbox, or after a conversation's webhook. At most one job of each is active and one
-   * waits, and a wake during a run always gets a run after it.
+   * waits, and a wake during a run always gets a run after it. The more wake-ups the bot has had lately, the further
+   * back it waits.
    */
-  wake(name: WakeName, mailbox: string): Promise<void>
+  wake(name: WakeName, mailbox: string, botId: string): Promise<void>
   /** Has a worker do that when the delay is over. */
-  wakeLater(name: WakeName, mailbox: string, delayMilliseconds: number): Promise<void>
+  wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, before the mailboxes that wait: a person waits too. */
   inspect(inspectionId: string): Promise<void>
-  close(): Promise<void>
-}
-
-export interface JobWorkerOptions {
-  concurrency: number
-  lockMilliseconds: number
-  stalledMilliseconds: number
-}
-
-/** The end of the queue that jobs are taken out at. Closing waits for the jobs under way. */
-export interface JobWorker {
   close(): Promise<void>
 }
 
@@ -68,107 +61,83 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
 
-const queueName = 'events'
-const interruptedMilliseconds = 100
-const firstRetryMilliseconds = 200
-/** PostgreSQL's largest integer: as good as never. */
-const mostStalls = 2 ** 31 - 1
+/** There is no place for a job now: it waits a while. */
+export class PutBackError extends Error {
+  override name = 'PutBackError'
+  readonly delayMilliseconds: number
 
-/** Opens the sending end. */
-export function openQueue(config: Config, log: Logger): WakeQueue {
-  const { Queue, connection, release } = backend(config, log, { connections: 2, patience: 'fails' })
-  const queue = new Queue<Jobs[JobName], void, JobName>(queueName, {
-    connection,
-    ...(config.redis && { prefix: config.redis.prefix }),
-    defaultJobOptions: {
-      // Rows tell what happened; finished jobs are of no use.
-      removeOnComplete: true,
-      removeOnFail: true,
-      // A job fails when the database is away. The sweep comes later than this: it is the second net.
-      attempts: 10,
-      backoff: { type: 'custom' },
-    },
-  })
-  queue.on('error', (error) => log.error({ err: error }, 'The queue reports an error'))
+  constructor(delayMilliseconds: number) {
+    super('The bot has its share of the worker')
+    this.delayMilliseconds = delayMilliseconds
+  }
+}
+
+export const queueName = 'events'
+
+/** Opens the sending end. What it is asked for fails with an ApiError 503 while the queue's back end is away. */
+export function openQueue(parts: QueueParts): WakeQueue {
+  const { carrier } = parts.dependencies
+  const { Queue, connection, prefix, release } = openQueueBackend(parts, 'sends')
+  const create = () =>
+    new Queue<Jobs[JobName], void, JobName>(queueName, {
+      connection,
+      ...(prefix && { prefix }),
+      defaultJobOptions: {
+        // Rows tell what happened; finished jobs are of no use.
+        removeOnComplete: true,
+        removeOnFail: true,
+        // A job fails when the database is away. The sweep comes later than this: it is the second net.
+        attempts: 10,
+        backoff: { type: 'custom' },
+      },
+    })
+  type OpenQueue = ReturnType<typeof create>
+  let opening: Promise<OpenQueue> | undefined
+
+  /** BullMQ's queue is of no use for good when it could not be opened at first. */
+  async function open(): Promise<OpenQueue> {
+    const queue = create()
+    reportErrors(queue, parts)
+    try {
+      await queue.waitUntilReady()
+      return queue
+    } catch (error) {
+      opening = undefined
+      await queue.close().catch(() => {})
+      throw error
+    }
+  }
+
+  async function add(...job: Parameters<OpenQueue['add']>): Promise<void> {
+    await carrier.whileHere(async () => (await (opening ??= open())).add(...job))
+  }
+
+  const order = new WakeOrder()
   return {
-    async wake(name, mailbox) {
+    async wake(name, mailbox, botId) {
       const id = apart.has(name) ? `${name}-${mailbox}` : mailbox
-      await queue.add(name, { mailbox }, { deduplication: { id, keepLastIfActive: true } })
+      const priority = order.next(botId)
+      await add(name, { mailbox, botId }, { priority, deduplication: { id, keepLastIfActive: true } })
     },
-    async wakeLater(name, mailbox, delay) {
-      await queue.add('retry', { name, mailbox }, { delay })
+    async wakeLater(name, mailbox, botId, delay) {
+      await add('retry', { name, mailbox, botId }, { delay })
     },
     async inspect(inspectionId) {
-      await queue.add('inspection', { inspectionId }, { lifo: true })
+      await add('inspection', { inspectionId }, { lifo: true })
     },
     async close() {
-      await queue.close()
-      release()
+      await carrier.whileHere(async () => (await opening)?.close()).catch(() => {})
+      await release()
     },
   }
 }
 
-/**
- * Opens the receiving end: `work` is called for each job, many at once. A job whose worker dies is taken by another
- * when its lock has run out and the next look for stalled jobs finds it.
- */
-export function openJobWorker(
-  config: Config,
-  log: Logger,
-  options: JobWorkerOptions,
-  work: (job: AnyJob) => Promise<void>,
-): JobWorker {
-  const { Worker, connection, release } = backend(config, log, { connections: 5, patience: 'waits' })
-  const worker = new Worker<Jobs[JobName], void, JobName>(queueName, (job) => work(job as AnyJob), {
-    connection,
-    ...(config.redis && { prefix: config.redis.prefix }),
-    concurrency: options.concurrency,
-    lockDuration: options.lockMilliseconds,
-    stalledInterval: options.stalledMilliseconds,
-    settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
-    // However often workers die, the event is not to blame: it is handled in the end.
-    maxStalledCount: mostStalls,
+/** While the queue's back end is away, that is known. */
+export function reportErrors(
+  source: { on(event: 'error', listener: (error: Error) => void): unknown },
+  { dependencies, log }: QueueParts,
+): void {
+  source.on('error', (error) => {
+    log[dependencies.carrier.isHere() ? 'error' : 'debug']({ err: error }, 'The queue reports an error')
   })
-  worker.on('error', (error) => log.error({ err: error }, 'The queue reports an error'))
-  worker.on('failed', (job, error) => log.error({ err: error, job: job?.name, data: job?.data }, 'A job failed'))
-  worker.on('stalled', (jobId) => log.warn({ jobId }, 'A job was taken over from a worker that is gone'))
-  return {
-    async close() {
-      await worker.close()
-      release()
-    },
-  }
-}
-
-function pauseAfter(error: Error | undefined, attempts: number): number {
-  return error instanceof InterruptedError ? interruptedMilliseconds : firstRetryMilliseconds * 2 ** (attempts - 1)
-}
-
-type AnyClasses = BackendClasses<IQueueBackend, unknown>
-
-interface Backend extends AnyClasses {
-  connection: unknown
-  /** Closes what BullMQ leaves to us. */
-  release(): void
-}
-
-interface BackendOptions {
-  /** How many connections to PostgreSQL the queue's own pool may hold. */
-  connections: number
-  /** What commands do while Redis is away. */
-  patience: 'waits' | 'fails'
-}
-
-/** Chooses where jobs live: in Redis when it is configured, else in PostgreSQL. Nothing else knows. */
-function backend(config: Config, log: Logger, { connections, patience }: BackendOptions): Backend {
-  if (!config.redis) {
-    const connection = { ...connectionSettings(config.database), max: connections }
-    return { ...(withBackend(createPostgresBackend) as unknown as AnyClasses), connection, release() {} }
-  }
-  const connection = connectRedis(config.redis, log, patience)
-  return {
-    ...(withBackend(createRedisBackend) as unknown as AnyClasses),
-    connection,
-    release: () => connection.disconnect(),
-  }
 }

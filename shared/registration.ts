@@ -102,6 +102,6 @@ async function registerSome(context: Context, installationId?: string): Promise<
     }))
     return { seenTo: taken.length, registering: await planRegistrations(transaction, planned) }
   })
-  for (const id of registering) await wakeWorker(context, 'register', id)
+  for (const row of registering) await wakeWorker(context, 'register', row.installation_id, row.bot_id)
   return seenTo
 }

@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, escapeIdentifier } from 'pg'
-import type { Config } from './config.ts'
+import type { Dependencies } from './dependencies.ts'
 import type { Logger } from './logger.ts'
-import { connectRedis } from './redis.ts'
-import { connectionSettings, type Database } from './store/database.ts'
+import type { RedisConnections } from './redis.ts'
+import type { Database } from './store/database.ts'
+import type { Lifeline } from './store/lifeline.ts'
 import { fetchLargeSignal, notify, storeLargeSignal } from './store/signals.ts'
 
 /**
@@ -12,9 +11,15 @@ import { fetchLargeSignal, notify, storeLargeSignal } from './store/signals.ts'
  * and is gone: it says that something happened, and rows say what.
  */
 export interface Signals {
+  /** @throws ApiError 503 while what carries the signals is away */
   publish(topic: string, signal: object): Promise<void>
-  /** Calls `listener` for each signal of a topic. Resolves when signals published from now on will be heard. */
+  /**
+   * Calls `listener` for each signal of a topic. Resolves when signals published from now on will be heard.
+   * @throws ApiError 503 while what carries the signals is away
+   */
   subscribe(topic: string, listener: (signal: object) => void): Promise<() => void>
+  /** Calls back when signals are heard again after a time in which they may have been lost. @returns ends that */
+  onGap(listener: () => void): () => void
   close(): Promise<void>
 }
 
@@ -28,28 +33,36 @@ interface Transport {
   publish(topic: string, body: string): Promise<void>
   subscribe(topic: string): Promise<void>
   unsubscribe(topic: string): Promise<void>
+  onGap(listener: () => void): void
   close(): Promise<void>
 }
 
 type Deliver = (topic: string, body: string) => void
 
 /** Signals over Redis when it is configured, else over PostgreSQL. Nothing else knows. */
-export function openSignals(config: Config, db: Database, log: Logger): Signals {
+export function openSignals(dependencies: Dependencies, db: Database, log: Logger): Signals {
+  const { carrier, redis, database } = dependencies
   const listeners = new EventEmitter().setMaxListeners(0)
+  const gaps = new EventEmitter().setMaxListeners(0)
   const deliver: Deliver = (topic, body) => listeners.emit(topic, JSON.parse(body))
-  const transport = config.redis
-    ? overRedis(config.redis, deliver, log)
-    : overPostgres(config.database, db, deliver, log)
+  const transport = redis ? overRedis(redis, deliver) : overPostgres(database.lifeline, db, deliver, log)
+  transport.onGap(() => gaps.emit('gap'))
   /** Topics that are being subscribed to or are. A second listener of a topic waits for the same subscription. */
   const subscriptions = new Map<string, Promise<void>>()
+  let isClosed = false
+
+  async function carry(act: () => Promise<void>): Promise<void> {
+    if (isClosed) throw new Error('The signals are closed')
+    await carrier.whileHere(act)
+  }
 
   return {
-    publish: (topic, signal) => transport.publish(topic, JSON.stringify(signal)),
+    publish: (topic, signal) => carry(() => transport.publish(topic, JSON.stringify(signal))),
     async subscribe(topic, listener) {
       listeners.on(topic, listener)
       let subscription = subscriptions.get(topic)
       if (!subscription) {
-        subscription = transport.subscribe(topic)
+        subscription = carry(() => transport.subscribe(topic))
         subscriptions.set(topic, subscription)
       }
       const unsubscribe = () => {
@@ -66,19 +79,25 @@ export function openSignals(config: Config, db: Database, log: Logger): Signals 
       }
       return unsubscribe
     },
-    close: () => transport.close(),
+    onGap(listener) {
+      gaps.on('gap', listener)
+      return () => gaps.off('gap', listener)
+    },
+    close() {
+      isClosed = true
+      return transport.close()
+    },
   }
 }
 
-function overRedis(settings: NonNullable<Config['redis']>, deliver: Deliver, log: Logger): Transport {
-  const publisher = connectRedis(settings, log, 'fails')
-  const subscriber = connectRedis(settings, log, 'waits')
-  const channel = (topic: string) => `${settings.prefix}:signal:${topic}`
+function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliver): Transport {
+  const subscriber = connect('waits')
+  const channel = (topic: string) => `${prefix}:signal:${topic}`
   const prefixLength = channel('').length
   subscriber.on('message', (name: string, body: string) => deliver(name.slice(prefixLength), body))
   return {
     async publish(topic, body) {
-      await publisher.publish(channel(topic), body)
+      await sender.publish(channel(topic), body)
     },
     async subscribe(topic) {
       await subscriber.subscribe(channel(topic))
@@ -86,8 +105,15 @@ function overRedis(settings: NonNullable<Config['redis']>, deliver: Deliver, log
     async unsubscribe(topic) {
       await subscriber.unsubscribe(channel(topic))
     },
+    onGap(listener) {
+      let isFirst = true
+      subscriber.on('ready', () => {
+        // The subscriptions have been asked for once more by now; when one more is answered, so are they.
+        if (!isFirst) subscriber.subscribe(channel('')).then(listener, () => {})
+        isFirst = false
+      })
+    },
     async close() {
-      publisher.disconnect()
       subscriber.disconnect()
     },
   }
@@ -95,45 +121,10 @@ function overRedis(settings: NonNullable<Config['redis']>, deliver: Deliver, log
 
 /** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; what is larger goes through a table. */
 const largestNotification = 7900
-const reconnectMilliseconds = 500
 
-/**
- * One connection listens for all topics of this process. When it is lost it is made anew and every topic subscribed
- * again; signals of the meantime are lost, as with any listener that was away.
- */
-function overPostgres(settings: Config['database'], db: Database, deliver: Deliver, log: Logger): Transport {
+/** Over the connection to PostgreSQL that is always open. */
+function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
-  let closed = false
-  let client = connect()
-  /** A connection takes one statement at a time. */
-  let turn: Promise<unknown> = client
-
-  async function connect(): Promise<Client> {
-    for (;;) {
-      const fresh = new Client({ ...connectionSettings(settings), keepAlive: true })
-      fresh.on('error', (error) => log.warn({ err: error }, 'The signals’ database connection reports an error'))
-      fresh.on('notification', ({ channel, payload }) => void receive(channel, payload ?? ''))
-      try {
-        await fresh.connect()
-        for (const topic of topics) await fresh.query(`listen ${escapeIdentifier(topic)}`)
-        fresh.once('end', () => {
-          if (!closed) client = connect()
-        })
-        return fresh
-      } catch (error) {
-        await fresh.end().catch(() => {})
-        log.warn({ err: error }, 'The signals have no database connection; trying again')
-        await sleep(reconnectMilliseconds)
-        if (closed) return fresh
-      }
-    }
-  }
-
-  function ask(statement: string): Promise<unknown> {
-    const answer = turn.catch(() => {}).then(async () => (await client).query(statement))
-    turn = answer
-    return answer
-  }
 
   async function receive(topic: string, payload: string) {
     try {
@@ -143,6 +134,9 @@ function overPostgres(settings: Config['database'], db: Database, deliver: Deliv
       log.error({ err: error, topic }, 'A signal was lost on its way')
     }
   }
+  lifeline.onNotification((topic, payload) => {
+    if (topics.has(topic)) void receive(topic, payload)
+  })
 
   return {
     async publish(topic, body) {
@@ -151,15 +145,15 @@ function overPostgres(settings: Config['database'], db: Database, deliver: Deliv
     },
     async subscribe(topic) {
       topics.add(topic)
-      await ask(`listen ${escapeIdentifier(topic)}`)
+      await lifeline.listen(topic)
     },
     async unsubscribe(topic) {
       topics.delete(topic)
-      await ask(`unlisten ${escapeIdentifier(topic)}`)
+      await lifeline.unlisten(topic)
     },
+    onGap: (listener) => lifeline.onRenewed(listener),
     async close() {
-      closed = true
-      await (await client).end()
+      topics.clear()
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { Client } from '@botpress/client'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
@@ -14,4 +15,11 @@ export async function createMember({ context: { db } }: Platform, role: Role, wo
   await insertMember(db, { workspaceId: memberOf, accountId, role })
   await insertPersonalToken(db, { id: newId('pat'), hash: hashToken(token), accountId, note: '' })
   return { authorization: `Bearer ${token}`, 'x-workspace-id': memberOf }
+}
+
+/** Adds somebody new to the client's workspace: the account's id, and its first token, of which published types know nothing. */
+export async function addMember(client: Client, email: string, role: Role): Promise<{ id: string; token: string }> {
+  const added: { id: string; token?: string } = await client.createWorkspaceMember({ email, role })
+  if (added.token === undefined) throw new Error(`${email} is not new`)
+  return { ...added, token: added.token }
 }

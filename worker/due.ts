@@ -38,7 +38,8 @@ export function startDue(context: Context): () => Promise<void> {
 
 /** Does what is due now, as far as one look goes. What fails is logged, and found again by the next look. */
 export async function look(context: Context): Promise<void> {
-  const { db } = context
+  const { db, dependencies } = context
+  if (!dependencies.database.isHere()) return
   await attempt(context, 'sessions', () => deleteSilently(db, atOnce))
   await each(context, 'scheduled events', dueEvents, goOff)
   await each(context, 'recurring events', dueRecurringEvents, fire)
@@ -71,7 +72,7 @@ async function attempt<Result>(
 
 async function goOff(context: Context, event: EventRow): Promise<void> {
   if (event.type === messageScheduled) return say(context, event)
-  if (await putIntoMailbox(context.db, event)) await wakeWorker(context, 'event', event.mailbox)
+  if (await putIntoMailbox(context.db, event)) await wakeWorker(context, 'event', event.mailbox, event.bot_id)
 }
 
 /** Says a message that had to wait for its time. */
@@ -102,16 +103,16 @@ async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<t
 async function fire(context: Context, due: RecurringEventRow): Promise<void> {
   const now = new Date(Math.max(Date.now(), due.next_at.getTime()))
   const mailbox = await fireRecurringEvent(context.db, due, newId('evt'), nextOccurrence(due.cron, now))
-  if (mailbox) await wakeWorker(context, 'event', mailbox)
+  if (mailbox) await wakeWorker(context, 'event', mailbox, due.bot_id)
 }
 
 async function expire(context: Context, row: StateRow): Promise<void> {
   const event = { id: newId('evt'), type: stateExpired, payload: { state: toState(row) } }
   const mailbox = await expireState(context.db, row, event)
-  if (mailbox) await wakeWorker(context, 'event', mailbox)
+  if (mailbox) await wakeWorker(context, 'event', mailbox, row.bot_id)
 }
 
 async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Promise<void> {
   const mailboxes = await context.db.transaction((transaction) => timeOutWorkflow(transaction, botId, id))
-  for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+  for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
 }

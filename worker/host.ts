@@ -1,7 +1,9 @@
-import type { Host, Json } from '#sandbox/contract.ts'
-import { answer } from '#shared/answer.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { HostCall, HostReply, Json } from '#sandbox/contract.ts'
+import { answer, type Reply, type Request } from '#shared/answer.ts'
 import type { BotCaller, OpenStreams } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
+import type { Operation } from '#shared/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { Installation } from '#shared/store/installations.ts'
 
@@ -24,32 +26,57 @@ export interface DoorRun {
  * The sandbox door: what code asks for is answered by the same operations that answer HTTP, with the bot as the caller,
  * or the integration that is installed on it. Calls are numbered as they arrive, which is the order in which the code made them.
  */
-export function openDoor(context: Context, run: DoorRun): Host {
+export function openDoor(context: Context, run: DoorRun): (call: HostCall) => Promise<HostReply> {
   const counts = new Map<string, number>()
-  return ({ method, path, query, body }) =>
-    answer(context, {
+  return ({ method, path, query, body }) => {
+    let caller: BotCaller | undefined
+    return answerPatiently(context, {
       method,
       path,
       ...(query && { query }),
       body: async () => body,
-      identify(operation): BotCaller {
-        const name = journalName(operation.name, body)
-        const ordinal = (counts.get(name) ?? 0) + 1
-        counts.set(name, ordinal)
-        return {
-          kind: 'bot',
-          botId: run.botId,
-          ...(run.installation && { installation: run.installation }),
-          execution: {
-            eventId: run.eventId,
-            attempt: run.attempt,
-            openStreams: run.openStreams,
-            call: { operation: `${run.scope}${name}`, ordinal },
-            callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
-          },
-        }
-      },
-    }) as ReturnType<Host>
+      // A call that is made again is still the same call.
+      identify: (operation) => (caller ??= toCaller(operation)),
+    }) as Promise<HostReply>
+
+    function toCaller(operation: Operation): BotCaller {
+      const name = journalName(operation.name, body)
+      const ordinal = (counts.get(name) ?? 0) + 1
+      counts.set(name, ordinal)
+      return {
+        kind: 'bot',
+        botId: run.botId,
+        ...(run.installation && { installation: run.installation }),
+        execution: {
+          eventId: run.eventId,
+          attempt: run.attempt,
+          openStreams: run.openStreams,
+          call: { operation: `${run.scope}${name}`, ordinal },
+          callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
+        },
+      }
+    }
+  }
+}
+
+/** So often a call is made again that found something away although it was here again by the time it was looked for. */
+const mostBreaks = 5
+const pauseMilliseconds = 200
+
+/**
+ * Code hears nothing of it when the database or Redis is away: its calls take longer, until they are back or the run's
+ * time is up. What a call had written by then is journalled, so that it is not written again.
+ */
+async function answerPatiently(context: Context, request: Request): Promise<Reply> {
+  const { all } = context.dependencies
+  let reply = await answer(context, request)
+  for (let breaks = 0; reply.status === 503 && breaks < mostBreaks;) {
+    if (all.every((dependency) => dependency.isHere())) breaks++
+    await Promise.all(all.map((dependency) => dependency.untilHere()))
+    await pause(pauseMilliseconds)
+    reply = await answer(context, request)
+  }
+  return reply
 }
 
 /**

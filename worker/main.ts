@@ -1,3 +1,4 @@
+import { connectionBudget } from '#shared/connection-budget.ts'
 import { openContext } from '#shared/context.ts'
 import { runProcess } from '#shared/process.ts'
 import { startWorker } from './worker.ts'
@@ -6,6 +7,7 @@ await runProcess('worker', async (config, log) => {
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
   parts.use(await startWorker(context))
+  log.info({ connections: connectionBudget(config, 'worker') }, 'Connections to PostgreSQL, at most')
   log.info({ concurrency: config.worker.concurrency, sandboxes: config.sandbox.processes }, 'Working')
   return parts
 })

@@ -20,6 +20,7 @@ export function startRegisterTick(context: Context): () => Promise<void> {
 }
 
 async function look(context: Context): Promise<void> {
+  if (!context.dependencies.database.isHere()) return
   try {
     await forgetImpossibleTimes(context.db, longestPeriods, atOnce)
     await registerBySchedule(context)

@@ -36,7 +36,9 @@ export function startRetention(context: Context): () => Promise<void> {
   const retention = openRetention(context)
   const stopping = new AbortController()
   const stop = repeatedly(restMilliseconds, async () => {
-    for (let pass = 0; pass < mostPasses && !stopping.signal.aborted; pass++) if (!(await retention.pass())) break
+    for (let pass = 0; pass < mostPasses && !stopping.signal.aborted; pass++) {
+      if (!context.dependencies.database.isHere() || !(await retention.pass())) break
+    }
   })
   return () => {
     stopping.abort()

@@ -43,11 +43,17 @@ const mostNested = 16
 /** Times what one run may call at once: so many actions may run at once for an event. */
 const widthOfNested = 4
 
+/**
+ * Counts the runs of this process. A crash of the database may take a claim back, and then two runs of an event have the
+ * same attempt: the sandbox must not take one for the other.
+ */
+let runs = 0
+
 /** Makes a call in the sandbox, with the door open for whom the code belongs to. */
 export function runCall(tools: Tools, handling: Handling, call: Call, place: Place = { scope: '' }): Promise<Outcome> {
   const { event, openStreams, limits } = handling
   const { scope, within } = place
-  const id = `${event.id}#${event.attempt}/${scope}`
+  const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
   const door = openDoor(tools, {
     botId: event.bot_id,

@@ -17,18 +17,35 @@ const atOnce = 1000
  * @returns stops it, and waits for a sweep that is under way
  */
 export function startSweep(context: Context): () => Promise<void> {
-  const { config, log } = context
-  return repeatedly(config.worker.sweepMilliseconds, () =>
-    sweep(context).catch((error: unknown) => log.error({ err: error }, 'The sweep failed; the next one follows')),
+  const { config, dependencies, log } = context
+  async function look(waitedMilliseconds: number): Promise<void> {
+    if (dependencies.all.some((dependency) => !dependency.isHere())) return
+    try {
+      await sweep(context, waitedMilliseconds)
+    } catch (error) {
+      log.error({ err: error }, 'The sweep failed; the next one follows')
+    }
+  }
+  let afterReturn = Promise.resolve()
+  const ends = dependencies.all.map((dependency) =>
+    // Whoever came meanwhile could not wake anybody, and a Redis that was away may have forgotten what it knew.
+    dependency.onReturn(() => void (afterReturn = afterReturn.then(() => look(0)))),
   )
+  const stop = repeatedly(config.worker.sweepMilliseconds, () => look(config.worker.sweepMilliseconds))
+  return async () => {
+    for (const end of ends) end()
+    await Promise.all([stop(), afterReturn])
+  }
 }
 
-async function sweep({ db, queue, config, log }: Context): Promise<void> {
-  const mailboxes = await forgottenMailboxes(db, config.worker.sweepMilliseconds, atOnce)
+/** @param waitedMilliseconds how long what is to be woken has waited without a run */
+async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
+  const runMilliseconds = config.worker.sweepMilliseconds
+  const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: atOnce })
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited long')
-  for (const mailbox of mailboxes) await queue.wake('event', mailbox)
-  const webhooks = await forgottenWebhooks(db, config.worker.sweepMilliseconds, atOnce)
-  for (const conversationId of webhooks) await queue.wake('webhook', conversationId)
+  for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
+  const webhooks = await forgottenWebhooks(db, waitedMilliseconds, atOnce)
+  for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)

@@ -1,11 +1,13 @@
 import type { Context } from '#shared/context.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
-import { openJobWorker, type AnyJob } from '#shared/queue.ts'
+import { openJobWorker } from '#shared/job-worker.ts'
+import { PutBackError, type AnyJob } from '#shared/queue.ts'
 import { registerBySchedule } from '#shared/registration.ts'
 import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { startDue } from './due.ts'
+import { FairSlots } from './fair-slots.ts'
 import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
@@ -66,8 +68,9 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   parts.adopt(startRetention(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
   parts.adopt(startDue(context), (stop) => stop())
+  const slots = new FairSlots(config.worker.concurrency)
   parts.adopt(
-    openJobWorker(config, log, config.worker, (job) => work(tools, job)),
+    openJobWorker(context, config.worker, (job) => takeTurn(tools, slots, job)),
     async (jobs) => {
       const handBack = setTimeout(() => void sandbox.close(), handBackMilliseconds)
       await jobs.close()
@@ -77,18 +80,28 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   return parts
 }
 
+/** @throws PutBackError when the job's bot has its share of the slots */
+async function takeTurn(tools: Tools, slots: FairSlots, job: AnyJob): Promise<void> {
+  // These are over at once: they run nobody's code.
+  if (job.name === 'inspection' || job.name === 'retry') return work(tools, job)
+  const { botId } = job.data
+  using slot = slots.take(botId)
+  if (!slot) throw new PutBackError(slots.pause(botId))
+  await work(tools, job)
+}
+
 async function work(tools: Tools, job: AnyJob): Promise<void> {
   switch (job.name) {
     case 'message':
     case 'event':
     case 'register':
-      return drainMailbox(tools, job.data.mailbox)
+      return drainMailbox(tools, job.data)
     case 'webhook':
       return callWebhook(tools, job.data.mailbox)
     case 'configure-integration':
       return registerBySchedule(tools, job.data.mailbox)
     case 'retry':
-      return tools.queue.wake(job.data.name, job.data.mailbox)
+      return tools.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
     case 'inspection':
       return inspectCode(tools, job.data.inspectionId)
   }

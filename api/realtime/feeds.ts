@@ -44,17 +44,20 @@ export interface ConversationKey {
 const compareMilliseconds = 20_000
 
 export function openFeeds(context: Context): Feeds {
-  const { db, log } = context
+  const { db, dependencies, signals, log } = context
   const feeds = new Map<string, Feed>()
 
   async function compare(): Promise<void> {
     const positions = await readPositions(db, [...feeds.keys()])
     for (const [conversationId, position] of positions) feeds.get(conversationId)?.compare(position)
   }
-  const timer = setInterval(() => {
-    if (feeds.size === 0) return
+  function look(): void {
+    if (feeds.size === 0 || !dependencies.database.isHere()) return
     compare().catch((error: unknown) => log.warn({ err: error }, 'The streams could not be compared with the logs'))
-  }, compareMilliseconds)
+  }
+  const timer = setInterval(look, compareMilliseconds)
+  // While either was away, announcements were lost, or what they announced could not be read.
+  const ends = [signals.onGap(look), dependencies.database.onReturn(look)]
 
   return {
     enter(key) {
@@ -66,7 +69,10 @@ export function openFeeds(context: Context): Feeds {
       }
       return feed.enter()
     },
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer)
+      for (const end of ends) end()
+    },
   }
 }
 

@@ -54,6 +54,7 @@ export const sdkModules: ReadonlySet<string> = new Set([
   'http2',
   'https',
   'net',
+  'os',
   'path',
   'process',
   'stream',

@@ -37,7 +37,7 @@ export function toBotSummary(row: BotRow): Infer<typeof botSummary> {
   }
 }
 
-const version = {
+export const version = {
   type: 'object',
   additionalProperties: false,
   required: ['id', 'createdAt', 'kind', 'hash', 'hooks', 'actions'],

@@ -1,5 +1,6 @@
 import { query, type Database } from './database.ts'
-import type { Role, TokenRow, WorkspaceRow } from './tables.ts'
+import type { AccountRow, Role, TokenRow } from './tables.ts'
+import type { ShownToken } from './tokens.ts'
 
 export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | undefined> {
   return db('tokens').where({ hash }).first()
@@ -25,20 +26,15 @@ export async function workspaceExists(db: Database, id: string): Promise<boolean
   return (await db('workspaces').where({ id }).first('id')) !== undefined
 }
 
-/** The workspaces an account is a member of, the oldest first. */
-export async function listMemberships(db: Database, accountId: string): Promise<WorkspaceRow[]> {
-  return db('workspaces')
-    .join('members', 'members.workspace_id', 'workspaces.id')
-    .where({ account_id: accountId })
-    .orderBy('workspaces.created_at')
-    .select('workspaces.*')
-}
-
 export async function insertWorkspace(db: Database, workspace: { id: string; name: string }): Promise<void> {
   await db('workspaces').insert(workspace)
 }
 
-export async function insertAccount(db: Database, account: { id: string; name: string }): Promise<void> {
+/** @param account its email in lower case */
+export async function insertAccount(
+  db: Database,
+  account: { id: string; name: string; email?: string },
+): Promise<void> {
   await db('accounts').insert(account)
 }
 
@@ -49,15 +45,43 @@ export async function insertMember(
   await db('members').insert({ workspace_id: member.workspaceId, account_id: member.accountId, role: member.role })
 }
 
+export async function findAccount(db: Database, id: string): Promise<AccountRow | undefined> {
+  return db('accounts').where({ id }).first()
+}
+
+/** Sets the given fields and leaves the others as they are. */
+export async function updateAccountFields(
+  db: Database,
+  id: string,
+  { name, pictureUrl }: { name?: string | undefined; pictureUrl?: string | undefined },
+): Promise<void> {
+  const fields = { ...(name !== undefined && { name }), ...(pictureUrl !== undefined && { picture_url: pictureUrl }) }
+  if (Object.keys(fields).length > 0) await db('accounts').where({ id }).update(fields)
+}
+
 export async function insertPersonalToken(
   db: Database,
   token: { id: string; hash: Buffer; accountId: string; note: string },
-): Promise<void> {
-  await db('tokens').insert({
-    id: token.id,
-    hash: token.hash,
-    kind: 'personal',
-    account_id: token.accountId,
-    note: token.note,
-  })
+): Promise<ShownToken> {
+  const [row] = await db('tokens')
+    .insert({ id: token.id, hash: token.hash, kind: 'personal', account_id: token.accountId, note: token.note })
+    .returning(['id', 'note', 'created_at'])
+  if (!row) throw new Error('The inserted token was not returned')
+  return row
+}
+
+/** The tokens of a person, newest first. */
+export async function listPersonalTokens(db: Database, accountId: string): Promise<ShownToken[]> {
+  return db('tokens')
+    .where({ account_id: accountId })
+    .orderBy([
+      { column: 'created_at', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .select('id', 'note', 'created_at')
+}
+
+/** False when the person has no such token. */
+export async function deletePersonalToken(db: Database, accountId: string, id: string): Promise<boolean> {
+  return (await db('tokens').where({ account_id: accountId, id }).delete()) === 1
 }

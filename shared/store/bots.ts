@@ -123,9 +123,14 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     actions: version.actions,
     retry: version.retry ?? null,
   })
+  await putInService(db, version.botId, version.id)
+}
+
+/** From now on, events are handled by this version. */
+export async function putInService(db: Database, botId: string, versionId: string): Promise<void> {
   await db('bots')
-    .where({ id: version.botId })
-    .update({ version_id: version.id, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })
+    .where({ id: botId })
+    .update({ version_id: versionId, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })
 }
 
 export async function findVersion(db: Database, botId: string, id: string): Promise<BotVersionRow | undefined> {

@@ -22,6 +22,7 @@ export interface LogPosition {
 
 /** An entry that was written. */
 export interface LogEntry extends LogPosition {
+  botId: string
   conversationId: string
   /** Whether it has to be sent to the installation's webhook. */
   hasWebhook: boolean
@@ -29,6 +30,7 @@ export interface LogEntry extends LogPosition {
 
 /** What a statement that writes an entry gives, besides the row that it may have written. */
 export interface EntryColumns {
+  bot_id: string
   conversation_id: string
   sequence: number
   clock: Date
@@ -36,7 +38,13 @@ export interface EntryColumns {
 }
 
 export function toLogEntry(row: EntryColumns): LogEntry {
-  return { conversationId: row.conversation_id, sequence: row.sequence, at: row.clock, hasWebhook: row.has_webhook }
+  return {
+    botId: row.bot_id,
+    conversationId: row.conversation_id,
+    sequence: row.sequence,
+    at: row.clock,
+    hasWebhook: row.has_webhook,
+  }
 }
 
 /** SQL that makes room for an entry; up to the `where` that names the conversation. */
@@ -47,13 +55,20 @@ export const nextEntry = `
 /** What the statement `conversation as (${nextEntry} …)` must return for those below. */
 export const roomColumns = `id, bot_id, installation_id, clock, sequence`
 
+/**
+ * SQL for whether a `conversation`'s installation has a webhook. No join: hardly one has, so that a planner would look
+ * through all of them for those that do.
+ */
+export const hasWebhook = `(
+  select has_webhook from installations where installations.id = conversation.installation_id
+)`
+
 /** SQL that notes that the entry has to be sent to the installation's webhook, if there is one. */
 export const noteForWebhook = `
   webhook as (
     insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
     select conversation.id, conversation.bot_id, clock - interval '1 millisecond', clock
-    from conversation join installations on installations.id = installation_id
-    where has_webhook
+    from conversation where ${hasWebhook}
     on conflict (conversation_id) do update set latest = excluded.latest
     returning conversation_id
   )`
@@ -81,7 +96,7 @@ export async function changeAndRecord(
        insert into conversation_signals (conversation_id, bot_id, created_at, signal)
        select id, bot_id, clock, :signal from conversation
      )
-     select ${entryColumns} from conversation`,
+     select conversation.bot_id, ${entryColumns} from conversation`,
     { ...bindings, signal: JSON.stringify(signal) },
   )
   return row && toLogEntry(row)

@@ -1,33 +1,79 @@
 import knex, { type Knex } from 'knex'
 import type { ClientBase, QueryResultRow } from 'pg'
 import type { Config } from '../config.ts'
+import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
 
 /** Where rows are read and written: the pool, or a transaction on it. */
 export type Database = Knex
 
-/** Opens the pool. Connections are made as they are needed, so this does not fail while the database is away. */
-export function openDatabase({ url, poolSize, allowSelfSigned }: Config['database']): Database {
-  return knex({
+/** Who finds no connection free in this time is refused: what holds them all is slow, and gets slower by waiting. */
+const acquireMilliseconds = 5000
+
+/**
+ * Opens the pool. Connections are made as they are needed, so this does not fail while the database is away.
+ *
+ * @param connections keeps those of the pool, to cut them when the database is away
+ */
+export function openDatabase(
+  { url, poolSize, allowSelfSigned }: Omit<Config['database'], 'queueSize'>,
+  connections?: Connections,
+): Database {
+  const byId = new Map<string, ClientBase>()
+  const db = knex({
     client: 'pg',
-    connection: connectionSettings({ url, allowSelfSigned }),
-    pool: { min: 0, max: poolSize, afterCreate: preferIndexes },
-    acquireConnectionTimeout: 10_000,
+    connection: { ...connectionSettings({ url, allowSelfSigned }), query_timeout: statementMilliseconds },
+    pool: {
+      min: 0,
+      max: poolSize,
+      afterCreate(connection: ClientBase & Identified, done: Done) {
+        connections?.add(connection)
+        const { __knexUid: id } = connection
+        byId.set(id, connection)
+        connection.once('end', () => byId.delete(id))
+        preferIndexes(connection, done)
+      },
+    },
+    acquireConnectionTimeout: acquireMilliseconds,
+    // It would print each connection that breaks; who needed it says so.
+    log: { warn() {} },
   })
+  db.on('query-error', (error: unknown, { __knexUid: id }: Identified) => {
+    const connection = byId.get(id)
+    if (connection && isGivenUp(error)) cutOff(connection)
+  })
+  return db
 }
+
+/** How knex tells connections apart. */
+interface Identified {
+  __knexUid: string
+}
+
+type Done = (error: Error | null, connection: ClientBase) => void
 
 /**
  * Every statement here has its index. A planner that knows no statistics yet takes a new table for so small that it
- * reads it whole, and keeps to that plan while the table grows (docs/decisions/0007).
+ * reads it whole, and keeps to that plan while the table grows (docs/decisions/0007). A plan is made once for each
+ * connection and not for each set of values (docs/decisions/0023): what a partial index is for is no value.
  */
-function preferIndexes(connection: ClientBase, done: (error: Error | null, connection: ClientBase) => void): void {
-  connection.query('set enable_seqscan = off', (error: Error | null) => done(error, connection))
+function preferIndexes(connection: ClientBase, done: Done): void {
+  const settings = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
+  connection.query(settings, (error: Error | null) => done(error, connection))
 }
 
+/** A server that does not take a connection in this time is away. */
+const connectMilliseconds = 2000
+/** How soon an idle connection is asked whether its other end is still there; ten seconds later it is given up. */
+const keepAliveMilliseconds = 5000
+
 /** Settings for any client of the `pg` package. */
-export function connectionSettings({ url, allowSelfSigned }: Omit<Config['database'], 'poolSize'>) {
+export function connectionSettings({ url, allowSelfSigned }: Pick<Config['database'], 'url' | 'allowSelfSigned'>) {
   return {
     connectionString: url,
     application_name: 'isobot',
+    connectionTimeoutMillis: connectMilliseconds,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMilliseconds,
     ...(allowSelfSigned && { ssl: { rejectUnauthorized: false } }),
   }
 }
@@ -49,6 +95,9 @@ export async function query<Row>(db: Database, sql: string, bindings: Record<str
   try {
     const { rows } = await connection.query<Row & QueryResultRow>({ name, text, values })
     return rows
+  } catch (error) {
+    if (isGivenUp(error)) cutOff(connection)
+    throw error
   } finally {
     client.releaseConnection(connection)
   }

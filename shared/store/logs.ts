@@ -1,3 +1,4 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { Database } from './database.ts'
 import type { LogRow } from './tables.ts'
 
@@ -13,4 +14,52 @@ export async function insertLog(
     message: line.message,
     created_at: db.fn.now(3),
   })
+}
+
+/** Which lines of a bot's log. */
+export interface LogFilter {
+  /** ISO 8601; both ends belong to the range. */
+  timeStart: string
+  timeEnd?: string | undefined
+  level?: LogRow['level'] | undefined
+  eventId?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  workflowId?: string | undefined
+  /** Words that occur in the line, in upper or lower case. */
+  messageContains?: string | undefined
+}
+
+/** A line and whom the event was about that it was written for. */
+export interface DescribedLogRow extends LogRow {
+  user_id: string | null
+  workflow_id: string | null
+}
+
+/** One page of a bot's log, the last lines first unless asked otherwise. */
+export async function pageOfLogs(
+  db: Database,
+  botId: string,
+  filter: LogFilter,
+  request: PageRequest,
+): Promise<Page<DescribedLogRow>> {
+  const { timeStart, timeEnd, level, eventId, conversationId, userId, workflowId, messageContains } = filter
+  const rows: DescribedLogRow[] = await db<DescribedLogRow, DescribedLogRow[]>('logs')
+    .leftJoin('events', 'events.id', 'logs.event_id')
+    .where('logs.bot_id', botId)
+    .where('logs.created_at', '>=', new Date(timeStart))
+    .modify((builder) => {
+      if (timeEnd !== undefined) void builder.where('logs.created_at', '<=', new Date(timeEnd))
+      if (level !== undefined) void builder.where({ level })
+      if (eventId !== undefined) void builder.where('logs.event_id', eventId)
+      if (conversationId !== undefined) void builder.where('logs.conversation_id', conversationId)
+      if (userId !== undefined) void builder.where('events.user_id', userId)
+      if (workflowId !== undefined) void builder.where('events.workflow_id', workflowId)
+      if (messageContains !== undefined) {
+        void builder.whereRaw('strpos(lower(logs.message), lower(?)) > 0', [messageContains])
+      }
+      page(builder, request, 'logs.created_at', 'logs.id')
+    })
+    .select('logs.*', 'events.user_id', 'events.workflow_id')
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

@@ -61,6 +61,8 @@ export interface StoredState {
 /**
  * Claims the oldest event of each of some mailboxes. Undefined where none waits, or where the oldest is to wait a while
  * longer.
+ *
+ * Its states are looked up name by name (`limit 1`): a planner would rather read all states of a bot at once.
  */
 export async function claimNextEvents(db: Database, mailboxes: string[]): Promise<(ClaimedEvent | undefined)[]> {
   const rows = await query<ClaimedEvent>(
@@ -72,8 +74,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        ) oldest
      ), claimed as (
        update events set attempt = attempt + 1, started_at = clock_timestamp()
-       from next
-       where events.id = next.id and ended_at is null and available_at <= clock_timestamp() + ${earliness}
+       where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${earliness}
        returning events.*
      )
      select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
@@ -83,15 +84,19 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        messages.metadata as message_metadata, messages.tags as message_tags,
        conversations.tags as conversation_tags, users.tags as user_tags,
        (
-         select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload)) from states
-         where states.bot_id = claimed.bot_id and states.installation_id is null
-           and (type, owner_id, name) in (
-             ('bot', claimed.bot_id, 'state'),
-             ('user', claimed.user_id, 'state'),
-             ('conversation', claimed.conversation_id, 'state'),
-             ('conversation', claimed.conversation_id, 'session')
-           )
-           and (expires_at is null or expires_at > now())
+         select jsonb_agg(jsonb_build_object('type', type, 'name', name, 'payload', payload))
+         from (values
+           ('bot', claimed.bot_id, 'state'),
+           ('user', claimed.user_id, 'state'),
+           ('conversation', claimed.conversation_id, 'state'),
+           ('conversation', claimed.conversation_id, 'session')
+         ) as wanted (type, owner_id, name), lateral (
+           select payload from states
+           where states.bot_id = claimed.bot_id and states.type = wanted.type and states.owner_id = wanted.owner_id
+             and states.name = wanted.name and states.installation_id is null
+             and (expires_at is null or expires_at > now())
+           limit 1
+         ) found
        ) as states,
        exists (
          select from events other
@@ -139,28 +144,33 @@ export interface EventEnd {
 }
 
 /**
- * Ends some events, each at most once among them: its status, the states its run changed and its log, all or nothing.
+ * Ends some events: for each its status, the states its run changed and its log, all or nothing.
  *
  * @returns for each whether it was ended; it was not, and nothing written, when a newer run has taken it over
  */
 export async function endEvents(db: Database, ends: EventEnd[]): Promise<boolean[]> {
-  const ended = new Set<string>()
-  for (const group of withoutSharedStates(ends)) {
-    for (const { id } of await endTogether(db, group)) ended.add(id)
+  const ended = new Set<EventEnd>()
+  for (const group of withoutSharedRows(ends)) {
+    const ids = new Set((await endTogether(db, group)).map(({ id }) => id))
+    for (const end of group) if (ids.has(end.id)) ended.add(end)
   }
-  return ends.map(({ id }) => ended.has(id))
+  return ends.map((end) => ended.has(end))
 }
 
-/** A statement changes a row once: events that change the same state go into different ones, in their order. */
-function withoutSharedStates(ends: EventEnd[]): EventEnd[][] {
-  const groups: { ends: EventEnd[]; states: Set<string> }[] = []
+/**
+ * A statement changes a row once: events that change the same state go into different ones, in their order. So do two
+ * runs of one event, of which a worker may have both when it has taken an event over from itself.
+ */
+function withoutSharedRows(ends: EventEnd[]): EventEnd[][] {
+  const groups: { ends: EventEnd[]; rows: Set<string> }[] = []
   for (const end of ends) {
     const states = end.states.map(({ type, ownerId, name }) => JSON.stringify([type, ownerId, name]))
-    const last = groups.findLastIndex((group) => states.some((state) => group.states.has(state)))
-    const group = groups[last + 1] ?? { ends: [], states: new Set() }
+    const rows = [end.id, ...states]
+    const last = groups.findLastIndex((group) => rows.some((row) => group.rows.has(row)))
+    const group = groups[last + 1] ?? { ends: [], rows: new Set() }
     groups[last + 1] = group
     group.ends.push(end)
-    for (const state of states) group.states.add(state)
+    for (const row of rows) group.rows.add(row)
   }
   return groups.map((group) => group.ends)
 }
@@ -251,15 +261,37 @@ export async function retryEvent(
   return row?.count === '1'
 }
 
-/** Mailboxes whose events have been due for longer than `milliseconds` without a run under way. */
-export async function forgottenMailboxes(db: Database, milliseconds: number, limit: number): Promise<string[]> {
-  const rows = await query<{ mailbox: string }>(
+/**
+ * Mailboxes with events that have been due for some time, and whose they are. Where a run has begun that may still be
+ * under way, the mailbox goes on by itself.
+ *
+ * @param options `runMilliseconds` is how long a run is taken to be under way after its begin
+ */
+export async function forgottenMailboxes(
+  db: Database,
+  options: { waitedMilliseconds: number; runMilliseconds: number; limit: number },
+): Promise<{ mailbox: string; bot_id: string }[]> {
+  return query(
     db,
-    `select mailbox from events
-     where status = 'pending' and available_at < now() - :milliseconds::double precision * interval '1 millisecond'
-       and (started_at is null or started_at < now() - :milliseconds::double precision * interval '1 millisecond')
-     group by mailbox order by min(available_at) limit :limit`,
-    { milliseconds, limit },
+    `select mailbox, bot_id from events
+     where status = 'pending'
+       and available_at <= now() - :waitedMilliseconds::double precision * interval '1 millisecond'
+     group by mailbox, bot_id
+     having bool_and(coalesce(started_at < now() - :runMilliseconds::double precision * interval '1 millisecond', true))
+     order by min(available_at) limit :limit`,
+    options,
   )
-  return rows.map(({ mailbox }) => mailbox)
+}
+
+/** The bots for which at least so many events wait, or some others, with their number. It reads all events that wait. */
+export async function busyBots(
+  db: Database,
+  which: { least: number; or: string[] },
+): Promise<{ bot_id: string; count: number }[]> {
+  return query(
+    db,
+    `select bot_id, count(*)::integer as count from events where status = 'pending'
+     group by bot_id having count(*) >= :least or bot_id = any(:or::text[])`,
+    which,
+  )
 }

@@ -1,4 +1,5 @@
 import { batched } from '../batch.ts'
+import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
 import type { NewEffect } from './effects.ts'
@@ -7,6 +8,7 @@ import {
   deliveryMailbox,
   insertIncomingMessage,
   insertOutgoingMessage,
+  installed,
   type NewIncomingMessage,
   type NewMessage,
   type NewOutgoingMessage,
@@ -114,8 +116,7 @@ const takePlaces = `
   ), webhook as (
     insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
     select conversation.id, conversation.bot_id, clock - turns * interval '1 millisecond', clock
-    from conversation join installations on installations.id = installation_id
-    where has_webhook
+    from conversation where ${hasWebhook}
     on conflict (conversation_id) do update set latest = excluded.latest
     returning conversation_id
   ), placed as (
@@ -131,8 +132,8 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
   return query<StoredMessage>(
     db,
     `with known as materialized (
-       select given.*, ${ownId('users', { installation: 'installation_id', known: 'known_user_id' })} as user_id,
-         ${ownId('conversations', { installation: 'installation_id', known: 'known_conversation_id' })} as conversation_id
+       select given.*, ${ownId('users', { installation: 'given.installation_id', known: 'given.known_user_id' })} as user_id,
+         ${ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })} as conversation_id
        from rows from (jsonb_to_recordset(:messages) as (
          id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb,
          installation_id text, known_user_id text, known_conversation_id text,
@@ -190,9 +191,8 @@ async function sayTogether(db: Database, sayings: Saying[]): Promise<SaidMessage
          id, bot_id, type, payload, metadata, tags, conversation_id, user_id, origin, delivery_id, delivery_mailbox,
          effect_event_id, effect_attempt, effect_operation, effect_ordinal, effect_input_hash, effect_result, place
        )
-       where effect_event_id is null or exists (
-         select from events where events.id = effect_event_id and attempt = effect_attempt and ended_at is null
-       )
+       where effect_event_id is null
+         or effect_attempt = (select attempt from events where events.id = effect_event_id and ended_at is null)
      ), ${takePlaces}, effect as (
        insert into effects (event_id, operation, ordinal, input_hash, result)
        select effect_event_id, effect_operation, effect_ordinal, effect_input_hash, coalesce(effect_result, 'null')
@@ -209,8 +209,7 @@ async function sayTogether(db: Database, sayings: Saying[]): Promise<SaidMessage
           type, direction, payload, created_at)
        select delivery_id, placed.bot_id, delivery_mailbox, conversation_id, user_id, message_id, integration,
          installation_id, 'message_created', 'outgoing', '{}', at
-       from placed join installations on installations.id = installation_id
-       where integration_id is not null
+       from placed, ${installed('placed')}
        returning message_id
      )
      select message.*, ${storedColumns},

@@ -89,6 +89,16 @@ export function deliveryMailbox(conversationId: string): string {
 }
 
 /**
+ * SQL for a `from`: the installed integration that a row's `installation_id` names, if it is one. It is found by its id
+ * (`offset 0`), since a planner would look through all that are installed.
+ */
+export const installed = (of: string) => `lateral (
+  select integration from (
+    select integration, integration_id from installations where installations.id = ${of}.installation_id offset 0
+  ) named where integration_id is not null
+) installed`
+
+/**
  * Stores what the bot says, and with it the effect of the run that says it and the event that delivers it, in one
  * statement. Undefined when the bot has no such conversation, or when the run is not its event's newest any more.
  *
@@ -117,8 +127,7 @@ export async function insertOutgoingMessage(
           type, direction, payload, created_at)
        select :deliveryId, conversation.bot_id, :deliveryMailbox, conversation.id, :userId, :id,
          integration, installation_id, 'message_created', 'outgoing', '{}', clock
-       from conversation join installations on installations.id = installation_id
-       where integration_id is not null
+       from conversation, ${installed('conversation')}
        returning id
      )
      select message.*, ${entryColumns}, exists (select from delivery) as has_delivery from message, conversation`,

@@ -101,13 +101,18 @@ export interface PlannedRegistration {
   webhookUrl: string
 }
 
+interface Registering {
+  installation_id: string
+  bot_id: string
+}
+
 /**
  * Stores the next times, and the events of what is due. An event that waits or runs already does for this time too.
  *
- * @returns the installations with a new event
+ * @returns the installations with a new event, and whose they are
  */
-export async function planRegistrations(transaction: Database, planned: PlannedRegistration[]): Promise<string[]> {
-  const events = await query<{ installation_id: string }>(
+export async function planRegistrations(transaction: Database, planned: PlannedRegistration[]): Promise<Registering[]> {
+  return query<Registering>(
     transaction,
     `with given as (
        select * from jsonb_to_recordset(:planned) as given
@@ -122,10 +127,9 @@ export async function planRegistrations(transaction: Database, planned: PlannedR
      where "isDue" and not exists (
        select from events other where other.mailbox = planned.id and other.status = 'pending' and other.type = 'register'
      )
-     returning installation_id`,
+     returning installation_id, bot_id`,
     { planned: JSON.stringify(planned) },
   )
-  return events.map(({ installation_id: id }) => id)
 }
 
 /**

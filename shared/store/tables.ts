@@ -2,9 +2,21 @@
 
 import type { OwnLimits } from '../models/code-limits.ts'
 
+/** What a workspace tells of itself. */
+export interface WorkspaceProfile {
+  about?: string
+  profilePicture?: string
+  contactEmail?: string
+  website?: string
+  socialAccounts?: string[]
+  isPublic?: boolean
+}
+
 export interface WorkspaceRow {
   id: string
   name: string
+  handle: string | null
+  profile: WorkspaceProfile
   created_at: Date
   updated_at: Date
 }
@@ -12,6 +24,9 @@ export interface WorkspaceRow {
 export interface AccountRow {
   id: string
   name: string
+  /** In lower case. */
+  email: string | null
+  picture_url: string | null
   created_at: Date
 }
 
@@ -69,6 +84,9 @@ export interface BotVersionRow {
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null
+  /** Given by people, to find it again. */
+  name: string | null
+  description: string | null
   created_at: Date
 }
 
@@ -369,6 +387,19 @@ export interface DisabledCodeRow {
   created_at: Date
 }
 
+export interface AuditRecordRow {
+  id: string
+  workspace_id: string | null
+  account_id: string
+  account_email: string | null
+  operation: string
+  fields: string
+  resource_id: string | null
+  resource_name: string | null
+  outcome: 'unknown' | 'done'
+  created_at: Date
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -396,5 +427,6 @@ declare module 'knex/types/tables.js' {
     analytics: AnalyticsRow
     webhook_bodies: WebhookBodyRow
     disabled_code: DisabledCodeRow
+    audit_records: AuditRecordRow
   }
 }

@@ -65,13 +65,16 @@ export async function dropWebhookCursor(db: Database, conversationId: string): P
 }
 
 /** Conversations whose entries have been due for some time although nobody sends them. */
-export async function forgottenWebhooks(db: Database, olderThanMilliseconds: number, limit: number): Promise<string[]> {
-  const rows = await query<{ conversation_id: string }>(
+export async function forgottenWebhooks(
+  db: Database,
+  olderThanMilliseconds: number,
+  limit: number,
+): Promise<{ conversation_id: string; bot_id: string }[]> {
+  return query(
     db,
-    `select conversation_id from webhook_cursors
+    `select conversation_id, bot_id from webhook_cursors
      where due_at < clock_timestamp() - :olderThanMilliseconds * interval '1 millisecond'
      order by due_at limit :limit`,
     { olderThanMilliseconds, limit },
   )
-  return rows.map((row) => row.conversation_id)
 }

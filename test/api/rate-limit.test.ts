@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '#shared/config.ts'
 import { openContext } from '#shared/context.ts'
+import { openDependencies } from '#shared/dependencies.ts'
 import { createLogger } from '#shared/logger.ts'
 import { openRateLimiter, type RateLimiter } from '../../api/rate-limit.ts'
 import { startServer } from '../../api/server.ts'
@@ -236,7 +237,8 @@ async function helloManyTimes(url: string): Promise<{ statuses: Set<number>; slo
 function openLimiterOn(redisUrl: string, platform: Platform, log = platform.context.log): RateLimiter {
   const redis = { url: redisUrl, allowSelfSigned: false, prefix: 'isobot' }
   const config = { ...platform.context.config, redis }
-  return openLimiter({ ...platform, context: { ...platform.context, config, log } }, 1, 1)
+  const dependencies = parts.use(openDependencies(config, platform.context.log))
+  return openLimiter({ ...platform, context: { ...platform.context, config, dependencies, log } }, 1, 1)
 }
 
 async function untilRefusing(limiter: RateLimiter): Promise<void> {

@@ -17,9 +17,11 @@ import {
 
 const repository = resolve(import.meta.dirname, '..', '..')
 
-const echoBot = `
+/** @param before what the hook does before it answers */
+export const echoBot = (before = '') => `
   export const hooks = {
     async afterIncomingMessage({ event, client }) {
+      ${before}
       await client.createMessage({
         conversationId: event.conversationId,
         type: 'text',
@@ -33,9 +35,35 @@ const echoBot = `
 export async function startIsobot(options: SystemOptions): Promise<System> {
   const isobot = await prepare(`isobot_on_${options.backEnd}`, options)
   const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
-  const { chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot })
+  const { chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot() })
   const chats = await openChats(chatUrl, options.conversations)
   return { chatUrl, chats, databaseUrl: isobot.databaseUrl, processes }
+}
+
+/** Starts the api and the worker, with several bots. */
+export async function startBots(
+  database: string,
+  bots: { code: string; conversations: number }[],
+  options: SystemOptions,
+): Promise<{ bots: { chatUrl: string; chats: Chat[] }[]; countWaiting(): Promise<number> }> {
+  const isobot = await prepare(database, options)
+  await isobot.start('api')
+  await isobot.start('worker')
+  const started = []
+  for (const { code, conversations } of bots) {
+    const { chatUrl } = await isobot.createBot({ name: 'Bot', code })
+    started.push({ chatUrl, chats: await openChats(chatUrl, conversations) })
+  }
+  const countWaiting = async () => {
+    const db = openDatabase({ url: isobot.databaseUrl, poolSize: 1, allowSelfSigned: false })
+    try {
+      const [row] = await db('events').where({ status: 'pending' }).count()
+      return Number(row!['count'])
+    } finally {
+      await db.destroy()
+    }
+  }
+  return { bots: started, countWaiting }
 }
 
 /** Starts our api alone, with a bot that has no code. */

@@ -2,20 +2,24 @@ import { once } from 'node:events'
 import { compareBundles } from './bundles/compare.ts'
 import { bundlesTable, describeBundles } from './bundles/report.ts'
 import { compare, type Comparison } from './compare.ts'
+import { compareFairness, floods, type FairnessComparison, type Flood } from './fairness/compare.ts'
+import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { mostStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
+import { measureMemory, memoryTable, type MemoryCourse } from './memory.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
 import { describeAbsence, describeCapacity, describeSandboxes, sandboxesTable } from './sandbox/report.ts'
 import { startServers, type Servers } from './servers.ts'
+import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
 
 /**
  * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
  * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
- * same with nothing of ours. See the README in this folder.
+ * same with nothing of ours; and what bots feel of another that is flooded. See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -38,25 +42,31 @@ async function main(): Promise<void> {
 async function measure(options: Options, parts: AsyncDisposableStack): Promise<void> {
   const { benchmarks } = options
   const sections = [describeMachine()]
+  const results: Results = {}
   // They need no servers, which would be on the same cores.
-  if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, parts)))
-  if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, parts)))
-  if (benchmarks.includes('straight-line') || benchmarks.includes('listeners')) {
+  if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, results, parts)))
+  if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, results, parts)))
+  if (benchmarks.some((name) => name !== 'bundles' && name !== 'sandbox')) {
     const servers = await startServers(parts)
-    if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, parts)))
-    if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, parts)))
+    if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, results, parts)))
+    if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, results, parts)))
+    if (benchmarks.includes('fairness')) sections.push(...(await fairness(servers, options)))
+    if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
+  sections.push(summaryTable(results))
   console.log(sections.filter((text) => text !== '').join('\n\n'))
 }
 
-async function bundles(options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+async function bundles(options: Options, results: Results, parts: AsyncDisposableStack): Promise<string[]> {
   console.error('Measuring bundles')
-  return [describeBundles(options), bundlesTable(await compareBundles(options, parts))]
+  results.bundles = await compareBundles(options, parts)
+  return [describeBundles(options), bundlesTable(results.bundles)]
 }
 
-async function sandboxes(options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+async function sandboxes(options: Options, results: Results, parts: AsyncDisposableStack): Promise<string[]> {
   console.error('Measuring the sandbox')
   const comparison = await compareSandboxes(options, parts)
+  results.sandbox = comparison
   return [
     describeSandboxes(options),
     sandboxesTable(comparison),
@@ -65,17 +75,45 @@ async function sandboxes(options: Options, parts: AsyncDisposableStack): Promise
   ]
 }
 
-async function straightLine(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+async function straightLine(
+  servers: Servers,
+  options: Options,
+  results: Results,
+  parts: AsyncDisposableStack,
+): Promise<string[]> {
   const comparisons: Comparison[] = []
   for (const backEnd of options.backEnds) {
     console.error(`Measuring the straight line on ${backEnd}`)
     await using systems = parts.use(new AsyncDisposableStack())
     comparisons.push(await compare(backEnd, servers, options, systems))
   }
+  results.straightLine = comparisons
   return [describeStraightLine(options), compareTable(comparisons, options), processorTable(comparisons)]
 }
 
-async function listeners(servers: Servers, wanted: Options, parts: AsyncDisposableStack): Promise<string[]> {
+async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {
+  const courses: MemoryCourse[] = []
+  for (const backEnd of options.backEnds) courses.push(await measureMemory(backEnd, servers, options, parts))
+  return [memoryTable(courses)]
+}
+
+async function fairness(servers: Servers, { backEnds }: Options): Promise<string[]> {
+  const comparisons: FairnessComparison[] = []
+  for (const backEnd of backEnds) {
+    for (const flood of Object.keys(floods) as Flood[]) {
+      console.error(`Measuring fairness on ${backEnd}, beside hooks with ${flood}`)
+      comparisons.push(await compareFairness(backEnd, flood, servers))
+    }
+  }
+  return [describeFairness(), fairnessTable(comparisons)]
+}
+
+async function listeners(
+  servers: Servers,
+  wanted: Options,
+  results: Results,
+  parts: AsyncDisposableStack,
+): Promise<string[]> {
   const possible = Math.floor(mostStreams() / listenersPerConversation) * listenersPerConversation
   const options = { ...wanted, listeners: Math.min(wanted.listeners, possible) }
   if (options.listeners < wanted.listeners) {
@@ -89,6 +127,7 @@ async function listeners(servers: Servers, wanted: Options, parts: AsyncDisposab
     console.error(`Measuring ${options.listeners} listeners on ${backEnd}`)
     comparisons.push(...(await compareListeners(backEnd, servers, options, parts)))
   }
+  results.listeners = comparisons
   return [describeListeners(options), listenersTable(comparisons)]
 }
 

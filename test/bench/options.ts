@@ -3,7 +3,9 @@ import { backEnds, type BackEnd } from './back-ends.ts'
 import { listenersPerConversation } from './system.ts'
 
 /** The benchmarks, each of which may be left out. */
-const benchmarks = ['straight-line', 'listeners', 'bundles', 'sandbox'] as const
+const usual = ['straight-line', 'listeners', 'bundles', 'sandbox', 'fairness'] as const
+/** It takes as long as it is given, so it has to be asked for. */
+const benchmarks = [...usual, 'memory'] as const
 type Benchmark = (typeof benchmarks)[number]
 
 export interface Options {
@@ -16,6 +18,8 @@ export interface Options {
   seconds: number
   /** Conversations that somebody talks in, one message under way in each. */
   conversations: number
+  /** What a worker handles while its memory is watched. */
+  events: number
   /** How often each of the two sides is measured, in turn. */
   rounds: number
   backEnds: readonly BackEnd[]
@@ -24,13 +28,15 @@ export interface Options {
 }
 
 export const usage = `Usage: npm run bench -- [options]
-  --only <benchmark>                 straight-line, listeners, bundles or sandbox (all of them)
+  --only <benchmark>                 straight-line, listeners, bundles, sandbox, fairness (all of
+                                     these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)
   --backend redis|postgres|both      where jobs and signals live (both)
   --listeners <number>               streams that are open at once, in whole hundreds (10000)
   --messages <number>                messages to listeners, one at a time (500)
+  --events <number>                  messages while the memory is watched (100000)
   --profile <directory>              write CPU profiles of our api and worker there; the figures suffer`
 
 /**
@@ -46,6 +52,7 @@ export function readOptions(): Options {
       rounds: { type: 'string', default: '3' },
       listeners: { type: 'string', default: '10000' },
       messages: { type: 'string', default: '500' },
+      events: { type: 'string', default: '100000' },
       only: { type: 'string' },
       backend: { type: 'string', default: 'both' },
       profile: { type: 'string' },
@@ -53,12 +60,13 @@ export function readOptions(): Options {
   })
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
-  const wanted = benchmarks.filter((name) => (values.only ?? name) === name)
+  const wanted = values.only === undefined ? usual : benchmarks.filter((name) => values.only === name)
   if (wanted.length === 0) throw new Error(`--only must be one of ${benchmarks.join(', ')}, not '${values.only}'`)
   return {
     benchmarks: wanted,
     listeners: hundreds('listeners', values.listeners),
     messages: positive('messages', values.messages),
+    events: positive('events', values.events),
     seconds: positive('seconds', values.seconds),
     conversations: positive('conversations', values.conversations),
     rounds: positive('rounds', values.rounds),

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig, wallNames } from '#shared/config.ts'
+import { connectionBudget } from '#shared/connection-budget.ts'
 import { wallNames as sandboxWallNames } from '#sandbox/walls/names.ts'
 
 const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
 
 test('a database and a secret are enough', () => {
   expect(readConfig(least)).toMatchObject({
-    database: { url: least.DATABASE_URL, poolSize: 10, allowSelfSigned: false },
+    database: { url: least.DATABASE_URL, poolSize: 3, queueSize: 1, allowSelfSigned: false },
     http: { port: 3000, baseUrl: 'http://localhost:3000' },
     worker: { concurrency: 100 },
     hasParent: false,
@@ -14,10 +15,25 @@ test('a database and a secret are enough', () => {
   expect(readConfig(least).redis).toBeUndefined()
 })
 
-test('a worker that died is noticed within forty seconds', () => {
+test('a worker that died is noticed within ten seconds', () => {
   const { lockMilliseconds, stalledMilliseconds } = readConfig(least).worker
-  // The lock must run out, and then two looks must follow; each may come nearly two intervals after the one before.
-  expect(lockMilliseconds + 4 * stalledMilliseconds).toBeLessThan(40_000)
+  // A look marks its jobs, the lock runs out, and another look finds both; nearly two intervals may pass between looks.
+  const gap = 2 * stalledMilliseconds
+  expect(Math.max(lockMilliseconds, gap) + gap).toBeLessThan(10_000)
+})
+
+/** The most connections to PostgreSQL of an api and of a worker. */
+function mostConnections(environment: NodeJS.ProcessEnv): { api: number; worker: number } {
+  const config = readConfig({ ...least, ...environment })
+  return { api: connectionBudget(config, 'api').total, worker: connectionBudget(config, 'worker').total }
+}
+
+test('an api and a worker fit a plan of 20 connections, and so does a second one of either while it replaces the first', () => {
+  const { api, worker } = mostConnections({})
+  expect([api + worker, 2 * api + worker, api + 2 * worker]).toEqual([12, 17, 19])
+  const withRedis = mostConnections({ REDIS_URL: 'redis://localhost' })
+  expect(2 * withRedis.api + 2 * withRedis.worker).toBe(20)
+  expect(mostConnections({ DATABASE_POOL: '10', QUEUE_POOL: '4' })).toEqual({ api: 12, worker: 17 })
 })
 
 test('all problems are reported at once, each with what to do', () => {

@@ -53,4 +53,21 @@ describe('an error', () => {
     expect(ApiError.from(undefined).status).toBe(500)
     expect(ApiError.from('text').status).toBe(500)
   })
+
+  test.each([
+    Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' }),
+    Object.assign(new Error('sorry, too many clients already'), { code: '53300' }),
+    new Error('select 1 - Connection terminated unexpectedly'),
+    new Error('Connection is closed.'),
+  ])('of something that is away ($message) says to come again', (cause) => {
+    expect(ApiError.from(cause)).toMatchObject({ type: 'Internal', status: 503, retryAfterSeconds: 2, cause })
+  })
+
+  test.each([new Error('The connection is closed for cleaning'), { code: 'ECONNREFUSED' }])(
+    'of anything else does not',
+    (cause) => {
+      expect(ApiError.from(cause)).toMatchObject({ status: 500 })
+    },
+  )
 })

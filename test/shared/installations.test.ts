@@ -13,8 +13,8 @@ afterAll(() => platform[Symbol.asyncDispose]())
 
 /** What a process remembers that can neither send nor hear signals. */
 async function openDeaf(): Promise<Installations> {
-  const { config, log, db } = platform.context
-  const signals = openSignals(config, db, log)
+  const { dependencies, config, log, db } = platform.context
+  const signals = openSignals(dependencies, db, log)
   await signals.close()
   return openInstallations(config, log, db, signals)
 }

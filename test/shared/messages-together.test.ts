@@ -119,6 +119,20 @@ describe('messages that come together', () => {
     expect(said.map((row) => row?.payload['text'])).toEqual(['mine', 'mine', undefined])
   })
 
+  test('come each through its own installation: nobody gets in by the names that another one knows', async () => {
+    const [own] = conversations as [string]
+    const first = (await db()('installations').where({ id: installationId }).first())!
+    const elsewhere = { ...first, id: 'second', alias: 'second', webhook_id: 'second' }
+    await db()('installations').insert(elsewhere)
+    const rows = await Promise.all([
+      storeIncoming(db(), incoming(own, 'alone')),
+      storeIncoming(db(), incoming(own, 'ada')),
+      storeIncoming(db(), incoming(own, 'through another door', { installationId: elsewhere.id })),
+    ])
+    expect(rows.map((row) => row?.payload['text'])).toEqual(['alone', 'ada', undefined])
+    expect(await texts(own)).toEqual(['alone', 'ada'])
+  })
+
   test('fail each for itself', async () => {
     const [first, second, third] = conversations as [string, string, string]
     const results = await Promise.allSettled([

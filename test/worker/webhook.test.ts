@@ -105,7 +105,7 @@ test('a webhook at an address that is not public is never called, and the bot’
   await expect.poll(async () => (await cursor())?.failures, { timeout: 10_000 }).toBeGreaterThan(0)
   // As after many attempts; the wait before the last one is over.
   await platform.context.db('webhook_cursors').update({ failures: 9, due_at: new Date(0) })
-  await platform.context.queue.wake('webhook', conversationId)
+  await platform.context.queue.wake('webhook', conversationId, bot.id)
   const lines = () => platform.context.db('logs').where({ bot_id: bot.id, level: 'error' }).pluck('message')
   await expect
     .poll(lines, { timeout: 10_000 })

@@ -41,7 +41,7 @@ export async function callWebhook(tools: Tools, conversationId: string): Promise
     if (problem && failures + 1 < attempts) {
       const delay = backOffMilliseconds * 2 ** failures
       await postponeWebhook(db, conversationId, delay)
-      return queue.wakeLater('webhook', conversationId, delay)
+      return queue.wakeLater('webhook', conversationId, cursor.bot_id, delay)
     }
     if (problem) await giveUp(tools, cursor, entry, problem)
     failures = 0
@@ -49,7 +49,7 @@ export async function callWebhook(tools: Tools, conversationId: string): Promise
   }
   await advanceWebhookCursor(db, conversationId, page.until)
   await closeWebhookCursor(db, conversationId)
-  if (page.until < cursor.latest) await queue.wake('webhook', conversationId)
+  if (page.until < cursor.latest) await queue.wake('webhook', conversationId, cursor.bot_id)
 }
 
 interface Webhook {

@@ -1,9 +1,9 @@
 import type { LogLine } from '#sandbox/contract.ts'
+import { tellOutcome } from '#shared/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue.ts'
 import { registrationEnded } from '#shared/registration.ts'
-import { outcomeTopic } from '#shared/signals.ts'
 import { retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import { runEvent, type Handled } from '../run-event.ts'
@@ -13,18 +13,24 @@ import type { Tools } from '../worker.ts'
 const unstorableText =
   'event.state or the output holds a character that cannot be stored: U+0000 or half a surrogate pair'
 
-/** How many events of one mailbox are handled before others get the slot. */
+/** How many events of one mailbox are handled, and for how long, before others get the slot. */
 const batch = 50
+const turnMilliseconds = 1000
 
 /**
- * Handles the events that wait in a mailbox, one after the other. When the batch is full the mailbox is woken again,
- * behind those that wait.
+ * Handles the events that wait in a mailbox, one after the other. When its turn is over the mailbox is woken again, and
+ * waits with the others.
  *
  * @throws InterruptedError when a run was interrupted: the job comes again at once
  * @throws Error when the database fails: it comes again after a while
  */
-export async function drainMailbox(tools: Tools, mailbox: string): Promise<void> {
+export async function drainMailbox(
+  tools: Tools,
+  { mailbox, botId }: { mailbox: string; botId: string },
+): Promise<void> {
+  const begin = performance.now()
   for (let handled = 0; handled < batch; handled++) {
+    if (handled > 0 && performance.now() - begin > turnMilliseconds) break
     const event = await tools.mailboxes.claim(mailbox)
     if (!event) return
     const next = await handleEvent(tools, event)
@@ -32,7 +38,7 @@ export async function drainMailbox(tools: Tools, mailbox: string): Promise<void>
     // An event that arrives from now on brings a wake-up of its own.
     if (!event.more) return
   }
-  await tools.queue.wake('event', mailbox)
+  await tools.queue.wake('event', mailbox, botId)
 }
 
 /** @returns `wait` when the mailbox must not go on yet */
@@ -82,7 +88,7 @@ async function fail(
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
     const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, logs })
-    if (isOurs) await tools.queue.wakeLater('event', event.mailbox, delay)
+    if (isOurs) await tools.queue.wakeLater('event', event.mailbox, event.bot_id, delay)
     return 'wait'
   }
   await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs, result })
@@ -95,13 +101,13 @@ function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boo
 }
 
 async function end(tools: Tools, event: ClaimedEvent, how: Omit<EventEnd, 'id' | 'attempt'>): Promise<void> {
-  const { mailboxes, log, signals, db } = tools
+  const { mailboxes, log, db } = tools
   const registered = await endRegistration(tools, event, how)
   const logs = [...how.logs, ...registered]
   const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, logs })
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
-  if (isAwaited(event)) await signals.publish(outcomeTopic(event.id), {})
+  if (isAwaited(event)) await tellOutcome(tools, event.id)
 }
 
 async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventEnd, 'status' | 'failureReason'>) {

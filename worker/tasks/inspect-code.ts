@@ -1,6 +1,6 @@
+import { tellOutcome } from '#shared/after-commit.ts'
 import type { InspectionOutcome } from '#shared/models/bot-code.ts'
 import { InterruptedError } from '#shared/queue.ts'
-import { outcomeTopic } from '#shared/signals.ts'
 import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
 import { limitsOf } from '../limits.ts'
 import type { Tools } from '../worker.ts'
@@ -11,7 +11,7 @@ import type { Tools } from '../worker.ts'
  * @throws InterruptedError when the inspection was interrupted: the job comes again at once
  */
 export async function inspectCode(tools: Tools, inspectionId: string): Promise<void> {
-  const { db, sandbox, signals, config } = tools
+  const { db, sandbox, config } = tools
   const inspection = await findInspection(db, inspectionId)
   // Whoever asked has given up.
   if (!inspection) return
@@ -21,5 +21,5 @@ export async function inspectCode(tools: Tools, inspectionId: string): Promise<v
   if (outcome.status === 'interrupted') throw new InterruptedError(`The inspection was interrupted: ${outcome.reason}`)
   const told: InspectionOutcome = outcome
   await setInspectionOutcome(db, inspectionId, told)
-  await signals.publish(outcomeTopic(inspectionId), {})
+  await tellOutcome(tools, inspectionId)
 }

@@ -22,6 +22,14 @@ export const createBot = operation({
   awaitsWorker: true,
   path: '/v1/admin/bots',
   access: 'developer',
+  errors: [
+    'InvalidJsonSchema',
+    'InvalidDataFormat',
+    'ReferenceNotFound',
+    'AlreadyExists',
+    'LimitExceeded',
+    'OperationTimeout',
+  ],
   input: { type: 'object', additionalProperties: false, properties: botFields },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 

@@ -12,6 +12,8 @@ export const createBotApiKey = operation({
   method: 'POST',
   path: '/v1/admin/bots/baks',
   access: 'developer',
+  errors: ['ResourceNotFound'],
+  auditedFields: ['botId', 'note'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -21,6 +21,8 @@ export const createIntegration = operation({
   awaitsWorker: true,
   path: '/v1/admin/integrations',
   access: 'developer',
+  errors: ['InvalidJsonSchema', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
+  auditedFields: ['name', 'version'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -13,6 +13,8 @@ export const createIntegrationApiKey = operation({
   method: 'POST',
   path: '/v1/admin/integrations/iaks',
   access: 'developer',
+  errors: ['ResourceNotFound'],
+  auditedFields: ['integrationId', 'note'],
   input: {
     type: 'object',
     additionalProperties: false,

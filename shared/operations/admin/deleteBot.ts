@@ -10,6 +10,7 @@ export const deleteBot = operation({
   method: 'DELETE',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
+  errors: ['ResourceNotFound', 'OperationTimeout'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

@@ -10,6 +10,7 @@ export const deleteIntegration = operation({
   method: 'DELETE',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
+  errors: ['ResourceNotFound', 'ReferenceConstraint'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

@@ -8,6 +8,7 @@ export const deleteIntegrationApiKey = operation({
   method: 'DELETE',
   path: '/v1/admin/integrations/iaks/{id}',
   access: 'developer',
+  errors: ['ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

@@ -8,6 +8,7 @@ export const getBot = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}',
   access: 'viewer',
+  errors: ['ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 

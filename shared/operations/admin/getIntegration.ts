@@ -8,6 +8,7 @@ export const getIntegration = operation({
   method: 'GET',
   path: '/v1/admin/integrations/{id}',
   access: 'viewer',
+  errors: ['ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
 

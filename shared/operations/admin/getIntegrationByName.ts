@@ -11,6 +11,7 @@ export const getIntegrationByName = operation({
   method: 'GET',
   path: '/v1/admin/integrations/{name}/{version}',
   access: 'viewer',
+  errors: ['ResourceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -150,7 +150,7 @@ async function awaitRegistration(context: Context, { id, botId, installationId }
   const { db, signals } = context
   try {
     await awaitOutcome(signals, id, {
-      ask: () => wakeWorker(context, 'register', installationId),
+      ask: () => wakeWorker(context, 'register', installationId, botId),
       async look() {
         const event = await findEvent(db, botId, id)
         // Another request may have removed the installation meanwhile.

@@ -10,6 +10,7 @@ export const listBotApiKeys = operation({
   method: 'GET',
   path: '/v1/admin/bots/baks',
   access: 'developer',
+  errors: ['ResourceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

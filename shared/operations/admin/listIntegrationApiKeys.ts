@@ -10,6 +10,7 @@ export const listIntegrationApiKeys = operation({
   method: 'GET',
   path: '/v1/admin/integrations/iaks',
   access: 'developer',
+  errors: ['ResourceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -1,46 +1,25 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { handle, toWorkspace, workspace } from '../../models/workspace.ts'
 import { operation } from '../../operation.ts'
-import { listMemberships } from '../../store/accounts.ts'
+import { pageOfWorkspaces } from '../../store/workspaces.ts'
 
 export const listWorkspaces = operation({
   name: 'listWorkspaces',
-  description: 'Lists the workspaces that the token’s account is a member of. Needs no x-workspace-id.',
+  description:
+    'Lists the workspaces that the token’s account is a member of, the oldest first. Needs no x-workspace-id.',
   method: 'GET',
   path: '/v1/admin/workspaces',
   access: 'account',
-  input: { type: 'object', additionalProperties: false, properties: {} },
+  input: { type: 'object', additionalProperties: false, properties: { ...pageInput, handle } },
   output: {
     type: 'object',
     additionalProperties: false,
     required: ['workspaces', 'meta'],
-    properties: {
-      workspaces: {
-        type: 'array',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['id', 'name', 'createdAt', 'updatedAt'],
-          properties: {
-            id: { type: 'string' },
-            name: { type: 'string' },
-            createdAt: { type: 'string', format: 'date-time' },
-            updatedAt: { type: 'string', format: 'date-time' },
-          },
-        },
-      },
-      meta: { type: 'object', additionalProperties: false, properties: {} },
-    },
+    properties: { workspaces: { type: 'array', items: workspace }, meta: pageMeta },
   },
 
-  async handle({ db, caller }) {
-    const rows = await listMemberships(db, caller.accountId)
-    return {
-      workspaces: rows.map((row) => ({
-        id: row.id,
-        name: row.name,
-        createdAt: row.created_at.toISOString(),
-        updatedAt: row.updated_at.toISOString(),
-      })),
-      meta: {},
-    }
+  async handle({ db, caller }, input) {
+    const page = await pageOfWorkspaces(db, caller.accountId, input.handle, pageRequest(input))
+    return { workspaces: page.rows.map(toWorkspace), meta: toMeta(page) }
   },
 })

@@ -16,6 +16,7 @@ export const replayFailedEvent = operation({
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/{id}/replay',
   access: 'developer',
+  errors: ['ResourceNotFound', 'ResourceGone'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -30,7 +31,7 @@ export const replayFailedEvent = operation({
     const oldest = oldestReplayable(config)
     const [mailbox] = await replayEvents(db, botId, { id }, { oldest, limit: 1 })
     if (mailbox !== undefined) {
-      await wakeWorker(context, 'event', mailbox)
+      await wakeWorker(context, 'event', mailbox, botId)
       return {}
     }
     const row = await findFailedEvent(db, botId, id)

@@ -15,6 +15,7 @@ export const replayFailedEvents = operation({
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/replay',
   access: 'developer',
+  errors: ['ResourceNotFound'],
   isClosed: true,
   input: {
     type: 'object',
@@ -37,7 +38,7 @@ export const replayFailedEvents = operation({
     const { db, caller, config } = context
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
     const mailboxes = await replayEvents(db, botId, filter, { oldest: oldestReplayable(config), limit })
-    for (const mailbox of new Set(mailboxes)) await wakeWorker(context, 'event', mailbox)
+    for (const mailbox of new Set(mailboxes)) await wakeWorker(context, 'event', mailbox, botId)
     return { replayed: mailboxes.length }
   },
 })

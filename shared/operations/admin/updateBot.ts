@@ -21,6 +21,15 @@ export const updateBot = operation({
   method: 'PUT',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
+  errors: [
+    'ResourceNotFound',
+    'InvalidJsonSchema',
+    'InvalidDataFormat',
+    'ReferenceNotFound',
+    'AlreadyExists',
+    'LimitExceeded',
+    'OperationTimeout',
+  ],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -18,6 +18,7 @@ export const updateIntegration = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
+  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'LimitExceeded', 'OperationTimeout'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -10,6 +10,8 @@ export const validateIntegrationCreation = operation({
   awaitsWorker: true,
   path: '/v1/admin/integrations/validate',
   access: 'developer',
+  errors: ['InvalidJsonSchema', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
+  changesNothing: true,
   input: {
     type: 'object',
     additionalProperties: false,

@@ -9,6 +9,8 @@ export const validateIntegrationUpdate = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}/validate',
   access: 'developer',
+  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'LimitExceeded', 'OperationTimeout'],
+  changesNothing: true,
   input: {
     type: 'object',
     additionalProperties: false,

@@ -12,6 +12,7 @@ export const addParticipant = operation({
   method: 'POST',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants',
   access: 'user',
+  errors: ['Forbidden'],
   input: participantInput,
   output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
 

@@ -14,6 +14,7 @@ export const createConversation = operation({
   method: 'POST',
   path: '/chat/{webhookId}/conversations',
   access: 'user',
+  errors: ['AlreadyExists'],
   status: 201,
   input: { type: 'object', additionalProperties: false, properties: { id: foreignId } },
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },

@@ -12,6 +12,7 @@ export const createEvent = operation({
   method: 'POST',
   path: '/chat/{webhookId}/events',
   access: 'user',
+  errors: ['Forbidden'],
   status: 201,
   input: {
     type: 'object',
@@ -24,7 +25,7 @@ export const createEvent = operation({
   async handle(context, { conversationId, payload }) {
     const { db, caller } = context
     const conversation = await joinedConversation(context, conversationId)
-    const row = await insertChatEvent(db, {
+    const event = {
       id: newId('evt'),
       botId: conversation.bot_id,
       conversationId: conversation.id,
@@ -32,11 +33,12 @@ export const createEvent = operation({
       integration: caller.installation.integration,
       type: chatCustom,
       payload,
-    })
+    }
+    const row = await context.waiting.admit(db, event.botId, () => insertChatEvent(db, event))
     if (!row) throw notParticipating()
     const created = toChatEvent(row, { conversationId, userId: caller.knownId })
     await tellListeners(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
-    await wakeWorker(context, 'event', conversation.id)
+    await wakeWorker(context, 'event', conversation.id, conversation.bot_id)
     return { event: created }
   },
 })

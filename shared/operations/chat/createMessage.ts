@@ -14,6 +14,7 @@ export const createMessage = operation({
   method: 'POST',
   path: '/chat/{webhookId}/messages',
   access: 'user',
+  errors: ['Forbidden'],
   status: 201,
   input: {
     type: 'object',
@@ -26,7 +27,7 @@ export const createMessage = operation({
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context
     const { installation, knownId } = caller
-    const row = await storeIncoming(db, {
+    const incoming = {
       id: newId('msg'),
       botId: installation.bot_id,
       installationId: installation.id,
@@ -35,12 +36,15 @@ export const createMessage = operation({
       ...toContent(payload),
       ...(metadata && { metadata }),
       event: { id: newId('evt'), type: messageCreated, integration: installation.integration },
-    })
+    }
+    const row = await context.waiting.admit(db, incoming.botId, () => storeIncoming(db, incoming))
     if (!row) throw notParticipating()
     const created = toMessage(row, { conversationId, userId: knownId })
-    // The user's own signal goes out before the bot is woken, so that no reply overtakes it.
-    await tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } })
-    await wakeWorker(context, 'message', row.conversation_id)
+    // Should a reply overtake the user's own signal, listeners see the gap and look (`sequence`).
+    await Promise.all([
+      tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } }),
+      wakeWorker(context, 'message', row.conversation_id, row.bot_id),
+    ])
     return { message: created }
   },
 })

@@ -8,6 +8,7 @@ export const deleteConversation = operation({
   method: 'DELETE',
   path: '/chat/{webhookId}/conversations/{id}',
   access: 'user',
+  errors: ['Forbidden'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

@@ -9,6 +9,7 @@ export const deleteMessage = operation({
   method: 'DELETE',
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',
+  errors: ['Forbidden'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

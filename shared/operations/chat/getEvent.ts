@@ -12,6 +12,7 @@ export const getEvent = operation({
   method: 'GET',
   path: '/chat/{webhookId}/events/{id}',
   access: 'user',
+  errors: ['Forbidden'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
 

@@ -12,6 +12,7 @@ export const getMessage = operation({
   method: 'GET',
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',
+  errors: ['Forbidden'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['message'], properties: { message } },
 

@@ -15,6 +15,7 @@ export const getOrCreateConversation = operation({
   method: 'POST',
   path: '/chat/{webhookId}/conversations/get-or-create',
   access: 'user',
+  errors: ['Forbidden'],
   status: 201,
   input: {
     type: 'object',

@@ -9,6 +9,7 @@ export const getParticipant = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',
+  errors: ['Forbidden'],
   input: participantInput,
   output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
 

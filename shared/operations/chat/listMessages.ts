@@ -11,6 +11,7 @@ export const listMessages = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/messages',
   access: 'user',
+  errors: ['Forbidden'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -14,6 +14,7 @@ export const listenConversation = operation({
   // Published clients leave the id as it is: one with a slash makes further segments.
   path: '/chat/{webhookId}/conversations/{id*}/listen',
   access: 'user',
+  errors: ['Forbidden'],
   opensStream: true,
   input: {
     type: 'object',

@@ -10,6 +10,7 @@ export const removeParticipant = operation({
   method: 'DELETE',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',
+  errors: ['Forbidden'],
   input: participantInput,
   output: { type: 'object', additionalProperties: false, properties: {} },
 

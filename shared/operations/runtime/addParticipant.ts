@@ -14,6 +14,7 @@ export const addParticipant = operation({
   method: 'POST',
   path: '/v1/chat/conversations/{id}/participants',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

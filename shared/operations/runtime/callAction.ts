@@ -11,6 +11,7 @@ export const callAction = operation({
   awaitsWorker: true,
   path: '/v1/chat/actions',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'Runtime', 'RateLimited', 'OperationTimeout'],
   input: {
     type: 'object',
     additionalProperties: false,

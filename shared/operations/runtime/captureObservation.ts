@@ -9,6 +9,7 @@ export const captureObservation = operation({
   method: 'POST',
   path: '/v1/chat/observations',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -14,6 +14,7 @@ export const configureIntegration = operation({
   method: 'POST',
   path: '/v1/chat/integrations/configure',
   access: 'bot',
+  errors: ['AlreadyExists'],
   isClosed: true,
   input: {
     type: 'object',
@@ -50,7 +51,7 @@ export const configureIntegration = operation({
       return {}
     })
     await context.installations.changed(installation.webhook_id)
-    await wakeWorker(context, 'configure-integration', installation.id)
+    await wakeWorker(context, 'configure-integration', installation.id, installation.bot_id)
     return {}
   },
 })

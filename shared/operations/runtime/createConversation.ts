@@ -18,6 +18,7 @@ export const createConversation = operation({
   method: 'POST',
   path: '/v1/chat/conversations',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   status: 201,
   input: { type: 'object', additionalProperties: false, required: ['channel'], properties: conversationInput },
   output: {

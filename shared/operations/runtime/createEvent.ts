@@ -8,6 +8,7 @@ import { integrationType, reservedTypes, runtimeEvent, toRuntimeEvent } from '..
 import { operation } from '../../operation.ts'
 import { scheduledTime, scheduleInput } from '../../schedule.ts'
 import { insertConversationEvent, insertEvent, insertScheduledEvent } from '../../store/events.ts'
+import type { EventRow } from '../../store/tables.ts'
 import { assertReferences } from './references.ts'
 
 export const createEvent = operation({
@@ -17,6 +18,7 @@ export const createEvent = operation({
   method: 'POST',
   path: '/v1/chat/events',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   status: 201,
   input: {
     type: 'object',
@@ -41,15 +43,17 @@ export const createEvent = operation({
     const event = { ...given, id: newId('evt'), botId, payload, ...typed(context, input.type) }
     await assertReferences(context, { ...given, conversationId })
     const created = await once(context, input, async (db) => {
+      const insert = () =>
+        conversationId === undefined
+          ? insertEvent(db, event)
+          : insertConversationEvent(db, { ...event, conversationId })
       const row = await (dueAt
         ? insertScheduledEvent(db, { ...event, conversationId, dueAt })
-        : conversationId === undefined
-          ? insertEvent(db, event)
-          : insertConversationEvent(db, { ...event, conversationId }))
+        : context.waiting.admit<EventRow | undefined>(db, botId, insert))
       if (!row) throw new ApiError('ReferenceNotFound', `There is no conversation '${conversationId}'`)
       return toRuntimeEvent(row, installation)
     })
-    if (!dueAt) await wakeWorker(context, 'event', created.conversationId ?? created.id)
+    if (!dueAt) await wakeWorker(context, 'event', created.conversationId ?? created.id, botId)
     return { event: created }
   },
 })

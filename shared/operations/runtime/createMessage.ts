@@ -1,4 +1,4 @@
-import { announceMessage, noSuchConversation, prepareMessage, storeMessage } from '../../create-message.ts'
+import { admitMessage, announceMessage, noSuchConversation, prepareMessage } from '../../create-message.ts'
 import { onceStored } from '../../journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { givenTags } from '../../models/tags.ts'
@@ -24,6 +24,7 @@ export const createMessage = operation({
   method: 'POST',
   path: '/v1/chat/messages',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   status: 201,
   input: {
     type: 'object',
@@ -44,7 +45,7 @@ export const createMessage = operation({
     if (schedule) return { message: await scheduleMessage(context, input, ready, schedule) }
     const row = await onceStored<MessageRow>(context, input, {
       id: ready.message.id,
-      insert: (effect) => storeMessage(context.db, ready, effect),
+      insert: (effect) => admitMessage(context, ready, effect),
       find: (id) => findMessage(context.db, context.caller.botId, id),
     })
     if (!row) throw noSuchConversation(given.conversationId)

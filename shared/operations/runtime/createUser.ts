@@ -19,6 +19,7 @@ export const createUser = operation({
   method: 'POST',
   path: '/v1/chat/users',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   status: 201,
   input: { type: 'object', additionalProperties: false, properties: userInput },
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },

@@ -10,6 +10,7 @@ export const createWorkflow = operation({
   method: 'POST',
   path: '/v1/chat/workflows',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   status: 201,
   input: {
     type: 'object',
@@ -23,11 +24,13 @@ export const createWorkflow = operation({
     const prepared = await toNewWorkflow(context, input)
     const { created, mailboxes } = await once(context, input, (db) =>
       db.transaction(async (transaction) => {
-        const { row, mailboxes } = await startWorkflow(transaction, prepared)
+        const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
+          startWorkflow(transaction, prepared),
+        )
         return { created: toWorkflow(row), mailboxes }
       }),
     )
-    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, context.caller.botId)
     return { workflow: created }
   },
 })

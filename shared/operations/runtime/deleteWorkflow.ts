@@ -26,7 +26,7 @@ export const deleteWorkflow = operation({
         return { mailboxes: await tellParent(transaction, 'child_workflow_deleted', row) }
       }),
     )
-    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
     return {}
   },
 })

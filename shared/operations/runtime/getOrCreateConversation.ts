@@ -11,6 +11,7 @@ export const getOrCreateConversation = operation({
   method: 'POST',
   path: '/v1/chat/conversations/get-or-create',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

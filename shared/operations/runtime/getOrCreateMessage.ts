@@ -16,6 +16,7 @@ export const getOrCreateMessage = operation({
   method: 'POST',
   path: '/v1/chat/messages/get-or-create',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   input: {
     type: 'object',
     additionalProperties: false,

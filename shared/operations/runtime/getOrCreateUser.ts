@@ -11,6 +11,7 @@ export const getOrCreateUser = operation({
   method: 'POST',
   path: '/v1/chat/users/get-or-create',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

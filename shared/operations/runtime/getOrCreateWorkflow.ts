@@ -14,6 +14,7 @@ export const getOrCreateWorkflow = operation({
   method: 'POST',
   path: '/v1/chat/workflows/get-or-create',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -52,11 +53,13 @@ export const getOrCreateWorkflow = operation({
           const changed = !isSettled(found.tags, tags) && (await changeWorkflow(transaction, botId, found.id, { tags }))
           return { workflow: toWorkflow(changed || found), meta: { created: false }, mailboxes: [] }
         }
-        const { row, mailboxes } = await startWorkflow(transaction, prepared)
+        const { row, mailboxes } = await context.waiting.admit(transaction, context.caller.botId, () =>
+          startWorkflow(transaction, prepared),
+        )
         return { workflow: toWorkflow(row), meta: { created: true }, mailboxes }
       }),
     )
-    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, context.caller.botId)
     return answer
   },
 })

@@ -13,6 +13,7 @@ export const getOrSetState = operation({
   method: 'POST',
   path: '/v1/chat/states/{type}/{id}/{name}/get-or-set',
   access: 'bot',
+  errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'LimitExceeded'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -31,6 +31,7 @@ export const importMessages = operation({
   method: 'POST',
   path: '/v1/chat/messages/import-messages',
   access: 'bot',
+  errors: ['ReferenceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -34,6 +34,7 @@ export const initializeIncomingMessage = operation({
   method: 'POST',
   path: '/v1/chat/initialize-incoming-message',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RateLimited'],
   input: {
     type: 'object',
     additionalProperties: false,

@@ -7,6 +7,7 @@ export const listTagValues = operation({
   method: 'GET',
   path: '/v1/chat/tags/{key}/values',
   access: 'bot',
+  errors: ['ResourceGone'],
   input: { type: 'object', additionalProperties: false, required: ['key'], properties: { key: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, properties: {} },
 

@@ -12,6 +12,7 @@ export const patchState = operation({
   method: 'PATCH',
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',
+  errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'LimitExceeded'],
   input: {
     type: 'object',
     additionalProperties: false,

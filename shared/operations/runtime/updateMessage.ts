@@ -33,7 +33,8 @@ export const updateMessage = operation({
       message: await once(context, input, async (db) => {
         const row = await findRuntimeMessage(db, caller, id)
         if (!row) throw noMessage(id)
-        if (content) await assertReadable(context, row.conversation_id, { type: row.type, payload: content.payload })
+        if (content)
+          await assertReadable({ ...context, db }, row.conversation_id, { type: row.type, payload: content.payload })
         const where = { botId: caller.botId, id }
         const changed = await updateRuntimeMessage(db, where, { tags: toChange(caller, tags), content })
         if (!changed) throw noMessage(id)

@@ -21,6 +21,7 @@ export const updateWorkflow = operation({
   method: 'PUT',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
+  errors: ['ReferenceNotFound', 'RelationConflict'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -58,7 +59,7 @@ export const updateWorkflow = operation({
         return { changed: toWorkflow(after), mailboxes: await tellOfChange(transaction, before, after, eventId) }
       }),
     )
-    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox)
+    for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
     return { workflow: changed }
   },
 })

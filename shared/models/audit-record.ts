@@ -1,0 +1,68 @@
+import type { Infer } from '../schema.ts'
+import type { AuditRecordRow } from '../store/tables.ts'
+
+/** What the published API calls those of our operations that it has a word for. */
+const actions: Record<string, (typeof published)[number]> = {
+  createWorkspace: 'CREATE_WORKSPACE',
+  updateWorkspace: 'UPDATE_WORKSPACE',
+  deleteWorkspace: 'CLOSE_WORKSPACE',
+  createWorkspaceMember: 'ADD_WORKSPACE_MEMBER',
+  updateWorkspaceMember: 'UPDATE_WORKSPACE_MEMBER',
+  deleteWorkspaceMember: 'REMOVE_WORKSPACE_MEMBER',
+  createBot: 'CREATE_BOT',
+  updateBot: 'UPDATE_BOT',
+  deleteBot: 'DELETE_BOT',
+  deployBotVersion: 'DEPLOY_BOT',
+  rollbackBot: 'DEPLOY_BOT',
+}
+
+const published = [
+  'UNKNOWN',
+  'ADD_WORKSPACE_MEMBER',
+  'REMOVE_WORKSPACE_MEMBER',
+  'UPDATE_WORKSPACE_MEMBER',
+  'CLOSE_WORKSPACE',
+  'CREATE_BOT',
+  'CREATE_WORKSPACE',
+  'DELETE_BOT',
+  'DEPLOY_BOT',
+  'UPDATE_BOT',
+  'UPDATE_WORKSPACE',
+] as const
+
+/** One administrative action. */
+export const auditRecord = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'recordedAt', 'userId', 'userEmail', 'resourceId', 'resourceName', 'value', 'action'],
+  properties: {
+    id: { type: 'string' },
+    recordedAt: { type: 'string', format: 'date-time' },
+    userId: { type: 'string', description: 'The account that did it.' },
+    userEmail: { type: ['string', 'null'] },
+    resourceId: { type: ['string', 'null'] },
+    resourceName: { type: ['string', 'null'] },
+    value: { type: ['string', 'null'], description: 'The fields that were given: their names, and never a secret.' },
+    action: { enum: published },
+    operation: { type: 'string', description: 'The operation’s name, also where there is no word for the action.' },
+    outcome: {
+      enum: ['unknown', 'done'],
+      description: 'Unknown while it is under way, and when it may have been left half done.',
+    },
+  },
+} as const
+
+export function toAuditRecord(row: AuditRecordRow): Infer<typeof auditRecord> {
+  return {
+    id: row.id,
+    recordedAt: row.created_at.toISOString(),
+    userId: row.account_id,
+    userEmail: row.account_email,
+    resourceId: row.resource_id,
+    resourceName: row.resource_name,
+    value: row.fields || null,
+    action: actions[row.operation] ?? 'UNKNOWN',
+    operation: row.operation,
+    outcome: row.outcome,
+  }
+}

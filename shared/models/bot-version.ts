@@ -1,0 +1,41 @@
+import type { Infer } from '../schema.ts'
+import type { DescribedVersionRow } from '../store/bot-versions.ts'
+import { version } from './bot.ts'
+
+export const versionName = { type: 'string', minLength: 1, maxLength: 200 } as const
+export const versionDescription = { type: 'string', maxLength: 2000 } as const
+
+const fields = {
+  ...version.properties,
+  name: { ...versionName, description: 'The beginning of its hash, until it is given another.' },
+  description: versionDescription,
+  isDeployed: { type: 'boolean', description: 'Whether it is the one in service.' },
+} as const
+
+const required = [...version.required, 'name', 'isDeployed'] as const
+
+/** A version of a bot's code, as it is listed. */
+export const botVersion = { type: 'object', additionalProperties: false, required, properties: fields } as const
+
+/** The same with the code. */
+export const botVersionWithCode = {
+  type: 'object',
+  additionalProperties: false,
+  required: [...required, 'code'],
+  properties: { ...fields, code: { type: 'string', description: 'As it was uploaded.' } },
+} as const
+
+export function toBotVersion(row: DescribedVersionRow): Infer<typeof botVersion> {
+  return {
+    id: row.id,
+    createdAt: row.created_at.toISOString(),
+    kind: row.kind,
+    hash: row.hash,
+    hooks: row.hooks,
+    actions: row.actions,
+    ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+    name: row.name ?? row.hash.slice(0, 7),
+    ...(row.description !== null && { description: row.description }),
+    isDeployed: row.is_deployed,
+  }
+}

@@ -1,0 +1,34 @@
+import type { Infer } from '../schema.ts'
+import type { DescribedLogRow } from '../store/logs.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+
+/** A line of a bot's log. */
+export const logLine = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'timestamp', 'level', 'message'],
+  properties: {
+    id: { type: 'string', description: 'Tells it from others of the same millisecond.' },
+    timestamp: { type: 'string', format: 'date-time' },
+    level: { enum: logLevels },
+    message: { type: 'string' },
+    eventId: { type: 'string' },
+    conversationId: { type: 'string' },
+    userId: { type: 'string' },
+    workflowId: { type: 'string' },
+  },
+} as const
+
+export function toLogLine(row: DescribedLogRow): Infer<typeof logLine> {
+  return {
+    id: row.id,
+    timestamp: row.created_at.toISOString(),
+    level: row.level,
+    message: row.message,
+    ...(row.event_id !== null && { eventId: row.event_id }),
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.user_id !== null && { userId: row.user_id }),
+    ...(row.workflow_id !== null && { workflowId: row.workflow_id }),
+  }
+}

@@ -1,0 +1,49 @@
+import type { Infer } from '../schema.ts'
+import { roles, type Role } from '../store/tables.ts'
+
+export const role = {
+  enum: roles,
+  description:
+    'A viewer looks; a developer also makes and changes bots and integrations; an administrator also members up to ' +
+    'administrators and the workspace, and sees secrets; an owner also owners, and closes and creates workspaces.',
+} as const
+
+export const memberFields = {
+  id: { type: 'string' },
+  userId: { type: 'string', description: 'The account, by which the member goes too.' },
+  email: { type: 'string', description: 'Empty for the account that the platform began with.' },
+  createdAt: { type: 'string', format: 'date-time' },
+  role,
+  profilePicture: { type: 'string' },
+  displayName: { type: 'string' },
+} as const
+
+/** An account in a workspace. */
+export const member = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'userId', 'email', 'createdAt', 'role', 'displayName'],
+  properties: memberFields,
+} as const
+
+/** A membership with what is shown of the account. */
+export interface DescribedMemberRow {
+  account_id: string
+  role: Role
+  created_at: Date
+  name: string
+  email: string | null
+  picture_url: string | null
+}
+
+export function toMember(row: DescribedMemberRow): Infer<typeof member> {
+  return {
+    id: row.account_id,
+    userId: row.account_id,
+    email: row.email ?? '',
+    createdAt: row.created_at.toISOString(),
+    role: row.role,
+    ...(row.picture_url !== null && { profilePicture: row.picture_url }),
+    displayName: row.name,
+  }
+}

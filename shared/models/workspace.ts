@@ -1,0 +1,83 @@
+import type { Infer } from '../schema.ts'
+import type { WorkspaceRow } from '../store/tables.ts'
+
+const name = { type: 'string', minLength: 1, maxLength: 64 } as const
+
+export const handle = {
+  type: 'string',
+  pattern: '^[a-z0-9_-]{1,64}$',
+  description: 'What the names of its integrations begin with; no two workspaces have the same.',
+} as const
+
+/** What may be told of a workspace. */
+export const profileFields = {
+  about: { type: 'string', maxLength: 2000 },
+  profilePicture: { type: 'string', maxLength: 2000 },
+  contactEmail: { type: 'string', maxLength: 200 },
+  website: { type: 'string', maxLength: 2000 },
+  socialAccounts: { type: 'array', maxItems: 20, items: { type: 'string', maxLength: 2000 } },
+  isPublic: { type: 'boolean' },
+} as const
+
+/** What an administrator may set of a workspace. */
+export const workspaceFields = { ...profileFields, name, handle } as const
+
+export const workspaceName = name
+
+/** A workspace. Nobody pays here: the fields about that are what clients need to see. */
+export const workspace = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'id',
+    'name',
+    'ownerId',
+    'createdAt',
+    'updatedAt',
+    'botCount',
+    'billingVersion',
+    'plan',
+    'blocked',
+    'spendingLimit',
+    'activeTrialId',
+  ],
+  properties: {
+    ...profileFields,
+    id: { type: 'string' },
+    name: { type: 'string' },
+    handle: { type: 'string' },
+    ownerId: { type: 'string', description: 'The account that has been an owner for the longest time.' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+    botCount: { type: 'integer' },
+    billingVersion: { const: 'v4' },
+    plan: { const: 'enterprise' },
+    blocked: { const: false },
+    spendingLimit: { const: 0 },
+    activeTrialId: { type: 'null' },
+  },
+} as const
+
+/** A workspace and what is counted of it. */
+export interface DescribedWorkspaceRow extends WorkspaceRow {
+  owner_id: string | null
+  bot_count: number
+}
+
+export function toWorkspace(row: DescribedWorkspaceRow): Infer<typeof workspace> {
+  return {
+    ...row.profile,
+    id: row.id,
+    name: row.name,
+    ...(row.handle !== null && { handle: row.handle }),
+    ownerId: row.owner_id ?? '',
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    botCount: row.bot_count,
+    billingVersion: 'v4',
+    plan: 'enterprise',
+    blocked: false,
+    spendingLimit: 0,
+    activeTrialId: null,
+  }
+}

@@ -1,0 +1,58 @@
+import { hasRole, type Administrator } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import type { DescribedMemberRow } from '../../models/member.ts'
+import { findRole } from '../../store/accounts.ts'
+import type { Database } from '../../store/database.ts'
+import { findMember, hasOtherOwner } from '../../store/members.ts'
+import type { Role } from '../../store/tables.ts'
+import { lockWorkspace } from '../../store/workspaces.ts'
+
+/**
+ * Changes who the members of the caller's workspace are, one change after another: what the caller may do is asked again
+ * in their order, so that of two owners who demote each other one remains.
+ *
+ * @throws ApiError `Forbidden` when the caller is no administrator any more
+ */
+export async function changeMembers<Result>(
+  { db, caller }: Context & { caller: Administrator },
+  change: (transaction: Database, caller: Administrator) => Promise<Result>,
+): Promise<Result> {
+  const { workspaceId, accountId } = caller
+  return db.transaction(async (transaction) => {
+    await lockWorkspace(transaction, workspaceId)
+    const role = await findRole(transaction, workspaceId, accountId)
+    const now = role && { ...caller, role }
+    if (!now || !hasRole(now, 'administrator')) {
+      throw new ApiError('Forbidden', `You are no administrator of the workspace '${workspaceId}' any more`)
+    }
+    return change(transaction, now)
+  })
+}
+
+/** @throws ApiError `Forbidden` when a role is above the caller's own */
+export function assertNotAbove(caller: Administrator, role: Role): void {
+  if (hasRole(caller, role)) return
+  throw new ApiError('Forbidden', `This needs the role '${role}' in the workspace; yours is '${caller.role}'`)
+}
+
+/**
+ * The member that a caller wants to change.
+ * @throws ApiError `ResourceNotFound`, or `Forbidden` when the member's role is above the caller's own
+ */
+export async function findChangeable(db: Database, caller: Administrator, id: string): Promise<DescribedMemberRow> {
+  const row = await findMember(db, caller.workspaceId, id)
+  if (!row) throw new ApiError('ResourceNotFound', `The workspace has no member '${id}'`)
+  assertNotAbove(caller, row.role)
+  return row
+}
+
+/** @throws ApiError `ReferenceConstraint` when the member is the only owner */
+export async function assertOwnerRemains(
+  db: Database,
+  { workspaceId }: Administrator,
+  member: DescribedMemberRow,
+): Promise<void> {
+  if (member.role !== 'owner' || (await hasOtherOwner(db, workspaceId, member.account_id))) return
+  throw new ApiError('ReferenceConstraint', 'A workspace keeps an owner: make somebody else one first')
+}

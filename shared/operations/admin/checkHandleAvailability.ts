@@ -1,0 +1,27 @@
+import { handle } from '../../models/workspace.ts'
+import { operation } from '../../operation.ts'
+import { takenHandles } from '../../store/workspaces.ts'
+
+export const checkHandleAvailability = operation({
+  name: 'checkHandleAvailability',
+  description: 'Tells whether the workspace could have a handle, and if not, some like it that are free.',
+  method: 'PUT',
+  path: '/v1/admin/workspaces/handle-availability',
+  access: 'administrator',
+  changesNothing: true,
+  input: { type: 'object', additionalProperties: false, required: ['handle'], properties: { handle } },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['available', 'suggestions'],
+    properties: { available: { type: 'boolean' }, suggestions: { type: 'array', items: { type: 'string' } } },
+  },
+
+  async handle({ db, caller }, { handle: wanted }) {
+    const similar = ['2', '3', 'bots'].map((ending) => `${wanted.slice(0, 59)}-${ending}`)
+    const taken = await takenHandles(db, [wanted, ...similar])
+    const others = new Set(taken.filter(({ id }) => id !== caller.workspaceId).map((row) => row.handle))
+    const available = !others.has(wanted)
+    return { available, suggestions: available ? [] : similar.filter((one) => !others.has(one)) }
+  },
+})

@@ -1,0 +1,61 @@
+import { compareLines } from '../../compare-lines.ts'
+import { ApiError } from '../../errors.ts'
+import { botVersion, toBotVersion } from '../../models/bot-version.ts'
+import { operation } from '../../operation.ts'
+import { findSource } from '../../store/bot-versions.ts'
+import { findOwnBot, findOwnVersion } from './find-version.ts'
+
+const lines = { type: 'array', items: { type: 'string' } } as const
+
+export const compareBotVersions = operation({
+  name: 'compareBotVersions',
+  description: 'Tells by the source what deploying a version would change, or in what it differs from another one.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/versions/{versionId}/compare',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'versionId'],
+    properties: {
+      id: { type: 'string' },
+      versionId: { type: 'string' },
+      from: { type: 'string', description: 'The version to compare it with: the one in service unless given.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['from', 'to', 'changes'],
+    properties: {
+      from: botVersion,
+      to: botVersion,
+      changes: {
+        type: 'array',
+        description: 'From top to bottom; empty where the source is the same.',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['fromLine', 'toLine', 'removed', 'added'],
+          properties: {
+            fromLine: { type: 'integer', description: 'Where it begins in `from`, counted from 1.' },
+            toLine: { type: 'integer', description: 'Likewise in `to`.' },
+            removed: lines,
+            added: lines,
+          },
+        },
+      },
+    },
+  },
+
+  async handle(context, { id, versionId, from }) {
+    const { db } = context
+    const bot = await findOwnBot(context, id)
+    const fromId = from ?? bot.version_id
+    if (fromId === null) throw new ApiError('ResourceNotFound', 'The bot has no version in service to compare with')
+    const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
+    const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
+    return { from: toBotVersion(rows[0]), to: toBotVersion(rows[1]), changes: compareLines(before, after) }
+  },
+})

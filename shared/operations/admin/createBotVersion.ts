@@ -1,0 +1,35 @@
+import { ApiError } from '../../errors.ts'
+import { botVersion, toBotVersion, versionDescription, versionName } from '../../models/bot-version.ts'
+import { operation } from '../../operation.ts'
+import { nameVersion } from '../../store/bot-versions.ts'
+import { findOwnBot, findOwnVersion } from './find-version.ts'
+
+export const createBotVersion = operation({
+  name: 'createBotVersion',
+  description:
+    'Gives the version in service a name, by which people find it again. Each upload makes a version itself.',
+  method: 'POST',
+  path: '/v1/admin/bots/{id}/versions',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  auditedFields: ['name'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'name'],
+    properties: { id: { type: 'string' }, name: versionName, description: versionDescription },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['version'],
+    properties: { version: botVersion },
+  },
+
+  async handle(context, { id, ...words }) {
+    const { version_id: versionId } = await findOwnBot(context, id)
+    if (versionId === null) throw new ApiError('ResourceNotFound', 'The bot has no version yet: upload code first')
+    await nameVersion(context.db, id, versionId, words)
+    return { version: toBotVersion(await findOwnVersion(context.db, id, versionId)) }
+  },
+})

@@ -1,0 +1,38 @@
+import { newId, newToken } from '../../ids.ts'
+import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { hashToken } from '../../secrets.ts'
+import { insertPersonalToken } from '../../store/accounts.ts'
+
+export const createPersonalAccessToken = operation({
+  name: 'createPersonalAccessToken',
+  description: 'Makes a token that may do what the caller may. Its value is shown this once.',
+  method: 'POST',
+  path: '/v1/admin/account/pats',
+  access: 'account',
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['note'],
+    properties: { note: apiKeyFields.note },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pat'],
+    properties: {
+      pat: {
+        type: 'object',
+        additionalProperties: false,
+        required: [...apiKey.required, 'value'],
+        properties: { ...apiKeyFields, value: { type: 'string' } },
+      },
+    },
+  },
+
+  async handle({ db, caller }, { note }) {
+    const value = newToken()
+    const token = { id: newId('pat'), hash: hashToken(value), accountId: caller.accountId, note }
+    return { pat: { ...toApiKey(await insertPersonalToken(db, token)), value } }
+  },
+})

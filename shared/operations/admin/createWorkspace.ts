@@ -1,0 +1,25 @@
+import { newId } from '../../ids.ts'
+import { toWorkspace, workspace, workspaceName } from '../../models/workspace.ts'
+import { operation } from '../../operation.ts'
+import { insertMember, insertWorkspace } from '../../store/accounts.ts'
+import { findOwnWorkspace } from './find-own-workspace.ts'
+
+export const createWorkspace = operation({
+  name: 'createWorkspace',
+  description: 'Creates another workspace, whose owner the caller is.',
+  method: 'POST',
+  path: '/v1/admin/workspaces',
+  access: 'owner',
+  input: { type: 'object', additionalProperties: false, required: ['name'], properties: { name: workspaceName } },
+  output: workspace,
+
+  async handle({ db, caller }, { name }) {
+    const { accountId } = caller
+    const workspaceId = newId('wkspace')
+    return db.transaction(async (transaction) => {
+      await insertWorkspace(transaction, { id: workspaceId, name })
+      await insertMember(transaction, { workspaceId, accountId, role: 'owner' })
+      return toWorkspace(await findOwnWorkspace({ db: transaction, caller: { ...caller, workspaceId } }, workspaceId))
+    })
+  },
+})

@@ -1,0 +1,19 @@
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deletePersonalToken } from '../../store/accounts.ts'
+
+export const deletePersonalAccessToken = operation({
+  name: 'deletePersonalAccessToken',
+  description: 'Deletes a personal token of the caller: from then on it opens nothing.',
+  method: 'DELETE',
+  path: '/v1/admin/account/pats/{id}',
+  access: 'account',
+  errors: ['ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle({ db, caller }, { id }) {
+    if (await deletePersonalToken(db, caller.accountId, id)) return {}
+    throw new ApiError('ResourceNotFound', `You have no personal token '${id}'`)
+  },
+})

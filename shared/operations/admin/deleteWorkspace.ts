@@ -1,0 +1,27 @@
+import { ApiError } from '../../errors.ts'
+import { operation } from '../../operation.ts'
+import { deleteWorkspaceRow, hasBots, lockWorkspace } from '../../store/workspaces.ts'
+import { findOwnWorkspace } from './find-own-workspace.ts'
+
+export const deleteWorkspace = operation({
+  name: 'deleteWorkspace',
+  description: 'Closes a workspace without bots, with its integrations. What was recorded of it is kept.',
+  method: 'DELETE',
+  path: '/v1/admin/workspaces/{id}',
+  access: 'owner',
+  errors: ['ReferenceConstraint', 'ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    await findOwnWorkspace(context, id)
+    await context.db.transaction(async (transaction) => {
+      await lockWorkspace(transaction, id)
+      if (await hasBots(transaction, id)) {
+        throw new ApiError('ReferenceConstraint', 'The workspace has bots: delete them, those under development too')
+      }
+      await deleteWorkspaceRow(transaction, id)
+    })
+    return {}
+  },
+})

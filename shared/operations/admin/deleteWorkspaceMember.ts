@@ -1,0 +1,23 @@
+import { operation } from '../../operation.ts'
+import { deleteMember } from '../../store/members.ts'
+import { assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
+
+export const deleteWorkspaceMember = operation({
+  name: 'deleteWorkspaceMember',
+  description:
+    'Takes a member out of the workspace whose role is not above the caller’s own. Tokens of bots and integrations stay.',
+  method: 'DELETE',
+  path: '/v1/admin/workspace-members/{id}',
+  access: 'administrator',
+  errors: ['ReferenceConstraint', 'ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id }) {
+    await changeMembers(context, async (transaction, caller) => {
+      await assertOwnerRemains(transaction, caller, await findChangeable(transaction, caller, id))
+      await deleteMember(transaction, caller.workspaceId, id)
+    })
+    return {}
+  },
+})

@@ -1,0 +1,24 @@
+import { operation } from '../../operation.ts'
+import { deployAgain } from './put-in-service.ts'
+
+export const deployBotVersion = operation({
+  name: 'deployBotVersion',
+  description: 'Puts a version of a bot’s code in service again, for all events from now on. Nothing else is changed.',
+  method: 'POST',
+  path: '/v1/admin/bots/{id}/versions/deploy',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  auditedFields: ['versionId'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'versionId'],
+    properties: { id: { type: 'string' }, versionId: { type: 'string' } },
+  },
+  output: { type: 'object', additionalProperties: false, properties: {} },
+
+  async handle(context, { id, versionId }) {
+    await deployAgain(context, id, versionId)
+    return {}
+  },
+})

@@ -1,0 +1,25 @@
+import type { Administrator } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { findDescribedVersion, type DescribedVersionRow } from '../../store/bot-versions.ts'
+import { findBot } from '../../store/bots.ts'
+import type { BotRow } from '../../store/tables.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+/** @throws ApiError `ResourceNotFound` when the caller's workspace has no such bot */
+export async function findOwnBot({ db, caller }: Context & { caller: Administrator }, id: string): Promise<BotRow> {
+  const row = await findBot(db, caller.workspaceId, id)
+  if (!row) throw noSuchBot(id)
+  return row
+}
+
+/** @throws ApiError `ResourceNotFound` when the bot has no such version */
+export async function findOwnVersion(
+  db: Context['db'],
+  botId: string,
+  versionId: string,
+): Promise<DescribedVersionRow> {
+  const row = await findDescribedVersion(db, botId, versionId)
+  if (!row) throw new ApiError('ResourceNotFound', `The bot has no version '${versionId}'; old ones are deleted`)
+  return row
+}

@@ -1,0 +1,17 @@
+import { account, toAccount } from '../../models/account.ts'
+import { operation } from '../../operation.ts'
+import { findAccount } from '../../store/accounts.ts'
+
+export const getAccount = operation({
+  name: 'getAccount',
+  description: 'Gives the account that the token is of.',
+  method: 'GET',
+  path: '/v1/admin/account/me',
+  access: 'account',
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: { type: 'object', additionalProperties: false, required: ['account'], properties: { account } },
+
+  async handle({ db, caller }) {
+    return { account: toAccount((await findAccount(db, caller.accountId))!) }
+  },
+})

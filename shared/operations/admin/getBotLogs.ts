@@ -1,0 +1,49 @@
+import { pageInput, pageRequest, toMeta } from '../../cursor.ts'
+import { ApiError } from '../../errors.ts'
+import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
+import { operation } from '../../operation.ts'
+import { pageOfLogs } from '../../store/logs.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const getBotLogs = operation({
+  name: 'getBotLogs',
+  description: 'Lists lines of a bot’s log since a time, the last first unless asked otherwise.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/logs',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'timeStart'],
+    properties: {
+      ...pageInput,
+      id: { type: 'string' },
+      timeStart: { type: 'string', format: 'date-time' },
+      timeEnd: { type: 'string', format: 'date-time' },
+      level: { enum: logLevels },
+      eventId: { type: 'string' },
+      conversationId: { type: 'string' },
+      userId: { type: 'string', description: 'Of events that this user is the one of.' },
+      workflowId: { type: 'string' },
+      messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
+      sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the last lines first.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['logs'],
+    properties: { logs: { type: 'array', items: logLine }, nextToken: { type: 'string' } },
+  },
+
+  async handle(context, { id, sortDirection = 'desc', ...input }) {
+    await findOwnBot(context, id)
+    const request = { ...pageRequest(input), ascending: sortDirection === 'asc' }
+    if (request.after && !/^\d{1,18}$/.test(request.after.id)) {
+      throw new ApiError('InvalidQuery', 'nextToken is none of a log: leave it out to begin at the first page')
+    }
+    const page = await pageOfLogs(context.db, id, input, request)
+    return { logs: page.rows.map(toLogLine), ...toMeta(page) }
+  },
+})

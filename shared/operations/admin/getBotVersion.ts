@@ -1,0 +1,34 @@
+import { botVersionWithCode, toBotVersion } from '../../models/bot-version.ts'
+import { operation } from '../../operation.ts'
+import { findSource } from '../../store/bot-versions.ts'
+import { findOwnBot, findOwnVersion } from './find-version.ts'
+
+export const getBotVersion = operation({
+  name: 'getBotVersion',
+  description: 'Gives a version of a bot’s code, with the code as it was uploaded.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/versions/{versionId}',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'versionId'],
+    properties: { id: { type: 'string' }, versionId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['url', 'version'],
+    properties: { url: { type: 'string', description: 'Where this is.' }, version: botVersionWithCode },
+  },
+
+  async handle(context, { id, versionId }) {
+    const { db, config } = context
+    await findOwnBot(context, id)
+    const row = await findOwnVersion(db, id, versionId)
+    const code = (await findSource(db, id, versionId)) ?? ''
+    const url = `${config.http.baseUrl}/v1/admin/bots/${id}/versions/${versionId}`
+    return { url, version: { ...toBotVersion(row), code } }
+  },
+})

@@ -1,0 +1,21 @@
+import { ApiError } from '../../errors.ts'
+import { member, toMember } from '../../models/member.ts'
+import { operation } from '../../operation.ts'
+import { findMember } from '../../store/members.ts'
+
+export const getWorkspaceMember = operation({
+  name: 'getWorkspaceMember',
+  description: 'Gives the caller as a member of the workspace, with the role.',
+  method: 'GET',
+  path: '/v1/admin/workspace-members/me',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: member,
+
+  async handle({ db, caller }) {
+    const row = await findMember(db, caller.workspaceId, caller.accountId)
+    if (!row) throw new ApiError('ResourceNotFound', 'You are no member of the workspace any more')
+    return toMember(row)
+  },
+})

@@ -1,0 +1,32 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { botVersion, toBotVersion } from '../../models/bot-version.ts'
+import { operation } from '../../operation.ts'
+import { pageOfVersions } from '../../store/bot-versions.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const listBotVersions = operation({
+  name: 'listBotVersions',
+  description: 'Lists the versions of a bot’s code that are kept, newest first.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/versions',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { ...pageInput, id: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['versions', 'meta'],
+    properties: { versions: { type: 'array', items: botVersion }, meta: pageMeta },
+  },
+
+  async handle(context, { id, ...input }) {
+    await findOwnBot(context, id)
+    const page = await pageOfVersions(context.db, id, pageRequest(input))
+    return { versions: page.rows.map(toBotVersion), meta: toMeta(page) }
+  },
+})

@@ -1,0 +1,22 @@
+import { apiKey, toApiKey } from '../../models/api-key.ts'
+import { operation } from '../../operation.ts'
+import { listPersonalTokens } from '../../store/accounts.ts'
+
+export const listPersonalAccessTokens = operation({
+  name: 'listPersonalAccessTokens',
+  description: 'Lists the caller’s personal tokens, newest first, without their values.',
+  method: 'GET',
+  path: '/v1/admin/account/pats',
+  access: 'account',
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pats'],
+    properties: { pats: { type: 'array', items: apiKey } },
+  },
+
+  async handle({ db, caller }) {
+    return { pats: (await listPersonalTokens(db, caller.accountId)).map(toApiKey) }
+  },
+})

@@ -1,0 +1,22 @@
+import { pageInput, pageMeta } from '../../cursor.ts'
+import { integrationSummary } from '../../models/integration.ts'
+import { operation } from '../../operation.ts'
+
+export const listPublicIntegrations = operation({
+  name: 'listPublicIntegrations',
+  description: 'Lists integrations for all workspaces. There are none: each workspace has its own.',
+  method: 'GET',
+  path: '/v1/admin/hub/integrations',
+  access: 'viewer',
+  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['integrations', 'meta'],
+    properties: { integrations: { type: 'array', items: integrationSummary }, meta: pageMeta },
+  },
+
+  async handle() {
+    return { integrations: [], meta: {} }
+  },
+})

@@ -1,0 +1,24 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { member, toMember } from '../../models/member.ts'
+import { operation } from '../../operation.ts'
+import { pageOfMembers } from '../../store/members.ts'
+
+export const listWorkspaceMembers = operation({
+  name: 'listWorkspaceMembers',
+  description: 'Lists the members of the workspace with their roles, those who came last first.',
+  method: 'GET',
+  path: '/v1/admin/workspace-members',
+  access: 'viewer',
+  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['members', 'meta'],
+    properties: { members: { type: 'array', items: member }, meta: pageMeta },
+  },
+
+  async handle({ db, caller }, input) {
+    const page = await pageOfMembers(db, caller.workspaceId, pageRequest(input))
+    return { members: page.rows.map(toMember), meta: toMeta(page) }
+  },
+})

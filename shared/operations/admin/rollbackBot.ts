@@ -1,0 +1,21 @@
+import { bot } from '../../models/bot.ts'
+import { operation } from '../../operation.ts'
+import { describeBot } from './describe-bot.ts'
+import { deployAgain } from './put-in-service.ts'
+
+export const rollbackBot = operation({
+  name: 'rollbackBot',
+  description:
+    'Puts the version in service that was uploaded before the present one, leaving out those that do not run.',
+  method: 'POST',
+  path: '/v1/admin/bots/{id}/rollback',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
+
+  async handle(context, { id }) {
+    await deployAgain(context, id)
+    return { bot: await describeBot(context, id) }
+  },
+})

@@ -1,0 +1,18 @@
+import { account, accountFields, toAccount } from '../../models/account.ts'
+import { operation } from '../../operation.ts'
+import { findAccount, updateAccountFields } from '../../store/accounts.ts'
+
+export const updateAccount = operation({
+  name: 'updateAccount',
+  description: 'Changes what others see of the account that the token is of.',
+  method: 'PUT',
+  path: '/v1/admin/account/me',
+  access: 'account',
+  input: { type: 'object', additionalProperties: false, properties: accountFields },
+  output: { type: 'object', additionalProperties: false, required: ['account'], properties: { account } },
+
+  async handle({ db, caller }, { displayName, profilePicture }) {
+    await updateAccountFields(db, caller.accountId, { name: displayName, pictureUrl: profilePicture })
+    return { account: toAccount((await findAccount(db, caller.accountId))!) }
+  },
+})

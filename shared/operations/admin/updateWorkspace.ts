@@ -1,0 +1,33 @@
+import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
+import { toWorkspace, workspace, workspaceFields } from '../../models/workspace.ts'
+import { operation } from '../../operation.ts'
+import { updateWorkspaceFields } from '../../store/workspaces.ts'
+import { findOwnWorkspace } from './find-own-workspace.ts'
+
+export const updateWorkspace = operation({
+  name: 'updateWorkspace',
+  description: 'Changes what a workspace is called and what it tells of itself.',
+  method: 'PUT',
+  path: '/v1/admin/workspaces/{id}',
+  access: 'administrator',
+  errors: ['AlreadyExists', 'ResourceNotFound'],
+  auditedFields: ['name', 'handle'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, ...workspaceFields },
+  },
+  output: workspace,
+
+  async handle(context, { id, name, handle, ...profile }) {
+    await findOwnWorkspace(context, id)
+    try {
+      await updateWorkspaceFields(context.db, id, { name, handle, profile })
+    } catch (error) {
+      if (postgresCode(error) !== uniqueViolation) throw error
+      throw new ApiError('AlreadyExists', `Another workspace has the handle '${handle}': choose another`)
+    }
+    return toWorkspace(await findOwnWorkspace(context, id))
+  },
+})

@@ -1,0 +1,32 @@
+import { member, role, toMember } from '../../models/member.ts'
+import { operation } from '../../operation.ts'
+import { setRole } from '../../store/members.ts'
+import { assertNotAbove, assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
+
+export const updateWorkspaceMember = operation({
+  name: 'updateWorkspaceMember',
+  description: 'Gives a member another role. Neither the former nor the new one may be above the caller’s own.',
+  method: 'PUT',
+  path: '/v1/admin/workspace-members/{id}',
+  access: 'administrator',
+  errors: ['ReferenceConstraint', 'ResourceNotFound'],
+  auditedFields: ['role'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, role },
+  },
+  output: member,
+
+  async handle(context, { id, role: wanted }) {
+    return changeMembers(context, async (transaction, caller) => {
+      const present = await findChangeable(transaction, caller, id)
+      if (wanted === undefined) return toMember(present)
+      assertNotAbove(caller, wanted)
+      if (wanted !== 'owner') await assertOwnerRemains(transaction, caller, present)
+      await setRole(transaction, caller.workspaceId, id, wanted)
+      return toMember({ ...present, role: wanted })
+    })
+  },
+})

@@ -1,0 +1,68 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { query, type Database } from './database.ts'
+import type { AuditRecordRow } from './tables.ts'
+
+export interface BegunRecord {
+  id: string
+  /** Null where somebody changes what is their own. */
+  workspaceId: string | null
+  accountId: string
+  operation: string
+  fields: string
+  resourceId: string | null
+}
+
+/** Stores a record of what is about to be done. */
+export async function beginRecord(db: Database, record: BegunRecord): Promise<void> {
+  await query(
+    db,
+    `insert into audit_records (id, workspace_id, account_id, account_email, operation, fields, resource_id)
+     values (:id, :workspaceId, :accountId, (select email from accounts where id = :accountId), :operation, :fields,
+       :resourceId)`,
+    { ...record },
+  )
+}
+
+/** Marks it as done. Where the address did not say of what, the answer does. */
+export async function endRecord(db: Database, id: string, resource: { id?: string; name?: string }): Promise<void> {
+  await query(
+    db,
+    `update audit_records set outcome = 'done', resource_id = coalesce(resource_id, :resourceId), resource_name = :name
+     where id = :id`,
+    { id, resourceId: resource.id ?? null, name: resource.name ?? null },
+  )
+}
+
+/** Takes a record away of what was refused. */
+export async function forgetRecord(db: Database, id: string): Promise<void> {
+  await db('audit_records').where({ id }).delete()
+}
+
+/** Which records of a workspace. */
+export interface AuditFilter {
+  userId?: string | undefined
+  operation?: string | undefined
+  resourceId?: string | undefined
+}
+
+/** One page of what was done in a workspace, and of what its members did to what is their own; newest first. */
+export async function pageOfAuditRecords(
+  db: Database,
+  workspaceId: string,
+  { userId, operation, resourceId }: AuditFilter,
+  request: PageRequest,
+): Promise<Page<AuditRecordRow>> {
+  const members = db('members').where({ workspace_id: workspaceId }).select('account_id')
+  const rows: AuditRecordRow[] = await db('audit_records')
+    .where((either) => {
+      void either.where({ workspace_id: workspaceId })
+      void either.orWhere((own) => own.whereNull('workspace_id').whereIn('account_id', members))
+    })
+    .modify((builder) => {
+      if (userId !== undefined) void builder.where({ account_id: userId })
+      if (operation !== undefined) void builder.where({ operation })
+      if (resourceId !== undefined) void builder.where({ resource_id: resourceId })
+      page(builder, request)
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}

@@ -1,0 +1,84 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { Database } from './database.ts'
+import { disabledReason } from './disabled-code.ts'
+import type { BotVersionRow } from './tables.ts'
+
+/** A version without what it is made of. */
+export interface DescribedVersionRow extends Pick<
+  BotVersionRow,
+  'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'created_at'
+> {
+  is_deployed: boolean
+  /** Why it does not run any more; null while it does. */
+  disabled_reason: string | null
+}
+
+/** One page of a bot's versions, the newest first. */
+export async function pageOfVersions(
+  db: Database,
+  botId: string,
+  request: PageRequest,
+): Promise<Page<DescribedVersionRow>> {
+  const rows: DescribedVersionRow[] = await described(db, botId).modify((builder) =>
+    page(builder, request, 'bot_versions.created_at', 'bot_versions.id'),
+  )
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+export async function findDescribedVersion(
+  db: Database,
+  botId: string,
+  id: string,
+): Promise<DescribedVersionRow | undefined> {
+  return described(db, botId).where('bot_versions.id', id).first()
+}
+
+/** The newest version that is older than another and still runs. */
+export async function findVersionBefore(
+  db: Database,
+  botId: string,
+  id: string,
+): Promise<DescribedVersionRow | undefined> {
+  return described(db, botId)
+    .whereRaw(
+      `(bot_versions.created_at, bot_versions.id) < (select created_at, id from bot_versions where bot_id = ? and id = ?)`,
+      [botId, id],
+    )
+    .whereRaw(`${disabledReason('bot_versions.bot_id', 'bot_versions.id')} is null`)
+    .orderByRaw('bot_versions.created_at desc, bot_versions.id desc')
+    .first()
+}
+
+/** The code as it was uploaded. */
+export async function findSource(db: Database, botId: string, id: string): Promise<string | undefined> {
+  return (await db('bot_versions').where({ bot_id: botId, id }).first('source'))?.source
+}
+
+export async function nameVersion(
+  db: Database,
+  botId: string,
+  id: string,
+  { name, description }: { name: string; description?: string | undefined },
+): Promise<void> {
+  await db('bot_versions')
+    .where({ bot_id: botId, id })
+    .update({ name, description: description ?? null })
+}
+
+function described(db: Database, botId: string) {
+  return db<DescribedVersionRow, DescribedVersionRow[]>('bot_versions')
+    .join('bots', 'bots.id', 'bot_versions.bot_id')
+    .where('bot_versions.bot_id', botId)
+    .select(
+      'bot_versions.id',
+      'kind',
+      'hash',
+      'hooks',
+      'actions',
+      'bot_versions.name',
+      'bot_versions.description',
+      'bot_versions.created_at',
+      db.raw('coalesce(bots.version_id = bot_versions.id, false) as is_deployed'),
+      db.raw(`${disabledReason('bot_versions.bot_id', 'bot_versions.id')} as disabled_reason`),
+    )
+}

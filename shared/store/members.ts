@@ -1,0 +1,60 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { DescribedMemberRow } from '../models/member.ts'
+import type { Database } from './database.ts'
+import type { AccountRow, Role } from './tables.ts'
+
+/** One page of a workspace's members, those who came last first. */
+export async function pageOfMembers(
+  db: Database,
+  workspaceId: string,
+  request: PageRequest,
+): Promise<Page<DescribedMemberRow>> {
+  const rows: DescribedMemberRow[] = await described(db, workspaceId).modify((builder) =>
+    page(builder, request, 'members.created_at', 'members.account_id'),
+  )
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.account_id }))
+}
+
+export async function findMember(
+  db: Database,
+  workspaceId: string,
+  accountId: string,
+): Promise<DescribedMemberRow | undefined> {
+  return described(db, workspaceId).where({ account_id: accountId }).first()
+}
+
+/** @param email in lower case */
+export async function findAccountByEmail(db: Database, email: string): Promise<AccountRow | undefined> {
+  return db('accounts').where({ email }).first()
+}
+
+export async function setRole(db: Database, workspaceId: string, accountId: string, role: Role): Promise<void> {
+  await db('members').where({ workspace_id: workspaceId, account_id: accountId }).update({ role })
+}
+
+/** Whether a workspace has an owner beside one account. */
+export async function hasOtherOwner(db: Database, workspaceId: string, accountId: string): Promise<boolean> {
+  const owners = db('members').where({ workspace_id: workspaceId, role: 'owner' })
+  return (await owners.whereNot({ account_id: accountId }).first('account_id')) !== undefined
+}
+
+/**
+ * Takes a member out of a workspace. An account that is a member of no other goes with its tokens: there is nothing left
+ * that it could open, and whoever is added by its address later begins anew.
+ */
+export async function deleteMember(transaction: Database, workspaceId: string, accountId: string): Promise<void> {
+  await transaction('members').where({ workspace_id: workspaceId, account_id: accountId }).delete()
+  // Whoever makes it a member elsewhere meanwhile is waited for, and then seen.
+  await transaction('accounts').where({ id: accountId }).forUpdate().first('id')
+  await transaction('accounts')
+    .where({ id: accountId })
+    .whereNotExists(transaction('members').where({ account_id: accountId }).select(transaction.raw('1')))
+    .delete()
+}
+
+function described(db: Database, workspaceId: string) {
+  return db<DescribedMemberRow, DescribedMemberRow[]>('members')
+    .join('accounts', 'accounts.id', 'members.account_id')
+    .where('workspace_id', workspaceId)
+    .select('account_id', 'role', 'members.created_at', 'accounts.name', 'email', 'picture_url')
+}

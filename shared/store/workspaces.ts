@@ -1,0 +1,69 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import type { DescribedWorkspaceRow } from '../models/workspace.ts'
+import type { Database } from './database.ts'
+import type { WorkspaceProfile } from './tables.ts'
+
+export async function findWorkspace(db: Database, id: string): Promise<DescribedWorkspaceRow | undefined> {
+  return described(db).where({ id }).first()
+}
+
+/** One page of the workspaces that an account is a member of, the oldest first. */
+export async function pageOfWorkspaces(
+  db: Database,
+  accountId: string,
+  handle: string | undefined,
+  request: PageRequest,
+): Promise<Page<DescribedWorkspaceRow>> {
+  const memberships = db('members').where({ account_id: accountId }).select('workspace_id')
+  const rows: DescribedWorkspaceRow[] = await described(db)
+    .whereIn('id', memberships)
+    .modify((builder) => {
+      if (handle !== undefined) void builder.where({ handle })
+      page(builder, { ...request, ascending: true })
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/** Keeps others from changing the workspace or who its members are until the transaction ends. False: there is none. */
+export async function lockWorkspace(transaction: Database, id: string): Promise<boolean> {
+  return (await transaction('workspaces').where({ id }).forNoKeyUpdate().first('id')) !== undefined
+}
+
+/** Sets the given fields and leaves the others as they are. */
+export async function updateWorkspaceFields(
+  db: Database,
+  id: string,
+  { name, handle, profile }: { name?: string | undefined; handle?: string | undefined; profile: WorkspaceProfile },
+): Promise<void> {
+  await db('workspaces')
+    .where({ id })
+    .update({
+      ...(name !== undefined && { name }),
+      ...(handle !== undefined && { handle }),
+      profile: db.raw('profile || ?::jsonb', [JSON.stringify(profile)]),
+      updated_at: db.fn.now(3),
+    })
+}
+
+/** Deletes a workspace with its members and integrations. It must have no bots. */
+export async function deleteWorkspaceRow(db: Database, id: string): Promise<void> {
+  await db('workspaces').where({ id }).delete()
+}
+
+export async function hasBots(db: Database, workspaceId: string): Promise<boolean> {
+  return (await db('bots').where({ workspace_id: workspaceId }).first('id')) !== undefined
+}
+
+/** Those of some handles that a workspace has. */
+export async function takenHandles(db: Database, handles: string[]): Promise<{ id: string; handle: string | null }[]> {
+  return db('workspaces').whereIn('handle', handles).select('id', 'handle')
+}
+
+function described(db: Database) {
+  const owner = db('members').whereRaw(`workspace_id = workspaces.id and role = 'owner'`)
+  return db<DescribedWorkspaceRow, DescribedWorkspaceRow[]>('workspaces').select(
+    'workspaces.*',
+    owner.orderBy(['created_at', 'account_id']).limit(1).select('account_id').as('owner_id'),
+    db.raw('(select count(*)::integer from bots where workspace_id = workspaces.id) as bot_count'),
+  )
+}

@@ -1,0 +1,211 @@
+import { Client } from '@botpress/chat'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '../../cli/free-port.ts'
+import { openLink, type Link } from '../chaos/network.ts'
+import { createChatter, type Chatter } from '../chatter.ts'
+import { replies } from '../outcomes.ts'
+import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../platform.ts'
+import { startProcess } from '../processes.ts'
+
+/** Says two things, with a pause between them where that is asked for. */
+const slowBot = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      await say('first')
+      if (event.preview === 'slowly') await new Promise((resolve) => setTimeout(resolve, 1500))
+      await say('second')
+    },
+  }
+  export const actions = { greet: () => ({ text: 'hello' }) }`
+
+/** The longest that anybody may wait for an answer, whatever is away; and for a whole platform to be back. */
+const answerMilliseconds = 3500
+const returnMilliseconds = 8000
+
+/** The address of a server by way of a link to it. */
+function through({ port }: Link, address: string): string {
+  const url = new URL(address)
+  url.port = String(port)
+  return url.href
+}
+
+async function timed<Result>(work: () => Promise<Result>): Promise<Result> {
+  const begin = performance.now()
+  const result = await work()
+  expect(performance.now() - begin).toBeLessThan(answerMilliseconds)
+  return result
+}
+
+const away = {
+  status: 503,
+  body: {
+    code: 503,
+    type: 'Internal',
+    id: expect.stringMatching(/^err_/),
+    message: expect.stringContaining('again'),
+  },
+}
+
+describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
+  const parts = new AsyncDisposableStack()
+  /** Has its own ways to the database and to Redis, which never fail. */
+  let platform: Platform
+  let database: Link
+  let redis: Link | undefined
+  let url: string
+  let bot: DeployedBot
+  let chatter: Chatter
+  let conversationId: string
+
+  beforeAll(async () => {
+    platform = parts.use(await openPlatform({ backEnd, worker: false }))
+    const { DATABASE_URL, REDIS_URL } = platform.environment
+    database = await linkTo(DATABASE_URL!)
+    redis = REDIS_URL === undefined ? undefined : await linkTo(REDIS_URL)
+    const port = String(await freePort())
+    url = `http://127.0.0.1:${port}`
+    const environment = {
+      DATABASE_URL: through(database, DATABASE_URL!),
+      ...(redis && { REDIS_URL: through(redis, REDIS_URL!) }),
+      PORT: port,
+      // What is stored while nobody can be woken must not have to wait for this.
+      WORKER_SWEEP_SECONDS: '600',
+      LOG_LEVEL: 'fatal',
+    }
+    bot = await platform.createBot()
+    chatter = await createChatter(bot.chatUrl)
+    conversationId = await chatter.createConversation()
+
+    database.cut()
+    redis?.cut()
+    for (const name of ['api', 'worker'] as const) {
+      const child = await startProcess(platform, name, environment)
+      parts.defer(async () => void (await child.stop()))
+    }
+    await vi.waitUntil(async () => (await get('/healthz')).status === 200, { timeout: 20_000 })
+  }, 60_000)
+  afterAll(() => parts.disposeAsync())
+
+  async function linkTo(address: string): Promise<Link> {
+    return parts.use(await openLink(() => Number(new URL(address).port)))
+  }
+
+  const get = (path: string, headers = {}) =>
+    send('GET', `${url}${path}`, undefined, headers).catch(() => ({ status: 0, body: undefined }))
+
+  /** Asks by way of the processes whose connections fail. */
+  function ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    return send(method, `${url}/chat/${bot.webhookId}${path}`, body, { 'x-user-key': chatter.key })
+  }
+
+  const say = (text: string, conversation = conversationId) =>
+    ask('POST', '/messages', { conversationId: conversation, payload: { type: 'text', text } })
+
+  async function untilReady(): Promise<void> {
+    const ready = { status: 200, body: { status: 'ok', database: 'ok', ...(redis && { redis: 'ok' }) } }
+    await expect.poll(() => get('/readyz'), { timeout: returnMilliseconds, interval: 50 }).toMatchObject(ready)
+  }
+
+  /** Says something in a conversation of its own, and waits for what the bot says to it. */
+  async function converse(): Promise<void> {
+    const conversation = await chatter.createConversation()
+    expect(await say('hello', conversation)).toMatchObject({ status: 201 })
+    await expect
+      .poll(() => replies(platform, conversation), { timeout: returnMilliseconds, interval: 50 })
+      .toEqual(['first', 'second'])
+  }
+
+  test('that start while everything is away stay up, refuse at once, and work when it is there', async () => {
+    const unready = { status: 503, body: { database: 'unavailable', ...(redis && { redis: 'unavailable' }) } }
+    expect(await get('/readyz')).toMatchObject(unready)
+    const answer = await timed(() => say('anybody there?'))
+    expect(answer).toMatchObject(away)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+
+    database.mend()
+    redis?.mend()
+    await untilReady()
+    const uploaded = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: slowBot })
+    expect(uploaded.status).toBe(200)
+    await converse()
+  }, 60_000)
+
+  test('whose database falls silent refuse what is under way and what comes, and go on when it is heard again', async () => {
+    const slow = await chatter.createConversation()
+    expect(await say('slowly', slow)).toMatchObject({ status: 201 })
+    await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
+    database.silence()
+    const underWay = await Promise.all([1, 2, 3].map(() => timed(() => say('is it lost?'))))
+    for (const answer of underWay) expect(answer).toMatchObject(away)
+
+    // From now on it is known.
+    const begin = performance.now()
+    expect(await say('hello?')).toMatchObject(away)
+    expect(performance.now() - begin).toBeLessThan(500)
+    expect(await timed(() => get('/readyz'))).toMatchObject({
+      status: 503,
+      body: { status: 'unavailable', database: 'unavailable', ...(redis && { redis: 'ok' }) },
+    })
+    expect(await get('/healthz')).toMatchObject({ status: 200 })
+
+    database.mend()
+    await untilReady()
+    await converse()
+    // The run that was cut off in the middle is none the worse for it.
+    await expect.poll(() => replies(platform, slow), { timeout: 10_000 }).toEqual(['first', 'second'])
+  }, 60_000)
+
+  test('whose database ends all connections and is back soon work on', async () => {
+    database.cut()
+    await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
+    expect(await timed(() => say('hello?'))).toMatchObject(away)
+    database.mend()
+    await untilReady()
+    await converse()
+  }, 60_000)
+
+  test('tell the published client what it understands, and event sources that they may come again', async () => {
+    const client = await Client.connect({ apiUrl: `${url}/chat/${bot.webhookId}`, userKey: chatter.key })
+    const listen = () =>
+      fetch(`${url}/chat/${bot.webhookId}/conversations/${conversationId}/listen`, {
+        headers: { 'x-user-key': chatter.key, accept: 'text/event-stream' },
+      })
+    database.cut()
+    await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
+    const failure = client.createConversation({})
+    await expect(failure).rejects.toMatchObject({ type: 'Internal', message: expect.stringContaining('again') })
+    const refused = await listen()
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    database.mend()
+    await untilReady()
+  }, 60_000)
+
+  test.runIf(backEnd === 'redis').each(['cut', 'silence'] as const)(
+    'whose Redis is away (%s) store what is said, and handle it as soon as it is back',
+    async (how) => {
+      const conversation = await chatter.createConversation()
+      redis![how]()
+      expect(await timed(() => say('stored', conversation))).toMatchObject({ status: 201 })
+      await expect
+        .poll(() => get('/readyz'), { timeout: answerMilliseconds })
+        .toMatchObject({ status: 503, body: { database: 'ok', redis: 'unavailable' } })
+      const begin = performance.now()
+      expect(await say('stored too', conversation)).toMatchObject({ status: 201 })
+      const headers = { authorization: `Bearer ${platform.token}`, 'x-bot-id': bot.id }
+      expect(await send('POST', `${url}/v1/chat/actions`, { type: 'greet', input: {} }, headers)).toMatchObject(away)
+      expect(performance.now() - begin).toBeLessThan(1000)
+
+      redis!.mend()
+      await untilReady()
+      await expect
+        .poll(() => replies(platform, conversation), { timeout: returnMilliseconds, interval: 50 })
+        .toEqual(['first', 'second', 'first', 'second'])
+      expect(await send('POST', `${url}/v1/chat/actions`, { type: 'greet', input: {} }, headers)).toMatchObject({
+        status: 200,
+      })
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Platform } from './platform.ts'
+
+const run = promisify(execFile)
+
+const released = '@botpress/cli@0.8.59'
+const fetchMilliseconds = 240_000
+
+/** How to come by the command line where it could not be fetched. */
+export const remedy = `bp was not found: fetch it with \`npx --yes --package ${released} -c 'bp --version'\`, online`
+
+/** The published command line, which npx keeps in its cache; undefined where it cannot be had. */
+export async function findPublishedCli(): Promise<string | undefined> {
+  const command = ['exec', '--yes', '--prefer-offline', `--package=${released}`, '-c', 'command -v bp']
+  // In a folder of its own: npm is not to take the versions of this project's dependencies for those that are asked for.
+  const options = { cwd: tmpdir(), timeout: fetchMilliseconds }
+  const found = await run('npm', command, options).catch(() => undefined)
+  return found?.stdout.trim().split('\n').at(-1) || undefined
+}
+
+export interface PublishedCli extends AsyncDisposable {
+  /** Runs a command, and gives what it prints. */
+  run(...command: string[]): Promise<string>
+  /** Copies one of the projects that the command line makes, with what it depends on. Gives its folder. */
+  createProject(template: string, change?: (packageFile: string) => string): Promise<string>
+}
+
+/** Opens the command line with a home of its own. Disposing removes all that it has written there. */
+export async function openPublishedCli(bp: string, { url }: Platform): Promise<PublishedCli> {
+  const home = await mkdtemp(join(tmpdir(), 'isobot-bp-'))
+  const modules = dirname(dirname(bp))
+  return {
+    async run(...command) {
+      const options = ['--botpress-home', join(home, 'settings'), '--confirm', '--verbose']
+      const environment = { ...process.env, BP_API_URL: url, NO_COLOR: '1', CI: '1' }
+      const { stdout, stderr } = await run(process.execPath, [bp, ...command, ...options], {
+        cwd: home,
+        env: environment,
+        timeout: 90_000,
+      })
+      return stdout + stderr
+    },
+    async createProject(template, change = (packageFile) => packageFile) {
+      const folder = join(home, template)
+      await cp(join(modules, '@botpress', 'cli', 'templates', template), folder, { recursive: true })
+      await symlink(modules, join(folder, 'node_modules'))
+      const packageFile = join(folder, 'package.json')
+      await writeFile(packageFile, change(await readFile(packageFile, 'utf8')))
+      return folder
+    },
+    [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }),
+  }
+}

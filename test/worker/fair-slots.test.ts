@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { FairSlots } from '../../worker/fair-slots.ts'
+
+/** Takes slots for a bot until it has its share, or so many. */
+function takeAll(slots: FairSlots, botId: string, most = Infinity): Disposable[] {
+  const taken: Disposable[] = []
+  while (taken.length < most) {
+    const slot = slots.take(botId)
+    if (!slot) break
+    taken.push(slot)
+  }
+  return taken
+}
+
+test('one bot has half of the slots, two have a third each, and some are left for a third one', () => {
+  const slots = new FairSlots(100)
+  const first = takeAll(slots, 'one')
+  expect(first).toHaveLength(50)
+  expect(takeAll(slots, 'two')).toHaveLength(25)
+  for (const slot of first.slice(0, 20)) slot[Symbol.dispose]()
+  expect(takeAll(slots, 'two')).toHaveLength(10)
+  expect(takeAll(slots, 'three').length).toBeGreaterThanOrEqual(10)
+})
+
+test.each([1, 2, 3])('each of as many bots as there are slots has one: %i', (count) => {
+  const slots = new FairSlots(count)
+  for (let bot = 0; bot < count; bot++) expect(slots.take(`bot ${bot}`)).toBeDefined()
+})
+
+test('a bot whose jobs end within a second has all slots until another comes, and its share from then on', () => {
+  let now = 0
+  const slots = new FairSlots(10, () => now)
+  const work = (botId: string) => {
+    now += 5
+    slots.take(botId)![Symbol.dispose]()
+  }
+  for (let job = 0; job < 200; job++) work('quick')
+  const taken = takeAll(slots, 'quick', 10)
+  expect(taken).toHaveLength(10)
+  for (const slot of taken) slot[Symbol.dispose]()
+
+  work('another')
+  expect(takeAll(slots, 'quick', 10)).toHaveLength(5)
+})
+
+test('a bot whose jobs take longer has its share although it is alone', () => {
+  let now = 0
+  const slots = new FairSlots(10, () => now)
+  const taken = takeAll(slots, 'slow')
+  now += 3000
+  for (const slot of taken) slot[Symbol.dispose]()
+  now += 3000
+  expect(takeAll(slots, 'slow')).toHaveLength(5)
+})
+
+test('jobs that are put back return one after the other, sooner where the bot’s jobs are quick, each bot’s in a row', () => {
+  let now = 0
+  const slots = new FairSlots(1, () => now)
+  const pauses = (botId: string) => [slots.pause(botId), slots.pause(botId), slots.pause(botId)]
+  expect(pauses('one')).toEqual([100, 110, 120])
+  expect(pauses('two')).toEqual([100, 110, 120])
+  for (let job = 0; job < 250; job++) slots.take('quick')![Symbol.dispose]()
+  expect(pauses('quick')).toEqual([100, 104, 108])
+  now = 1000
+  expect(slots.pause('one')).toBe(100)
+})

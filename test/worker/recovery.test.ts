@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Child } from '../../cli/children.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../platform.ts'
+import { startProcess as start } from '../processes.ts'
+import { sandboxesOf } from '../sandbox-processes.ts'
+
+const children: Child[] = []
+
+async function startWorker(environment: NodeJS.ProcessEnv = {}): Promise<Child> {
+  const child = await start(platform, 'worker', environment)
+  children.push(child)
+  return child
+}
+
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.stop()))
+})
+
+/** Answers in two parts, and takes its time between them. */
+const slowBot = (milliseconds: number) => `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      await say('first')
+      await new Promise((resolve) => setTimeout(resolve, ${milliseconds}))
+      await say('second')
+    },
+  }`
+
+/** Holds its job for long, and keeps the processors busy all the while. */
+const busyBot = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      const until = Date.now() + (event.preview === 'long' ? 9000 : 0)
+      do {
+        for (const end = performance.now() + 4; performance.now() < end;);
+        await new Promise((resolve) => setTimeout(resolve, 300))
+      } while (Date.now() < until)
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 'done' } })
+    },
+  }`
+
+const patience = { timeout: 30_000, interval: 20 }
+let platform: Platform
+
+/** Has somebody say something in so many conversations, and waits until the bot is in the middle of all answers. */
+async function startTalks(code: string, count: number) {
+  const bot = await platform.createBot(code)
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationIds = await Promise.all(Array.from({ length: count }, () => chatter.createConversation()))
+  await Promise.all(conversationIds.map((conversationId) => chatter.say(conversationId, 'hello')))
+  const said = () => platform.context.db('messages').where({ bot_id: bot.id, direction: 'outgoing' })
+  await expect.poll(async () => (await said()).length, patience).toBe(count)
+  return { bot, conversationIds }
+}
+
+/** By the database's clock, when the last of a bot's events was taken up again after `since`. */
+async function takenUpWithin(botId: string, since: number, count: number): Promise<number> {
+  const again = () => platform.context.db('events').where({ bot_id: botId, attempt: 2 })
+  await expect.poll(async () => (await again()).length, patience).toBe(count)
+  return Math.max(...(await again()).map(({ started_at: startedAt }) => startedAt!.getTime() - since))
+}
+
+describe.each(backEnds)('on %s', (backEnd) => {
+  beforeAll(async () => {
+    platform = await openPlatform({ backEnd, worker: false })
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('the conversations of a killed worker go on at another one within 10 seconds', async () => {
+    const victim = await startWorker()
+    const { bot, conversationIds } = await startTalks(slowBot(1500), 10)
+    await startWorker()
+    process.kill(victim.pid, 'SIGKILL')
+    expect(await takenUpWithin(bot.id, Date.now(), conversationIds.length)).toBeLessThan(10_000)
+    await endedEvents(platform, bot.id, conversationIds.length)
+    for (const conversationId of conversationIds) {
+      expect(await replies(platform, conversationId)).toEqual(['first', 'second'])
+    }
+  }, 60_000)
+
+  test('the conversations of a killed sandbox process go on within a second', async () => {
+    const worker = await startWorker()
+    const { bot, conversationIds } = await startTalks(slowBot(1500), 10)
+    for (const sandbox of sandboxesOf(worker.pid)) process.kill(sandbox, 'SIGKILL')
+    expect(await takenUpWithin(bot.id, Date.now(), conversationIds.length)).toBeLessThan(1000)
+    await endedEvents(platform, bot.id, conversationIds.length)
+    for (const conversationId of conversationIds) {
+      expect(await replies(platform, conversationId)).toEqual(['first', 'second'])
+    }
+  }, 60_000)
+
+  test('a worker with as much to do as it can never loses a job to another one', async () => {
+    // The second worker has no slot to spare either, and looks for jobs whose worker is gone all the while.
+    await Promise.all([startWorker({ WORKER_CONCURRENCY: '60' }), startWorker({ WORKER_CONCURRENCY: '60' })])
+    const bot = await platform.createBot(busyBot)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationIds = await Promise.all(Array.from({ length: 150 }, () => chatter.createConversation()))
+    await Promise.all(
+      conversationIds.map(async (conversationId, index) => {
+        await chatter.say(conversationId, index < 60 ? 'long' : 'short')
+        for (let count = 0; count < 4; count++) await chatter.say(conversationId, 'short')
+      }),
+    )
+    const events = await endedEvents(platform, bot.id, 5 * conversationIds.length)
+    expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['processed']))
+    expect(new Set(events.map(({ attempt }) => attempt))).toEqual(new Set([1]))
+  }, 90_000)
+})

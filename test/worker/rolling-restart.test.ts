@@ -1,0 +1,191 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Child } from '../../cli/children.ts'
+import { freePort } from '../../cli/free-port.ts'
+import { createChatter, type Chatter } from '../chatter.ts'
+import { listen } from '../event-stream.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../platform.ts'
+import { startProcess } from '../processes.ts'
+
+const children = new Set<Child>()
+let platform: Platform
+
+async function start(name: 'api' | 'worker', environment: NodeJS.ProcessEnv = {}): Promise<Child> {
+  const child = await startProcess(platform, name, environment)
+  children.add(child)
+  return child
+}
+
+async function stop(child: Child): Promise<void> {
+  const stoppedAt = Date.now()
+  expect(await child.stop()).toEqual({ code: 0, signal: null })
+  expect(Date.now() - stoppedAt).toBeLessThan(25_000)
+  children.delete(child)
+}
+
+afterEach(async () => {
+  await Promise.all([...children].map((child) => child.stop()))
+  children.clear()
+})
+
+const answeringBot = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client, state }) {
+      const count = (state.conversation.count ?? 0) + 1
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await client.createMessage({
+        conversationId: event.conversationId,
+        type: 'text',
+        payload: { text: 're: ' + event.preview + ', which is ' + count },
+      })
+      state.conversation.count = count
+    },
+  }`
+
+/** What spreads requests over the api processes. It sends none any more to one that was asked to stop. */
+interface Router {
+  urls: Set<string>
+  request(path: string, init: RequestInit): Promise<Response>
+}
+
+function openRouter(urls: string[]): Router {
+  const open = new Set(urls)
+  let turn = 0
+  return {
+    urls: open,
+    request: (path, init) => fetch(`${[...open][turn++ % open.size]}${path}`, init),
+  }
+}
+
+interface Talk {
+  conversationId: string
+  chatter: Chatter
+  said: string[]
+}
+
+/** Says one thing after the other until it is told to stop, and takes no refusal. */
+async function talk({ conversationId, chatter, said }: Talk, router: Router, isOver: () => boolean): Promise<void> {
+  const { pathname } = new URL(chatUrl)
+  while (!isOver()) {
+    const text = `message ${said.length + 1}`
+    const response = await router.request(`${pathname}/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-user-key': chatter.key },
+      body: JSON.stringify({ conversationId, payload: { type: 'text', text } }),
+    })
+    expect([response.status, await response.text()]).toEqual([201, expect.anything()])
+    said.push(text)
+    await pause(30)
+  }
+}
+
+/** Hears all that is said in a conversation, over one stream after the other, as event sources do. */
+async function hearAll({ conversationId, chatter }: Talk, { urls }: Router, isOver: () => boolean): Promise<string[]> {
+  const { pathname } = new URL(chatUrl)
+  const heard: string[] = []
+  let lastEventId: string | undefined
+  for (let turn = 0; !isOver(); turn++) {
+    const url = `${[...urls][turn % urls.size]}${pathname}`
+    const stream = await listen(url, chatter.key, conversationId, { lastEventId })
+    while (!isOver() && !(await Promise.race([stream.ended.then(() => true), pause(50, false)])));
+    await stream.close()
+    heard.push(...stream.frames().map(({ data }) => String(data.payload?.text)))
+    lastEventId = stream.ids().at(-1) ?? lastEventId
+  }
+  return heard
+}
+
+async function untilReady(url: string): Promise<void> {
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await expect.poll(isReady, { timeout: 30_000 }).toBe(true)
+}
+
+let chatUrl: string
+
+describe.each(backEnds)('on %s', (backEnd) => {
+  beforeAll(async () => {
+    const lock = { WORKER_LOCK_SECONDS: '2', WORKER_STALLED_SECONDS: '1', CHAT_RATE_LIMIT_USER: '0' }
+    platform = await openPlatform({ backEnd, worker: false, environment: lock })
+  })
+  afterAll(() => platform[Symbol.asyncDispose]())
+
+  test('every process is replaced, one after the other, while people talk: nobody is refused, and streams go on', async () => {
+    const ports = [String(await freePort()), String(await freePort())]
+    const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+    const apis = await Promise.all(ports.map((port) => start('api', { PORT: port })))
+    const workers = await Promise.all([start('worker'), start('worker')])
+    const bot = await platform.createBot(answeringBot)
+    chatUrl = bot.chatUrl
+    await Promise.all(urls.map(untilReady))
+    const chatter = await createChatter(chatUrl)
+    const talks: Talk[] = []
+    while (talks.length < 10) talks.push({ conversationId: await chatter.createConversation(), chatter, said: [] })
+
+    let isSaid = false
+    let isHeard = false
+    const router = openRouter(urls)
+    const talking = Promise.all(talks.map((each) => talk(each, router, () => isSaid)))
+    const hearing = Promise.all(talks.slice(0, 3).map((each) => hearAll(each, router, () => isHeard)))
+    // Whichever fails, the processes are ended first.
+    for (const each of [talking, hearing]) each.catch(() => {})
+    for (const [index, port] of ports.entries()) {
+      router.urls.delete(urls[index]!)
+      await stop(apis[index]!)
+      await start('api', { PORT: port })
+      await untilReady(urls[index]!)
+      router.urls.add(urls[index]!)
+      await start('worker')
+      await stop(workers[index]!)
+    }
+    isSaid = true
+    await talking
+
+    const count = talks.reduce((sum, { said }) => sum + said.length, 0)
+    expect(count).toBeGreaterThan(100)
+    await endedEvents(platform, bot.id, count)
+    // Nobody's run was cut short.
+    const events = await endedEvents(platform, bot.id, count)
+    expect(events.filter(({ attempt, status }) => attempt !== 1 || status !== 'processed')).toEqual([])
+    await pause(500)
+    isHeard = true
+    const heard = await hearing
+    for (const [index, talked] of talks.entries()) {
+      const answered = talked.said.map((text, place) => `re: ${text}, which is ${place + 1}`)
+      expect(await replies(platform, talked.conversationId)).toEqual(answered)
+      const all = [...talked.said, ...answered].toSorted()
+      expect((heard[index] ?? all).toSorted()).toEqual(all)
+    }
+  }, 120_000)
+
+  test('a worker that is killed while it stops has done nothing twice, and another one ends what it had begun', async () => {
+    const worker = await start('worker')
+    const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client, state }) {
+          const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+          const { message } = await say('first')
+          // The first run hangs; the one that repeats it finds its reply older than itself.
+          if (Date.now() - Date.parse(message.createdAt) < 1500) await new Promise(() => {})
+          await say('second')
+          state.conversation.runs = (state.conversation.runs ?? 0) + 1
+        },
+      }`)
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'hello')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
+    process.kill(worker.pid, 'SIGTERM')
+    await start('worker')
+    process.kill(worker.pid, 'SIGKILL')
+    expect(await worker.exited).toEqual({ code: null, signal: 'SIGKILL' })
+
+    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 2 }])
+    expect(await replies(platform, conversationId)).toEqual(['first', 'second'])
+    expect(await platform.context.db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ runs: 1 }])
+  }, 60_000)
+})

@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Child } from '../../cli/children.ts'
+import { createChatter } from '../chatter.ts'
+import { administer } from '../databases.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../platform.ts'
+import { startProcess as start } from '../processes.ts'
+import { removeKeys } from '../redis.ts'
+
+const children: Child[] = []
+let paused: Child | undefined
+let platform: Platform
+
+afterEach(async () => {
+  resume()
+  await Promise.all(children.splice(0).map((child) => child.stop()))
+  await platform[Symbol.asyncDispose]()
+})
+
+function resume(): void {
+  if (paused) process.kill(paused.pid, 'SIGCONT')
+  paused = undefined
+}
+
+async function startWorker(): Promise<Child> {
+  const child = await start(platform, 'worker')
+  children.push(child)
+  return child
+}
+
+const zombie = 'the zombie'
+const successor = 'the one that took over'
+
+/**
+ * Says who it is in all that it leaves behind: a reply, a line of the log, the state. The first reply tells a run
+ * whether it is the first one, for a repeated run finds it older than itself. In the conversation `slow` the run that
+ * takes over is under way for longer than the first one.
+ */
+const bot = (first: number) => `
+  export const hooks = {
+    async afterIncomingMessage({ event, client, state, logger }) {
+      const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      const { message } = await say('begun')
+      const isRepeated = Date.now() - Date.parse(message.createdAt) > 1000
+      const who = isRepeated ? '${successor}' : '${zombie}'
+      const repeated = event.preview === 'slow' ? ${first} : 0
+      await new Promise((resolve) => setTimeout(resolve, isRepeated ? repeated : ${first}))
+      logger.info(who)
+      if (event.preview !== 'silent') await say(who)
+      state.conversation.who = who
+      state.user[event.preview] = who
+    },
+  }`
+
+const lock = { WORKER_LOCK_SECONDS: '2', WORKER_STALLED_SECONDS: '1' }
+const patience = { timeout: 40_000, interval: 20 }
+
+/** Conversations in which the bot is in the middle of its first run. */
+async function startTalks(chatUrl: string) {
+  const chatter = await createChatter(chatUrl)
+  const talks = {
+    quick: await chatter.createConversation(),
+    slow: await chatter.createConversation(),
+    silent: await chatter.createConversation(),
+  }
+  for (const [text, conversationId] of Object.entries(talks)) await chatter.say(conversationId, text)
+  for (const conversationId of Object.values(talks)) {
+    await expect.poll(() => replies(platform, conversationId), patience).toEqual(['begun'])
+  }
+  return talks
+}
+
+type Talks = Awaited<ReturnType<typeof startTalks>>
+
+async function eventOf(conversationId: string) {
+  return platform.context.db('events').where({ conversation_id: conversationId }).first()
+}
+
+/** Until one event has ended, and the other is in the hands of another run: the zombie wants to end both. */
+async function untilTakenOver({ quick, slow }: Talks): Promise<void> {
+  await expect.poll(() => eventOf(quick), patience).toMatchObject({ attempt: 2, status: 'processed' })
+  await expect.poll(() => eventOf(slow), patience).toMatchObject({ attempt: 2, status: 'pending' })
+}
+
+/** All that is left behind is of the run that took over. */
+async function expectNoTrace(botId: string, talks: Talks): Promise<void> {
+  const { db } = platform.context
+  const events = await endedEvents(platform, botId, 3)
+  expect(events.map(({ attempt, status }) => [attempt, status])).toEqual([2, 2, 2].map((each) => [each, 'processed']))
+  expect(await replies(platform, talks.quick)).toEqual(['begun', successor])
+  expect(await replies(platform, talks.slow)).toEqual(['begun', successor])
+  expect(await replies(platform, talks.silent)).toEqual(['begun'])
+  const lines = await db('logs').where({ bot_id: botId }).pluck('message')
+  expect(lines).toEqual([successor, successor, successor])
+  const states = await db('states').where({ bot_id: botId }).orderBy('type').pluck('payload')
+  const ofUser = { quick: successor, slow: successor, silent: successor }
+  expect(states).toEqual([{ who: successor }, { who: successor }, { who: successor }, ofUser])
+}
+
+describe.each(backEnds)('on %s', (backEnd) => {
+  test('a worker that was paused until another one had taken its jobs over changes nothing when it goes on', async () => {
+    platform = await openPlatform({ backEnd, worker: false, environment: lock })
+    const worker = await startWorker()
+    const { id: botId, chatUrl } = await platform.createBot(bot(4000))
+    const talks = await startTalks(chatUrl)
+    paused = worker
+    process.kill(worker.pid, 'SIGSTOP')
+    await startWorker()
+    await untilTakenOver(talks)
+    resume()
+    // It lets its runs end.
+    expect(await worker.stop()).toEqual({ code: 0, signal: null })
+    await expectNoTrace(botId, talks)
+  }, 90_000)
+
+  test('a worker that has lost its jobs to another one, and does not know it, changes nothing', async () => {
+    platform = await openPlatform({ backEnd, worker: false, environment: lock })
+    const worker = await startWorker()
+    const { id: botId, chatUrl } = await platform.createBot(bot(8000))
+    const talks = await startTalks(chatUrl)
+    await startWorker()
+    await loseHolds()
+    await untilTakenOver(talks)
+    expect(await worker.stop()).toEqual({ code: 0, signal: null })
+    await expectNoTrace(botId, talks)
+  }, 90_000)
+
+  test('a run whose claim a crash of the database has taken back is not mixed up with the one that follows', async () => {
+    platform = await openPlatform({ backEnd, worker: false, environment: lock })
+    const { db } = platform.context
+    const worker = await startWorker()
+    const { id: botId, chatUrl } = await platform.createBot(bot(8000))
+    await startTalks(chatUrl)
+    await db('events').where({ bot_id: botId }).update({ attempt: 0 })
+    await loseHolds()
+    const events = await endedEvents(platform, botId, 3)
+    expect(events.map(({ attempt, status }) => [attempt, status])).toEqual([1, 1, 1].map((each) => [each, 'processed']))
+    // Both runs come to an end.
+    expect(await worker.stop()).toEqual({ code: 0, signal: null })
+    expect(await db('logs').where({ bot_id: botId })).toHaveLength(3)
+  }, 90_000)
+})
+
+/** Nobody holds the jobs any more that are under way, and whoever did cannot renew its hold. */
+async function loseHolds(): Promise<void> {
+  const { context, environment } = platform
+  const { redis } = context.config
+  if (redis) await removeKeys(redis.url, `${redis.prefix}:events:*:lock`)
+  else await administer(environment['DATABASE_URL']!, `update bullmq.job set lock_token = 'lost', locked_until_ms = 1`)
+}
