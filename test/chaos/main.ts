@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { backEnds } from '../bench/back-ends.ts'
+import { faultKinds } from './faults.ts'
+import { describeReport, isClean } from './report.ts'
+import { runChaos, type ChaosOptions } from './run.ts'
+
+const usage = `Usage: npm run chaos -- [options]
+  --backend redis|postgres|both   where jobs and signals live (both)
+  --messages <number>             messages at least (10000)
+  --conversations <number>        conversations at once (200)
+  --faults <number>               things that go wrong (60)
+  --spacing <seconds>             between two of them, on average (4)
+  --apis <number>                 api processes (2)
+  --workers <number>              worker processes (2)
+  --only <kinds>                  what may go wrong, with commas between (everything)
+  --seed <number>                 repeats a plan of faults (a new one)
+  --logs <level>                  what the processes log (fatal)`
+
+/**
+ * `npm run chaos`: people talk to a bot while processes are killed, servers crash and the network fails; then what came
+ * of it is compared with a run in which nothing goes wrong. See the README in this folder.
+ */
+async function main(): Promise<void> {
+  let runs: ChaosOptions[]
+  try {
+    runs = readOptions()
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
+    process.exitCode = 1
+    return
+  }
+  const stopped = untilStopped()
+  for (const options of runs) {
+    await using parts = new AsyncDisposableStack()
+    const how = await Promise.race([runAndReport(options, parts), stopped])
+    if (how !== 'stopped') continue
+    await parts.disposeAsync()
+    // What was just being started ends with this process.
+    process.exit(130)
+  }
+}
+
+async function runAndReport(options: ChaosOptions, parts: AsyncDisposableStack): Promise<void> {
+  console.error(`Chaos on ${options.backEnd}, seed ${options.seed}`)
+  const begunAt = performance.now()
+  const report = await runChaos(options, parts, (line) => {
+    console.error(`${((performance.now() - begunAt) / 1000).toFixed(0).padStart(4)} s  ${line}`)
+  })
+  console.log(describeReport(report))
+  if (!isClean(report)) process.exitCode = 1
+}
+
+async function untilStopped(): Promise<'stopped'> {
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+  return 'stopped'
+}
+
+function readOptions(): ChaosOptions[] {
+  const { values } = parseArgs({
+    options: {
+      backend: { type: 'string', default: 'both' },
+      messages: { type: 'string', default: '10000' },
+      conversations: { type: 'string', default: '200' },
+      faults: { type: 'string', default: '60' },
+      spacing: { type: 'string', default: '4' },
+      apis: { type: 'string', default: '2' },
+      workers: { type: 'string', default: '2' },
+      only: { type: 'string', default: faultKinds.join(',') },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+      logs: { type: 'string', default: 'fatal' },
+    },
+  })
+  const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
+  if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
+  const only = values.only.split(',')
+  const kinds = faultKinds.filter((kind) => only.includes(kind))
+  if (kinds.length < only.length) throw new Error(`--only must be of: ${faultKinds.join(', ')}`)
+  return chosen.map((backEnd) => ({
+    backEnd,
+    kinds,
+    apis: positive('apis', values.apis),
+    workers: positive('workers', values.workers),
+    seed: positive('seed', values.seed),
+    messages: positive('messages', values.messages),
+    conversations: positive('conversations', values.conversations),
+    faults: positive('faults', values.faults),
+    spacingMilliseconds: positive('spacing', values.spacing) * 1000,
+    drainMilliseconds: 120_000,
+    settings: {},
+    environment: { LOG_LEVEL: values.logs },
+  }))
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number > 0) return number
+  throw new Error(`--${name} must be a whole number above zero, not '${text}'`)
+}
+
+await main()

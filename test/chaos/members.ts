@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startChild, type Child, type Exit } from '../../cli/children.ts'
+import { sandboxesOf } from '../sandbox-processes.ts'
+import type { Link } from './network.ts'
+
+const repository = join(import.meta.dirname, '..', '..')
+
+export interface MemberOptions {
+  kind: 'api' | 'worker'
+  environment: NodeJS.ProcessEnv
+  /** Its ways to PostgreSQL and to Redis, and its clients' ways to it. */
+  links: Link[]
+}
+
+/** How long a platform's process manager takes to notice that a process is gone. */
+const noticeMilliseconds = 300
+
+/** One process of the platform, with a manager that starts it again whenever it ends. */
+export class Member {
+  readonly kind: 'api' | 'worker'
+  readonly links: Link[]
+  /** Ends that nobody asked for. */
+  readonly surprises: Exit[] = []
+
+  readonly #environment: NodeJS.ProcessEnv
+  #child: Child | undefined
+  #isEndAsked = false
+  #isOver = false
+  #managed: Promise<void> = Promise.resolve()
+
+  constructor({ kind, environment, links }: MemberOptions) {
+    this.kind = kind
+    this.links = links
+    this.#environment = environment
+  }
+
+  get isUp(): boolean {
+    return this.#child !== undefined
+  }
+
+  async start(): Promise<void> {
+    const script = join(repository, this.kind, 'main.ts')
+    const child = await startChild(this.kind, [process.execPath, script], {
+      directory: repository,
+      environment: this.#environment,
+    })
+    this.#child = child
+    this.#isEndAsked = false
+    this.#managed = this.#watch(child)
+  }
+
+  async #watch(child: Child): Promise<void> {
+    const exit = await child.exited
+    this.#child = undefined
+    if (!this.#isEndAsked) this.surprises.push(exit)
+    if (this.#isOver) return
+    await pause(noticeMilliseconds)
+    if (!this.#isOver) await this.start()
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGKILL' || signal === 'SIGTERM') this.#isEndAsked = true
+    if (this.#child) process.kill(this.#child.pid, signal)
+  }
+
+  /** Kills the processes that run bots for this worker; it is to replace them. Gives how many there were. */
+  killSandboxes(): number {
+    if (!this.#child) return 0
+    const sandboxes = sandboxesOf(this.#child.pid)
+    for (const sandbox of sandboxes) process.kill(sandbox, 'SIGKILL')
+    return sandboxes.length
+  }
+
+  /** Asks it to end, for good. */
+  async stop(): Promise<Exit | undefined> {
+    this.#isOver = true
+    this.#isEndAsked = true
+    const exit = await this.#child?.stop()
+    await this.#managed
+    return exit
+  }
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** The network between one process and one server, which can fail. */
+export interface Link extends AsyncDisposable {
+  /** Where the process finds the server. */
+  port: number
+  /** Ends all connections, and refuses others until it is mended. */
+  cut(): void
+  /** Carries nothing any more, without a word to either end, and carries it all when it is mended. */
+  silence(): void
+  /** Carries all to the server, and nothing back; when it is mended its connections end. */
+  loseAnswers(): void
+  mend(): void
+}
+
+/**
+ * Opens a link to a server of this machine.
+ *
+ * @param target gives the port of the server, which may change when it starts again
+ */
+export async function openLink(target: () => number): Promise<Link> {
+  /** Each end of each connection, with the other one. */
+  const ends = new Map<Socket, Socket>()
+  const nears = new Set<Socket>()
+  let state: 'whole' | 'cut' | 'silent' | 'deaf' = 'whole'
+  const server = createServer((near) => {
+    near.on('error', () => {})
+    if (state === 'cut') return void near.resetAndDestroy()
+    const far = connect(target(), '127.0.0.1')
+    far.on('error', () => {})
+    join(near, far)
+    join(far, near)
+    nears.add(near)
+    near.once('close', () => nears.delete(near))
+    if (state === 'deaf') loseAnswersTo(near)
+  })
+
+  function join(one: Socket, other: Socket): void {
+    one.setNoDelay(true)
+    ends.set(one, other)
+    if (state !== 'silent') one.pipe(other)
+    // However one end goes, the other one sees a connection that breaks.
+    one.once('close', () => {
+      ends.delete(one)
+      other.resetAndDestroy()
+    })
+  }
+
+  function loseAnswersTo(near: Socket): void {
+    ends.get(near)?.unpipe(near).resume()
+  }
+
+  function reset(): void {
+    for (const near of nears) near.resetAndDestroy()
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      state = 'cut'
+      reset()
+    },
+    silence() {
+      state = 'silent'
+      for (const [one, other] of ends) one.unpipe(other).pause()
+    },
+    loseAnswers() {
+      state = 'deaf'
+      for (const near of nears) loseAnswersTo(near)
+    },
+    mend() {
+      if (state === 'deaf') reset()
+      if (state === 'silent') for (const [one, other] of ends) one.pipe(other)
+      state = 'whole'
+    },
+    async [Symbol.asyncDispose]() {
+      state = 'cut'
+      reset()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

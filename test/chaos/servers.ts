@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { Client } from 'pg'
+import { startEmbeddedPostgres } from '../../cli/embedded-postgres.ts'
+import { migrate } from '../../migrations/migrate.ts'
+import { startRedis } from '../redis.ts'
+
+/** The database and the queue's server, which can be made to fail. */
+export interface Postgres {
+  port(): number
+  /** The database's address on a port: that of the server, or of a link to it. */
+  urlOn(port: number): string
+  /** Shuts down at once, as in a crash: nothing is written that was not yet. Starts again, and recovers from its log. */
+  crash(): Promise<void>
+}
+
+export interface RedisServer {
+  port(): number
+  flush(): Promise<void>
+  /** Ends and starts again, with nothing in it. */
+  restart(awayMilliseconds: number): Promise<void>
+  /** Takes away all holds on jobs, as when its clock jumps ahead. */
+  expireLocks(): Promise<void>
+}
+
+/**
+ * Starts a PostgreSQL with a migrated database.
+ *
+ * @param settings of the server; the default ones are durable
+ */
+export async function openPostgres(parts: AsyncDisposableStack, settings: Record<string, string>): Promise<Postgres> {
+  const directory = await mkdtemp(join(tmpdir(), 'isobot-chaos-'))
+  parts.defer(() => rm(directory, { recursive: true, force: true }))
+  const start = () => startEmbeddedPostgres({ directory, log: () => {}, settings })
+  let server = await start()
+  parts.defer(() => server.stop())
+  await migrate(server.url)
+  return {
+    port: () => Number(new URL(server.url).port),
+    urlOn(port) {
+      const url = new URL(server.url)
+      url.port = String(port)
+      return url.href
+    },
+    async crash() {
+      process.kill(server.pid, 'SIGQUIT')
+      await server.exited
+      server = await start()
+    },
+  }
+}
+
+export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServer> {
+  let server = await startRedis()
+  parts.defer(() => server.stop())
+
+  async function tell(act: (client: Redis) => Promise<unknown>): Promise<void> {
+    const client = new Redis(server.url)
+    try {
+      await act(client)
+    } finally {
+      client.disconnect()
+    }
+  }
+
+  return {
+    port: () => Number(new URL(server.url).port),
+    flush: () => tell((client) => client.flushall()),
+    async restart(awayMilliseconds) {
+      await server.stop()
+      await pause(awayMilliseconds)
+      server = await startRedis()
+    },
+    expireLocks: () =>
+      tell(async (client) => {
+        const locks = await client.keys('*:lock')
+        if (locks.length > 0) await client.del(locks)
+      }),
+  }
+}
+
+/** Does the same to a queue in PostgreSQL as is done to one in Redis. */
+export function openPostgresQueue(postgres: Postgres) {
+  async function tell(...statements: string[]): Promise<void> {
+    const client = new Client({ connectionString: postgres.urlOn(postgres.port()) })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+
+  return {
+    flush: () => tell('delete from bullmq.job', 'delete from bullmq.dedup', 'delete from bullmq.dedup_next'),
+    expireLocks: () => tell(`update bullmq.job set locked_until_ms = 1, lock_token = 'lost' where state = 'active'`),
+  }
+}
