@@ -3,6 +3,8 @@ import { RecentCounts } from '#shared/recent-counts.ts'
 /** For so long a bot counts as one that wants slots. */
 const presenceMilliseconds = 10_000
 const rateMilliseconds = 1000
+/** With so many slots given back in a second, the next bot has one within 50 ms, however long each was held. */
+const quickEnds = 20
 const firstReturnMilliseconds = 100
 /** Jobs of one bot come back one after the other, so that a long row of them costs next to nothing. */
 const mostBetweenReturns = 10
@@ -13,7 +15,8 @@ const leastBetweenReturns = 2
  *
  * A bot may always have one. It may have more while it holds fewer than are free: so one alone has half of them, two have
  * a third each, and there are always some left for whoever comes next. While no other bot has anything to do it may have
- * them all, if its jobs end within a second on average: soon enough for the next one that comes.
+ * them all, if its slots are given back soon enough for the next one that comes: within a second on average, or twenty a
+ * second.
  */
 export class FairSlots {
   readonly #slots: number
@@ -40,11 +43,16 @@ export class FairSlots {
   take(botId: string): Disposable | undefined {
     const held = this.#held.get(botId) ?? 0
     const isWithinShare = held === 0 || held < this.#slots - this.#inUse
-    if (!isWithinShare && !(held < this.#ended.of(botId) && this.#taken.isOnly(botId))) return undefined
+    if (!isWithinShare && !(this.#isQuick(botId, held) && this.#taken.isOnly(botId))) return undefined
     this.#held.set(botId, held + 1)
     this.#inUse += 1
     this.#taken.add(botId)
     return { [Symbol.dispose]: () => this.#give(botId) }
+  }
+
+  #isQuick(botId: string, held: number): boolean {
+    const ended = this.#ended.of(botId)
+    return held < ended || ended >= quickEnds
   }
 
   /** How long a job waits, in milliseconds, for which there was no slot. */

@@ -53,6 +53,23 @@ test('a bot whose jobs take longer has its share although it is alone', () => {
   expect(takeAll(slots, 'slow')).toHaveLength(5)
 })
 
+test('a bot that gives back many slots in a second has all of them, however long it held each', () => {
+  let now = 0
+  const slots = new FairSlots(100, () => now)
+  let held = takeAll(slots, 'steady')
+  expect(held).toHaveLength(50)
+  // Each is held for two seconds.
+  for (let second = 0; second < 4; second++) {
+    for (const slot of held.splice(0, 25)) {
+      now += 40
+      slot[Symbol.dispose]()
+      held.push(slots.take('steady')!)
+    }
+  }
+  held = [...held, ...takeAll(slots, 'steady', 50)]
+  expect(held).toHaveLength(100)
+})
+
 test('jobs that are put back return one after the other, sooner where the bot’s jobs are quick, each bot’s in a row', () => {
   let now = 0
   const slots = new FairSlots(1, () => now)
