@@ -26,7 +26,7 @@ test.concurrent.each(backEnds)(
       },
       parts,
     )
-    expect({ isClean: isClean(report), report: describeReport(report) }).toMatchObject({ isClean: true })
+    expect(isClean(report) ? '' : describeReport(report)).toBe('')
   },
   180_000,
 )
