@@ -64,7 +64,13 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     const stream = await listen(bot, alice, conversationId)
     const { body } = await alice.say(conversationId, 'once')
     const signal = { type: 'message_created', data: { ...body.message, isBot: false } } as const
-    const entry = { botId: bot.id, conversationId, sequence: 1, at: new Date(body.message.createdAt), hasWebhook: false }
+    const entry = {
+      botId: bot.id,
+      conversationId,
+      sequence: 1,
+      at: new Date(body.message.createdAt),
+      hasWebhook: false,
+    }
     await tellListeners(platform.context, entry, signal)
     await nudgeListeners(platform.context, conversationId)
     await alice.say(conversationId, 'the end')
