@@ -23,18 +23,21 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
     return
   }
   const log = createLogger(name, config.logLevel)
+  // From the start on: what is told to stop while it opens ends opening, and then stops in order.
+  const asked = untilAsked(config.hasParent).then((reason) => {
+    log.info({ reason }, 'Stopping')
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+    return setTimeout(() => {
+      log.error('Not everything ended in time')
+      process.exit(1)
+    }, graceMilliseconds)
+  })
   const work = await open(config, log).catch((error: unknown) => {
     log.fatal({ err: error }, 'Could not start')
     process.exit(1)
   })
 
-  const reason = await untilAsked(config.hasParent)
-  log.info({ reason }, 'Stopping')
-  const overdue = setTimeout(() => {
-    log.error('Not everything ended in time')
-    process.exit(1)
-  }, graceMilliseconds)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
+  const overdue = await asked
   await work[Symbol.asyncDispose]()
   clearTimeout(overdue)
   log.info('Stopped')

@@ -129,7 +129,8 @@ async function stopMembers({ members }: ChaosPlatform): Promise<string[]> {
   const ends = await Promise.all(members.map(async (member) => ({ member, exit: await member.stop() })))
   return ends.flatMap(({ member, exit }) => [
     ...member.surprises.map(({ code, signal }) => `the ${member.kind} ended by itself (${signal ?? `code ${code}`})`),
-    ...(exit && exit.code !== 0
+    // One whose program did not listen for the signal yet had nothing to put in order.
+    ...(exit && exit.code !== 0 && exit.signal !== 'SIGTERM'
       ? [`the ${member.kind} did not stop in order (${exit.signal ?? `code ${exit.code}`})`]
       : []),
   ])

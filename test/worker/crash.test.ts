@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Child } from '../../cli/children.ts'
+import { freePort } from '../../cli/free-port.ts'
 import { createChatter } from '../chatter.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
@@ -99,7 +100,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
   }, 90_000)
 
   test('an api process of its own answers, and ends its streams and itself at SIGTERM', async () => {
-    const port = String(Number(platform.environment['PORT']) + 1)
+    const port = String(await freePort())
     const api = await startProcess(platform, 'api', { PORT: port })
     const bot = await platform.createBot()
     const chatter = await createChatter(bot.chatUrl)
