@@ -1,0 +1,89 @@
+import { session, signOut } from '../state/session.ts'
+
+/** What the server, or the way to it, has to say against a request. */
+export class Failure extends Error {
+  /** 0 where the server was not reached. */
+  status: number
+  type: string
+  /** By which the operator finds the words of a 500 in the log. */
+  id: string | undefined
+  metadata: Record<string, unknown>
+
+  constructor(status: number, { type = 'Unknown', message = '', id, metadata = {} }: Partial<ErrorBody>) {
+    super(message || 'The server gave no reason')
+    this.name = 'Failure'
+    this.status = status
+    this.type = type
+    this.id = id
+    this.metadata = metadata
+  }
+}
+
+interface ErrorBody {
+  id: string
+  type: string
+  message: string
+  metadata: Record<string, unknown>
+}
+
+export interface Request {
+  query?: Record<string, string | number | boolean | undefined>
+  body?: object
+  abort?: AbortSignal
+  /** Who asks, where that is not who is signed in. */
+  as?: { token: string; workspaceId?: string }
+}
+
+/**
+ * Asks the Admin API.
+ *
+ * @param path after `/v1/admin`
+ * @throws Failure; where the token is no longer taken, after signing out
+ */
+export async function ask<Answer>(method: string, path: string, request: Request = {}): Promise<Answer> {
+  const { query = {}, body, abort, as = session.value } = request
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  const response = await reach(`/v1/admin${path}${search && `?${search}`}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${as?.token ?? ''}`,
+      ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    ...(abort && { signal: abort }),
+  })
+  if (response.ok) return (await response.json()) as Answer
+  const failure = new Failure(response.status, await errorOf(response))
+  if (failure.status === 401 && !request.as) signOut('The token is not taken any more: sign in with another.')
+  throw failure
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new Failure(0, {
+      type: 'Unreachable',
+      message: 'The server cannot be reached. This page goes on trying; see whether the api runs.',
+    })
+  }
+}
+
+async function errorOf(response: Response): Promise<Partial<ErrorBody>> {
+  try {
+    return (await response.json()) as Partial<ErrorBody>
+  } catch {
+    return { message: `The server answered ${response.status} ${response.statusText}` }
+  }
+}
+
+/** What to tell people of a failure: what is wrong, and what they can do. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Failure)) return error instanceof Error ? error.message : String(error)
+  if (error.status === 403) return `${error.message}. Ask an administrator of the workspace for that role.`
+  if (error.status === 500) return `Something went wrong in the server. Its log tells more under ${error.id}.`
+  return error.message
+}

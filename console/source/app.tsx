@@ -1,0 +1,55 @@
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { BotPage } from './bot/bot-page.tsx'
+import { AuditPage } from './pages/audit-page.tsx'
+import { BotsPage } from './pages/bots-page.tsx'
+import { MembersPage } from './pages/members-page.tsx'
+import { QueuePage } from './pages/queue-page.tsx'
+import { SignInPage } from './pages/sign-in-page.tsx'
+import { TokensPage } from './pages/tokens-page.tsx'
+import { Empty } from './parts/loaded.tsx'
+import { Mended } from './parts/mended.tsx'
+import { Notices } from './parts/notices.tsx'
+import { Shell } from './shell.tsx'
+import { segments, to } from './state/route.ts'
+import { session } from './state/session.ts'
+
+export function App(): JSX.Element {
+  return (
+    <>
+      {session.value ? (
+        <Shell key={session.value.workspaceId}>
+          <Mended key={segments.value.slice(0, 2).join('/')}>
+            <CurrentPage />
+          </Mended>
+        </Shell>
+      ) : (
+        <SignInPage />
+      )}
+      <Notices />
+    </>
+  )
+}
+
+function CurrentPage(): JSX.Element {
+  const [section = 'bots', id, ...rest] = segments.value
+  if (section === 'bots') return id === undefined ? <BotsPage /> : <BotPage key={id} id={id} segments={rest} />
+  if (section === 'queue') return <QueuePage />
+  if (section === 'members') return <MembersPage />
+  if (section === 'tokens') return <TokensPage />
+  if (section === 'audit') return <AuditPage />
+  return <NotFound />
+}
+
+function NotFound(): JSX.Element {
+  useEffect(() => {
+    document.title = 'Not found · Isobot'
+  }, [])
+  return (
+    <Empty title="There is no such page">
+      <a class="button" href={to('bots')}>
+        Go to the bots
+      </a>
+    </Empty>
+  )
+}

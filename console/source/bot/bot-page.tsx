@@ -1,0 +1,145 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { ask, Failure } from '../api/ask.ts'
+import type { Bot, BotHealth } from '../api/types.ts'
+import { ChatDock } from '../chat/chat-dock.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Refusal, Skeleton } from '../parts/loaded.tsx'
+import { Mended } from '../parts/mended.tsx'
+import { Status } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { useResource, type Resource } from '../state/resource.ts'
+import { to } from '../state/route.ts'
+import { CodeTab } from './code-tab.tsx'
+import { ErrorsTab } from './errors-tab.tsx'
+import { EventsTab } from './events-tab.tsx'
+import { healthOf } from './health.ts'
+import { IntegrationsTab } from './integrations-tab.tsx'
+import { LogsTab } from './logs-tab.tsx'
+import { OverviewTab } from './overview-tab.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { chatIsOpen, type TabProps } from './tab.ts'
+import { VersionsTab } from './versions-tab.tsx'
+
+const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Element }> = {
+  overview: { label: 'Overview', Tab: OverviewTab },
+  events: { label: 'Events', Tab: EventsTab },
+  logs: { label: 'Logs', Tab: LogsTab },
+  errors: { label: 'Errors', Tab: ErrorsTab },
+  code: { label: 'Code', Tab: CodeTab },
+  versions: { label: 'Versions', Tab: VersionsTab },
+  integrations: { label: 'Integrations', Tab: IntegrationsTab },
+  settings: { label: 'Settings', Tab: SettingsTab },
+}
+
+/** One bot: its state at the top, its tabs below, and beside both the chat with it. */
+export function BotPage({ id, segments }: { id: string; segments: string[] }): JSX.Element {
+  const [name = 'overview', ...rest] = segments
+  const bot = useResource(`bot ${id}`, (abort) => ask<{ bot: Bot }>('GET', `/bots/${id}`, { abort }), { every: 15_000 })
+  const found = bot.data?.bot
+  const tab = tabs[name]
+  useEffect(() => {
+    document.title = `${found?.name ?? 'Bot'} · ${tab?.label ?? 'Not found'} · Isobot`
+  }, [found?.name, tab?.label])
+
+  if (bot.error instanceof Failure && bot.error.status === 404) {
+    return (
+      <Empty title="The workspace has no such bot">
+        <a class="button" href={to('bots')}>
+          Go to the bots
+        </a>
+      </Empty>
+    )
+  }
+  return (
+    <div class={`bot-page ${chatIsOpen.value ? 'with-chat' : ''}`}>
+      <div class="bot-main">
+        <BotHeader id={id} bot={found} />
+        <Tabs id={id} current={name} />
+        {bot.error !== undefined && <Refusal error={bot.error} reload={bot.reload} />}
+        <div class="tab">
+          {!tab ? (
+            <Empty title="There is no such page" />
+          ) : found ? (
+            <Mended key={name}>
+              <tab.Tab bot={found} reloadBot={bot.reload} segments={rest} />
+            </Mended>
+          ) : (
+            <Skeleton lines={6} />
+          )}
+        </div>
+      </div>
+      {found && chatIsOpen.value && <ChatDock key={found.id} bot={found} onClose={() => (chatIsOpen.value = false)} />}
+    </div>
+  )
+}
+
+function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Element {
+  const health = useHealth(id)
+  const { tone, word } = health.data ? healthOf(health.data.health) : { tone: 'quiet' as const, word: '…' }
+  return (
+    <header class="page-header bot-header">
+      <div>
+        <nav aria-label="Breadcrumb" class="breadcrumb">
+          <a href={to('bots')}>Bots</a>
+        </nav>
+        <h1>
+          {bot?.name ?? '\u00a0'}
+          <Status tone={tone}>{word}</Status>
+        </h1>
+        <p class="facts">
+          {bot?.version ? (
+            <span>
+              Version <code>{bot.version.hash.slice(0, 7)}</code> in service since <Time at={bot.deployedAt} />
+            </span>
+          ) : (
+            <span>{bot ? 'No code is in service' : '\u00a0'}</span>
+          )}
+          <Copy text={id} label="id" />
+        </p>
+      </div>
+      <div class="actions">
+        <button
+          type="button"
+          class="button"
+          aria-pressed={chatIsOpen.value}
+          onClick={() => (chatIsOpen.value = !chatIsOpen.value)}
+        >
+          <Icon name="chat" />
+          Chat
+        </button>
+      </div>
+    </header>
+  )
+}
+
+/** A bot's health of the last hour. */
+export function useHealth(id: string): Resource<{ health: BotHealth }> {
+  return useResource(
+    `health ${id} 1h`,
+    (abort) => ask<{ health: BotHealth }>('GET', `/bots/${id}/health`, { query: { window: '1h' }, abort }),
+    { every: 10_000 },
+  )
+}
+
+function Tabs({ id, current }: { id: string; current: string }): JSX.Element {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const link = nav.current?.querySelector('[aria-current]')
+    link?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [current])
+  return (
+    <nav class="tabs" aria-label="Parts of the bot" ref={nav}>
+      {Object.entries(tabs).map(([name, { label }]) => (
+        <a
+          key={name}
+          href={name === 'overview' ? to('bots', id) : to('bots', id, name)}
+          aria-current={name === current ? 'page' : undefined}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,174 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask, explain, Failure } from '../api/ask.ts'
+import type { Bot, VersionWithCode } from '../api/types.ts'
+import type { CodeEditor } from '../editor/open-editor.ts'
+import { Icon } from '../parts/icons.tsx'
+import { Refusal, Skeleton } from '../parts/loaded.tsx'
+import { notify } from '../state/notices.ts'
+import { useResource } from '../state/resource.ts'
+import { query, to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
+import type { TabProps } from './tab.ts'
+import { firstCode } from './first-code.ts'
+
+/** The code in service, to be changed and deployed. */
+export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
+  const { version } = bot
+  const code = useResource(version && `code ${version.id}`, (abort) =>
+    ask<{ version: VersionWithCode }>('GET', `/bots/${bot.id}/versions/${version?.id}`, { abort }),
+  )
+  // After an upload there is another version, and the editor stays until its code has come.
+  const last = useRef<string>(undefined)
+  last.current = code.data?.version.code ?? last.current
+  if (!version) return <Editing key="none" bot={bot} code={firstCode} isNew reloadBot={reloadBot} />
+  return (
+    <>
+      {last.current !== undefined && <Editing key={bot.id} bot={bot} code={last.current} reloadBot={reloadBot} />}
+      {code.error !== undefined && <Refusal error={code.error} reload={code.reload} />}
+      {last.current === undefined && code.error === undefined && <Skeleton lines={10} />}
+    </>
+  )
+}
+
+/** Texts that were changed and not deployed, by bot, as long as the page is open. */
+const drafts = new Map<string, { code: string; basedOn: string }>()
+
+interface EditingProps {
+  bot: Bot
+  /** What is in service. */
+  code: string
+  isNew?: boolean
+  reloadBot: () => void
+}
+
+function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const editor = useRef<CodeEditor>(undefined)
+  const [isReady, setIsReady] = useState(false)
+  const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
+  const [isBusy, setIsBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const made = madeElsewhere(bot, code)
+  const isReadOnly = made !== undefined || !mayChange.value
+  const inService = useRef(code)
+
+  const deploy = async () => {
+    if (isReadOnly || !editor.current) return
+    const text = editor.current.read()
+    setIsBusy(true)
+    setProblem('')
+    try {
+      await ask<{ bot: Bot }>('PUT', `/bots/${bot.id}`, { body: { code: text } })
+      inService.current = text
+      drafts.delete(bot.id)
+      setIsChanged(editor.current.read() !== text)
+      notify('good', 'Deployed: it handles all events from now on.')
+      reloadBot()
+    } catch (error) {
+      setProblem(explain(error))
+      const at = placeOf(error)
+      if (at) editor.current.mark(at, explain(error))
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  const latestDeploy = useRef(deploy)
+  latestDeploy.current = deploy
+
+  useEffect(() => {
+    let isGone = false
+    const open = async () => {
+      const { openEditor } = await import('../editor/open-editor.ts')
+      if (isGone) return
+      const onChange = (text: string) => {
+        const differs = text !== inService.current
+        setIsChanged(differs)
+        setProblem('')
+        if (differs) drafts.set(bot.id, { code: text, basedOn: inService.current })
+        else drafts.delete(bot.id)
+      }
+      const text = drafts.get(bot.id)?.code ?? code
+      editor.current = openEditor(place.current!, { code: text, isReadOnly, onChange, onDeploy: latestDeploy })
+      const line = Number(query.value.get('line'))
+      if (line > 0) editor.current.goTo({ line, column: Number(query.value.get('column')) || 1 })
+      setIsReady(true)
+    }
+    void open()
+    return () => {
+      isGone = true
+      editor.current?.dispose()
+      editor.current = undefined
+    }
+  }, [isReadOnly])
+
+  // Somebody else deployed: an untouched editor follows.
+  useEffect(() => {
+    if (inService.current === code) return
+    inService.current = code
+    if (drafts.has(bot.id)) setProblem('Somebody deployed another version meanwhile. What you deploy replaces it.')
+    else editor.current?.write(code)
+  }, [code])
+
+  useEffect(() => {
+    if (!isChanged || isNew) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isChanged])
+
+  return (
+    <section class="code" aria-label="Code">
+      <div class="toolbar">
+        <span class="file">
+          <code>bot.ts</code>
+          {isChanged && !isReadOnly && <span class="status warn">not deployed</span>}
+        </span>
+        <span class="spacer" />
+        {isChanged && !isReadOnly && !isNew && (
+          <button type="button" class="button" onClick={() => editor.current?.write(inService.current)}>
+            Discard
+          </button>
+        )}
+        <button
+          type="button"
+          class="button primary"
+          disabled={!isReady || isBusy || isReadOnly || !isChanged}
+          title="Ctrl+S or ⌘S in the editor"
+          onClick={deploy}
+        >
+          <Icon name="deploy" />
+          {isBusy ? 'Deploying' : 'Deploy'}
+        </button>
+      </div>
+      {made && (
+        <p class="hint">
+          {made} <a href={to('bots', bot.id, 'versions')}>Versions</a> shows what has changed.
+        </p>
+      )}
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div class="editor" ref={place}>
+        {!isReady && <Skeleton lines={12} />}
+      </div>
+    </section>
+  )
+}
+
+/** Why code is not to be edited here: it is what a bundler made of other files. */
+function madeElsewhere(bot: Bot, code: string): string | undefined {
+  if (bot.version?.kind === 'sdk')
+    return 'This is a bundle of the public SDK: change its project, and deploy it from there.'
+  if (!code.includes('\n//# sourceMappingURL=')) return undefined
+  return 'This is a bundle: change the files it was made of, and deploy them with “isobot deploy”.'
+}
+
+/** Where an upload was refused, if it was for something in the code. */
+function placeOf(error: unknown): { line: number; column: number } | undefined {
+  if (!(error instanceof Failure)) return undefined
+  const { line, column } = error.metadata
+  return typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined
+}

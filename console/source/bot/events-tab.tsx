@@ -1,0 +1,208 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask, explain } from '../api/ask.ts'
+import type { EventStatus, EventSummary } from '../api/types.ts'
+import { formatMilliseconds } from '../format.ts'
+import { Select } from '../parts/choice.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { moveBetweenRows } from '../parts/rows.ts'
+import { SearchField } from '../parts/search-field.tsx'
+import { Outcome } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { notify } from '../state/notices.ts'
+import { useResource } from '../state/resource.ts'
+import { query, setQuery, to } from '../state/route.ts'
+import { chatIsOpen, type TabProps } from './tab.ts'
+import { EventPanel } from './event-panel.tsx'
+
+type StatusChoice = EventStatus | ''
+const statuses: { value: StatusChoice; label: string }[] = [
+  { value: '', label: 'All outcomes' },
+  { value: 'processed', label: 'Processed' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'ignored', label: 'Ignored' },
+  { value: 'scheduled', label: 'Scheduled' },
+  { value: 'canceled', label: 'Canceled' },
+]
+
+interface EventPage {
+  events: EventSummary[]
+  meta: { nextToken?: string }
+  /** How far a rare filter got in one page. */
+  searchedUntil?: string
+}
+
+/** What the address asks for, as the API takes it. */
+function filterOfPage(): Record<string, string> {
+  const names = ['status', 'type', 'conversationId', 'userId', 'text'] as const
+  return Object.fromEntries(names.map((name) => [name, query.value.get(name) ?? '']).filter(([, value]) => value))
+}
+
+/** What has happened to the bot, newest first, and one of it in full beside the list. */
+export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
+  const filter = filterOfPage()
+  const key = `events ${bot.id} ${JSON.stringify(filter)}`
+  const load = (abort: AbortSignal | undefined, nextToken?: string) =>
+    ask<EventPage>('GET', `/bots/${bot.id}/events`, {
+      query: { ...filter, pageSize: 50, nextToken },
+      ...(abort && { abort }),
+    })
+  const latest = useResource(key, (abort) => load(abort), { every: 3000 })
+  const older = useOlder(key, load)
+  return (
+    <div class={`events ${eventId === undefined ? '' : 'with-event'}`}>
+      <section class="event-list" aria-label="Events">
+        <Filters filter={filter} />
+        <Loaded of={latest} lines={10}>
+          {(page) => {
+            const events = withoutRepeats([...page.events, ...older.events])
+            const { nextToken, searchedUntil } = older.last ?? { ...page.meta, searchedUntil: page.searchedUntil }
+            return (
+              <>
+                {events.length === 0 && nextToken === undefined && (
+                  <NoEvents isFiltered={Object.keys(filter).length > 0} />
+                )}
+                <ol class="plain" aria-label="Timeline" onKeyDown={moveBetweenRows}>
+                  {events.map((event) => (
+                    <EventRow key={event.id} botId={bot.id} event={event} isOpen={event.id === eventId} />
+                  ))}
+                </ol>
+                {nextToken !== undefined && (
+                  <p class="more">
+                    <button type="button" class="button" disabled={older.isBusy} onClick={() => older.load(nextToken)}>
+                      Show older events
+                    </button>
+                    {searchedUntil && (
+                      <span class="quiet">
+                        Searched back to <Time at={searchedUntil} />
+                      </span>
+                    )}
+                  </p>
+                )}
+              </>
+            )
+          }}
+        </Loaded>
+      </section>
+      {eventId !== undefined && <EventPanel key={eventId} bot={bot} eventId={eventId} />}
+    </div>
+  )
+}
+
+type Load = (abort: AbortSignal | undefined, nextToken: string) => Promise<EventPage>
+
+/** The pages after the first, which nothing is added to. */
+function useOlder(key: string, load: Load) {
+  const [state, setState] = useState<{ key: string; events: EventSummary[]; last?: LastPage }>({ key, events: [] })
+  const [isBusy, setIsBusy] = useState(false)
+  const current = state.key === key ? state : { key, events: [] }
+  return {
+    events: current.events,
+    last: current.last,
+    isBusy,
+    async load(nextToken: string) {
+      setIsBusy(true)
+      try {
+        const { events, meta, searchedUntil } = await load(undefined, nextToken)
+        setState({ key, events: [...current.events, ...events], last: { nextToken: meta.nextToken, searchedUntil } })
+      } catch (error) {
+        notify('bad', explain(error))
+      } finally {
+        setIsBusy(false)
+      }
+    },
+  }
+}
+
+interface LastPage {
+  nextToken: string | undefined
+  searchedUntil: string | undefined
+}
+
+/** Newer events push older ones into the next page, where they come again. */
+function withoutRepeats(events: EventSummary[]): EventSummary[] {
+  return [...new Map(events.toReversed().map((event) => [event.id, event])).values()].toReversed()
+}
+
+function Filters({ filter }: { filter: Record<string, string> }): JSX.Element {
+  const others = ['type', 'conversationId', 'userId'].filter((name) => filter[name])
+  return (
+    <div class="toolbar">
+      <SearchField
+        label="Search ids, words, reasons"
+        value={filter['text'] ?? ''}
+        onChange={(text) => setQuery({ text })}
+      />
+      <Select
+        label="Outcome"
+        options={statuses}
+        value={(filter['status'] ?? '') as StatusChoice}
+        onChange={(status) => setQuery({ status })}
+      />
+      {others.map((name) => (
+        <button
+          key={name}
+          type="button"
+          class="chip"
+          title="Remove this filter"
+          onClick={() => setQuery({ [name]: '' })}
+        >
+          {name}: <code>{filter[name]}</code>
+          <Icon name="close" />
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function NoEvents({ isFiltered }: { isFiltered: boolean }): JSX.Element {
+  if (isFiltered) {
+    return (
+      <Empty icon="search" title="No event is like that">
+        <button
+          type="button"
+          class="button"
+          onClick={() => setQuery({ status: '', type: '', conversationId: '', userId: '', text: '' })}
+        >
+          Show all events
+        </button>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing has happened yet">
+      <p>Say something to the bot, and it is here.</p>
+      <button type="button" class="button primary" onClick={() => (chatIsOpen.value = true)}>
+        <Icon name="chat" />
+        Open the chat
+      </button>
+    </Empty>
+  )
+}
+
+function EventRow(props: { botId: string; event: EventSummary; isOpen: boolean }): JSX.Element {
+  const { botId, event, isOpen } = props
+  return (
+    <li>
+      <a
+        data-row
+        class="event-row"
+        href={to('bots', botId, 'events', event.id) + location.search}
+        aria-current={isOpen ? 'true' : undefined}
+      >
+        <Outcome of={event.status} />
+        <span class="what">
+          {event.preview ?? <code>{event.type}</code>}
+          {event.preview !== undefined && <code class="quiet">{event.type}</code>}
+          {event.failureReason && <span class="reason">{event.failureReason}</span>}
+        </span>
+        <span class="number quiet">{formatMilliseconds(event.milliseconds)}</span>
+        <span class="number quiet when">
+          <Time at={event.createdAt} />
+        </span>
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,14 @@
+/** What a bot that is made here begins with. */
+export const firstCode = `import type { Hooks } from 'isobot/bot'
+
+export const hooks: Hooks = {
+  async afterIncomingMessage({ event, client, logger }) {
+    logger.info('Heard:', event.preview)
+    await client.createMessage({
+      conversationId: event.conversationId,
+      type: 'text',
+      payload: { text: \`You said: \${event.preview}\` },
+    })
+  },
+}
+`

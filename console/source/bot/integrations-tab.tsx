@@ -1,0 +1,115 @@
+import type { JSX } from 'preact'
+import { ask } from '../api/ask.ts'
+import type { Installation } from '../api/types.ts'
+import { formatMilliseconds, plural } from '../format.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Outcome, Status } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { useResource } from '../state/resource.ts'
+import { to } from '../state/route.ts'
+import type { TabProps } from './tab.ts'
+
+/** What connects the bot to the world, and how its last registrations went. */
+export function IntegrationsTab({ bot }: TabProps): JSX.Element {
+  const installations = useResource(
+    `installations ${bot.id}`,
+    (abort) => ask<{ installations: Installation[] }>('GET', `/bots/${bot.id}/installations`, { abort }),
+    { every: 10_000 },
+  )
+  return (
+    <section aria-label="Integrations" class="installations">
+      <Loaded of={installations}>
+        {({ installations }) => (
+          <>
+            {installations.map((installation) => (
+              <Installed
+                key={installation.id}
+                botId={bot.id}
+                installation={installation}
+                url={bot.integrations[installation.alias]?.webhookUrl}
+              />
+            ))}
+            {installations.length < 2 && (
+              <Empty title="No further integration">
+                <p>
+                  Deploy one with the command line, and install it with <code>updateBot</code>:{' '}
+                  <a href="/docs" target="_blank" rel="noreferrer">
+                    API reference
+                  </a>
+                  .
+                </p>
+              </Empty>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+interface InstalledProps {
+  botId: string
+  installation: Installation
+  url: string | undefined
+}
+
+function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
+  const isChat = installation.integrationId === undefined
+  const reason = installation.disabledReason ?? installation.statusReason
+  return (
+    <article class="panel installation">
+      <header>
+        <h2>{installation.alias}</h2>
+        <span class="quiet">{isChat ? 'part of every bot' : `${installation.name} ${installation.version}`}</span>
+        <span class="spacer" />
+        {!installation.enabled ? <Status tone="quiet">switched off</Status> : <Outcome of={installation.status} />}
+      </header>
+      {url && <Copy text={url} label={isChat ? 'address for chat clients' : 'webhook address'} />}
+      {reason && <p class="error-message">{reason}</p>}
+      {!isChat && (
+        <dl class="facts-grid">
+          <div>
+            <dt>Registers</dt>
+            <dd>{installation.schedule ?? 'when it is installed'}</dd>
+          </div>
+          {installation.nextRegisterAt && (
+            <div>
+              <dt>Next</dt>
+              <dd>
+                <Time at={installation.nextRegisterAt} />
+              </dd>
+            </div>
+          )}
+          {installation.identifier && (
+            <div>
+              <dt>Identifier</dt>
+              <dd>{installation.identifier}</dd>
+            </div>
+          )}
+          {installation.registerFailures > 0 && (
+            <div>
+              <dt>In a row</dt>
+              <dd class="bad">{plural(installation.registerFailures, 'failure')}</dd>
+            </div>
+          )}
+        </dl>
+      )}
+      {installation.registrations.length > 0 && (
+        <ol class="plain registrations" aria-label="Registrations, newest first">
+          {installation.registrations.map((one) => (
+            <li key={one.eventId}>
+              <Outcome of={one.status} />
+              <a href={to('bots', botId, 'events', one.eventId)}>{one.type}</a>
+              <span class="reason">{one.failureReason}</span>
+              <span class="number quiet">{formatMilliseconds(one.milliseconds)}</span>
+              <span class="number quiet">
+                <Time at={one.createdAt} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </article>
+  )
+}

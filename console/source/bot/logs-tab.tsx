@@ -1,0 +1,145 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask } from '../api/ask.ts'
+import type { LogLine } from '../api/types.ts'
+import { Select } from '../parts/choice.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Refusal } from '../parts/loaded.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { query, setQuery } from '../state/route.ts'
+import { chatIsOpen, type TabProps } from './tab.ts'
+import { LogLines } from './log-lines.tsx'
+
+const betweenLooksMilliseconds = 700
+const mostLines = 2000
+const firstLines = 100
+
+const levels = [
+  { value: '', label: 'All levels' },
+  { value: 'info', label: 'Info and above' },
+  { value: 'warn', label: 'Warnings and errors' },
+  { value: 'error', label: 'Errors' },
+] as const
+type Level = (typeof levels)[number]['value']
+
+/** What the bot logs, as it comes. */
+export function LogsTab({ bot }: TabProps): JSX.Element {
+  const level = (query.value.get('level') ?? '') as Level
+  const words = query.value.get('text') ?? ''
+  const [isPaused, setIsPaused] = useState(false)
+  const { lines, isCut, error, clear } = useLiveLog(bot.id, { level, messageContains: words }, isPaused)
+  const end = useStayAtEnd(lines)
+  return (
+    <section class="logs" aria-label="Log">
+      <div class="toolbar">
+        <SearchField label="Search the log" value={words} onChange={(text) => setQuery({ text })} />
+        <Select label="Level" options={levels} value={level} onChange={(level) => setQuery({ level })} />
+        <button type="button" class="button" aria-pressed={isPaused} onClick={() => setIsPaused(!isPaused)}>
+          <Icon name={isPaused ? 'play' : 'pause'} />
+          {isPaused ? 'Go on' : 'Pause'}
+        </button>
+        <button type="button" class="button" onClick={clear}>
+          Clear
+        </button>
+      </div>
+      {error !== undefined && <Refusal error={error} />}
+      <div class="log-scroll" ref={end} tabIndex={0} role="log" aria-label="Lines of the log" aria-live="off">
+        {isCut && <p class="quiet">Lines were left out: more came than could be shown.</p>}
+        {lines === undefined ? null : lines.length > 0 ? (
+          <LogLines botId={bot.id} lines={lines} />
+        ) : (
+          <Empty icon="audit" title={words || level ? 'No line is like that' : 'Nothing is logged yet'}>
+            <p>
+              What code gives to <code>logger.info</code> or <code>console.log</code> comes here as it happens.
+            </p>
+            <button type="button" class="button" onClick={() => (chatIsOpen.value = true)}>
+              <Icon name="chat" />
+              Open the chat
+            </button>
+          </Empty>
+        )}
+      </div>
+      <p class="live quiet">
+        <i class={isPaused ? '' : 'is-live'} /> {isPaused ? 'Paused' : 'Live'}
+      </p>
+    </section>
+  )
+}
+
+interface NewLines {
+  logs: LogLine[]
+  next: string
+  isCut: boolean
+}
+
+interface LiveLog {
+  lines: LogLine[] | undefined
+  isCut: boolean
+  error: unknown
+  clear: () => void
+}
+
+/** Asks for what is new, again and again, unless it is paused or nobody looks; nothing in between is missed. */
+function useLiveLog(botId: string, filter: { level: string; messageContains: string }, isPaused: boolean): LiveLog {
+  const key = JSON.stringify([botId, filter])
+  const [state, setState] = useState<{ key: string; lines?: LogLine[]; next?: string; isCut: boolean }>({
+    key,
+    isCut: false,
+  })
+  const [error, setError] = useState<unknown>(undefined)
+  const current = state.key === key ? state : { key, isCut: false }
+  const latest = useRef(current)
+  latest.current = current
+
+  useEffect(() => {
+    if (isPaused) return
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = async () => {
+      try {
+        const { next, lines = [], isCut } = latest.current
+        if (!document.hidden || next === undefined) {
+          const query = { ...filter, ...(next === undefined ? { pageSize: firstLines } : { after: next }) }
+          const answer = await ask<NewLines>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
+          const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-mostLines) : lines
+          latest.current = { key, lines: all, next: answer.next, isCut: isCut || (next !== undefined && answer.isCut) }
+          setState(latest.current)
+          setError(undefined)
+        }
+      } catch (error) {
+        if (abort.signal.aborted) return
+        setError(error)
+      }
+      if (!abort.signal.aborted) timer = setTimeout(look, betweenLooksMilliseconds)
+    }
+    void look()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [key, isPaused])
+
+  return {
+    lines: current.lines,
+    isCut: current.isCut,
+    error,
+    clear: () => setState({ ...latest.current, lines: [], isCut: false }),
+  }
+}
+
+/** Keeps the end in sight as lines come, unless somebody has scrolled away from it. */
+function useStayAtEnd(lines: unknown) {
+  const element = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    const place = element.current!
+    const note = () => (isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40)
+    place.addEventListener('scroll', note)
+    return () => place.removeEventListener('scroll', note)
+  }, [])
+  useEffect(() => {
+    const place = element.current!
+    if (isAtEnd.current) place.scrollTop = place.scrollHeight
+  }, [lines])
+  return element
+}

@@ -1,0 +1,172 @@
+import type { JSX } from 'preact'
+import { ask } from '../api/ask.ts'
+import { windows, type BotHealth, type ErrorGroup, type Window } from '../api/types.ts'
+import { formatCount, formatMilliseconds, formatShare } from '../format.ts'
+import { Chart } from '../parts/chart.tsx'
+import { Segmented } from '../parts/choice.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Time } from '../parts/time.tsx'
+import { useResource } from '../state/resource.ts'
+import { query, setQuery, to } from '../state/route.ts'
+import type { TabProps } from './tab.ts'
+
+const labels: Record<Window, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' }
+
+export function windowOfPage(usual: Window): Window {
+  const asked = query.value.get('window')
+  return windows.find((one) => one === asked) ?? usual
+}
+
+/** Lets one choose how far back the page looks; the address keeps it. */
+export function WindowChoice({ value }: { value: Window }): JSX.Element {
+  const options = windows.map((value) => ({ value, label: labels[value] }))
+  return <Segmented label="How far back" options={options} value={value} onChange={(window) => setQuery({ window })} />
+}
+
+/** How the bot does: figures, and charts of what happened and how long it took. */
+export function OverviewTab({ bot }: TabProps): JSX.Element {
+  const window = windowOfPage('1h')
+  const health = useResource(
+    `health ${bot.id} ${window}`,
+    (abort) => ask<{ health: BotHealth }>('GET', `/bots/${bot.id}/health`, { query: { window }, abort }),
+    { every: window === '1h' ? 5000 : 30_000 },
+  )
+  return (
+    <>
+      {bot.version?.disabledReason !== undefined && <OutOfService reason={bot.version.disabledReason} botId={bot.id} />}
+      <div class="toolbar">
+        <WindowChoice value={window} />
+      </div>
+      <Loaded of={health} lines={8}>
+        {({ health }) => (
+          <>
+            <Figures health={health} />
+            <div class="charts">
+              <EventsChart health={health} />
+              <TimesChart health={health} />
+            </div>
+          </>
+        )}
+      </Loaded>
+      <LatestErrors botId={bot.id} window={window} />
+    </>
+  )
+}
+
+function OutOfService({ reason, botId }: { reason: string; botId: string }): JSX.Element {
+  return (
+    <div class="refusal" role="alert">
+      <Icon name="alert" />
+      <span>
+        This version runs no more: {reason}. <a href={to('bots', botId, 'code')}>Mend and deploy it</a>, or{' '}
+        <a href={to('bots', botId, 'versions')}>roll back to another one</a>.
+      </span>
+    </div>
+  )
+}
+
+function Figures({ health }: { health: BotHealth }): JSX.Element {
+  const { processed, failed, ignored } = health.events
+  const figures: [label: string, value: string, note: JSX.Element | string, tone?: string][] = [
+    ['Events', formatCount(processed + failed + ignored), `${formatCount(ignored)} ignored`],
+    ['Error rate', formatShare(health.errorRate), `${formatCount(failed)} failed`, failed > 0 ? 'bad' : ''],
+    ['Handled in', formatMilliseconds(health.p50), `95 % within ${formatMilliseconds(health.p95)}`],
+    ['Time in queue', formatMilliseconds(health.queueP50), `95 % within ${formatMilliseconds(health.queueP95)}`],
+    [
+      'Waiting now',
+      formatCount(health.waiting),
+      health.oldestWaitingAt ? (
+        <>
+          the oldest since <Time at={health.oldestWaitingAt} />
+        </>
+      ) : (
+        'nothing is behind'
+      ),
+    ],
+  ]
+  return (
+    <dl class="figures">
+      {figures.map(([label, value, note, tone = '']) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd class={tone}>{value}</dd>
+          <dd class="note">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function EventsChart({ health: { buckets, bucketSeconds } }: { health: BotHealth }): JSX.Element {
+  const per = bucketSeconds === 60 ? 'minute' : bucketSeconds === 900 ? '15 minutes' : '2 hours'
+  const done = buckets.map(({ processed, ignored }) => processed + ignored)
+  return (
+    <Chart
+      title={`Events per ${per}`}
+      times={buckets.map(({ at }) => Date.parse(at) / 1000)}
+      kind="bars"
+      series={[
+        { label: 'handled', tone: 'accent', values: done },
+        { label: 'failed', tone: 'bad', values: buckets.map(({ failed }) => failed) },
+      ]}
+      format={(value) => (value === null ? '–' : formatCount(value))}
+    />
+  )
+}
+
+function TimesChart({ health: { buckets } }: { health: BotHealth }): JSX.Element {
+  return (
+    <Chart
+      title="Time to handle an event"
+      times={buckets.map(({ at }) => Date.parse(at) / 1000)}
+      kind="lines"
+      series={[
+        { label: 'median', tone: 'accent', values: buckets.map(({ p50 }) => p50) },
+        { label: '95 %', tone: 'second', values: buckets.map(({ p95 }) => p95) },
+        { label: 'queue, 95 %', tone: 'quiet', values: buckets.map(({ queueP95 }) => queueP95) },
+      ]}
+      format={formatMilliseconds}
+    />
+  )
+}
+
+const mostErrors = 3
+
+function LatestErrors({ botId, window }: { botId: string; window: Window }): JSX.Element {
+  const errors = useResource(
+    `errors ${botId} ${window}`,
+    (abort) => ask<{ errors: ErrorGroup[] }>('GET', `/bots/${botId}/errors`, { query: { window }, abort }),
+    { every: 30_000 },
+  )
+  return (
+    <section class="panel" aria-label="Errors">
+      <header>
+        <h2>Errors</h2>
+        <a href={`${to('bots', botId, 'errors')}?window=${window}`}>All errors</a>
+      </header>
+      <Loaded of={errors} lines={2}>
+        {({ errors }) =>
+          errors.length === 0 ? (
+            <p class="nothing">
+              <Icon name="check" /> No event failed in this time.
+            </p>
+          ) : (
+            <ul class="plain">
+              {errors.slice(0, mostErrors).map(({ id, message, count, lastAt, eventIds: [eventId = ''] }) => (
+                <li key={id}>
+                  <a href={to('bots', botId, 'events', eventId)}>
+                    <code>{message}</code>
+                  </a>
+                  <span class="quiet">
+                    {formatCount(count)}×, last <Time at={lastAt} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

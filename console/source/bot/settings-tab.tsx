@@ -1,0 +1,191 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask } from '../api/ask.ts'
+import type { Bot } from '../api/types.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { attempt } from '../state/notices.ts'
+import { navigate, to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
+import type { TabProps } from './tab.ts'
+
+/** The bot's name, what it may reach, its secrets, and its end. */
+export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
+  const [isDeleting, setIsDeleting] = useState(false)
+  const change = async (body: object, done: string) => {
+    const isDone = await attempt(() => ask('PUT', `/bots/${bot.id}`, { body }), done)
+    if (isDone) reloadBot()
+    return isDone
+  }
+  const isFixed = !mayChange.value
+  return (
+    <fieldset class="settings" disabled={isFixed}>
+      <NameForm bot={bot} change={change} />
+      <HostsForm bot={bot} change={change} />
+      <SecretsForm bot={bot} change={change} />
+      {!isFixed && (
+        <section class="panel">
+          <header>
+            <h2>Delete the bot</h2>
+          </header>
+          <p class="quiet">With its code, conversations, users, events and logs, for good.</p>
+          <button type="button" class="button danger" onClick={() => setIsDeleting(true)}>
+            <Icon name="trash" />
+            Delete
+          </button>
+        </section>
+      )}
+      {isDeleting && <DeleteBot bot={bot} onClose={() => setIsDeleting(false)} />}
+    </fieldset>
+  )
+}
+
+interface FormProps {
+  bot: Bot
+  change: (body: object, done: string) => Promise<boolean>
+}
+
+function NameForm({ bot, change }: FormProps): JSX.Element {
+  const [name, setName] = useState(bot.name)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    void change({ name: name.trim() }, 'The bot has another name.')
+  }
+  return (
+    <form class="panel" onSubmit={submit}>
+      <label class="field">
+        Name
+        <input required maxLength={200} value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+      </label>
+      <button type="submit" class="button" disabled={name.trim() === bot.name || name.trim() === ''}>
+        Save
+      </button>
+    </form>
+  )
+}
+
+function HostsForm({ bot, change }: FormProps): JSX.Element {
+  const granted = (bot.permissions.net ?? []).join('\n')
+  const [hosts, setHosts] = useState(granted)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const net = hosts.split(/[\s,]+/).filter(Boolean)
+    void change({ permissions: { ...bot.permissions, net } }, 'The bot reaches these hosts now.')
+  }
+  return (
+    <form class="panel" onSubmit={submit}>
+      <label class="field">
+        Hosts that its code may reach
+        <textarea
+          rows={Math.max(2, hosts.split('\n').length)}
+          placeholder={'api.example.com\n*.example.org'}
+          spellcheck={false}
+          value={hosts}
+          onInput={({ currentTarget }) => setHosts(currentTarget.value)}
+        />
+      </label>
+      <p class="quiet">One on each line. Nothing granted, nothing reached.</p>
+      <button type="submit" class="button" disabled={hosts.trim() === granted}>
+        Save
+      </button>
+    </form>
+  )
+}
+
+function SecretsForm({ bot, change }: FormProps): JSX.Element {
+  const [name, setName] = useState('')
+  const [value, setValue] = useState('')
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (!(await change({ secrets: { [name.trim()]: value } }, `The code finds it as env.SECRET_${name.trim()}.`)))
+      return
+    setName('')
+    setValue('')
+  }
+  return (
+    <form class="panel" onSubmit={submit}>
+      <header>
+        <h2>Secrets</h2>
+      </header>
+      {bot.secrets.length > 0 && (
+        <ul class="plain secrets">
+          {bot.secrets.map((secret) => (
+            <li key={secret}>
+              <code>{secret}</code>
+              <button
+                type="button"
+                class="button small"
+                aria-label={`Remove ${secret}`}
+                onClick={() => void change({ secrets: { [secret]: null } }, `${secret} is removed.`)}
+              >
+                Remove
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="pair">
+        <label class="field">
+          Name of a secret
+          <input
+            required
+            placeholder="API_KEY"
+            spellcheck={false}
+            autocomplete="off"
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          Value
+          <input
+            required
+            type="password"
+            autocomplete="off"
+            value={value}
+            onInput={({ currentTarget }) => setValue(currentTarget.value)}
+          />
+        </label>
+      </div>
+      <p class="quiet">It is stored encrypted and shown to nobody; one of the same name is replaced.</p>
+      <button type="submit" class="button" disabled={name.trim() === '' || value === ''}>
+        Save
+      </button>
+    </form>
+  )
+}
+
+/** Asks for the bot's name, so that no bot is deleted for another. */
+function DeleteBot({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
+  const [typed, setTyped] = useState('')
+  const remove = async (event: Event) => {
+    event.preventDefault()
+    if (await attempt(() => ask('DELETE', `/bots/${bot.id}`), `${bot.name} is deleted.`)) navigate(to('bots'))
+  }
+  return (
+    <Dialog title={`Delete ${bot.name}`} onClose={onClose}>
+      <form onSubmit={remove}>
+        <div class="dialog-text">
+          <label class="field">
+            Type the bot’s name to delete it
+            <input
+              required
+              autoFocus
+              autocomplete="off"
+              value={typed}
+              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            />
+          </label>
+        </div>
+        <footer>
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button danger" disabled={typed !== bot.name}>
+            Delete for good
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import type { JSX } from 'preact'
+import { to } from '../state/route.ts'
+
+/** Positions in what is uploaded as one file, which the editor of the console shows. */
+const ownPosition = /\bbot\.ts:(\d+):(\d+)/
+
+/** The stack of an error. Its places in the bot's code lead to the editor. */
+export function Stack({ botId, stack }: { botId: string; stack: string }): JSX.Element {
+  return (
+    <pre class="stack" tabIndex={0} role="region" aria-label="Stack">
+      {withPlaces(botId, stack)}
+    </pre>
+  )
+}
+
+/** A text with its places in the bot's code as links. */
+export function withPlaces(botId: string, text: string): (string | JSX.Element)[] {
+  return text.split(/(\bbot\.ts:\d+:\d+)/).map((part, index) => {
+    const [, line, column] = ownPosition.exec(part) ?? []
+    if (line === undefined || column === undefined) return part
+    return (
+      <a key={index} href={`${to('bots', botId, 'code')}?line=${line}&column=${column}`}>
+        {part}
+      </a>
+    )
+  })
+}

@@ -1,0 +1,168 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask } from '../api/ask.ts'
+import type { Version, VersionWithCode } from '../api/types.ts'
+import { Confirm } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded, Skeleton } from '../parts/loaded.tsx'
+import { moveBetweenRows } from '../parts/rows.ts'
+import { Status } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { attempt } from '../state/notices.ts'
+import { useResource } from '../state/resource.ts'
+import { to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
+import type { TabProps } from './tab.ts'
+
+/** The versions of the code, what they change, and the way back to each. */
+export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps): JSX.Element {
+  const [asksFor, setAsksFor] = useState<'rollback' | Version>()
+  const versions = useResource(
+    `versions ${bot.id}`,
+    (abort) => ask<{ versions: Version[] }>('GET', `/bots/${bot.id}/versions`, { query: { pageSize: 50 }, abort }),
+    { every: 10_000 },
+  )
+  const carryOut = async () => {
+    const isRollback = asksFor === 'rollback'
+    const path = isRollback ? `/bots/${bot.id}/rollback` : `/bots/${bot.id}/versions/deploy`
+    const body = isRollback || !asksFor ? {} : { versionId: asksFor.id }
+    await attempt(() => ask('POST', path, { body }), 'The version is in service, for all events from now on.')
+    versions.reload()
+    reloadBot()
+  }
+  return (
+    <section aria-label="Versions">
+      <Loaded of={versions}>
+        {({ versions }) => {
+          if (versions.length === 0) {
+            return (
+              <Empty title="No code was uploaded yet">
+                <a class="button primary" href={to('bots', bot.id, 'code')}>
+                  Write some
+                </a>
+              </Empty>
+            )
+          }
+          const deployed = versions.find(({ isDeployed }) => isDeployed)
+          const hasFormer = versions.some(
+            ({ id, createdAt }) => deployed && id !== deployed.id && createdAt < deployed.createdAt,
+          )
+          const chosen = versions.find(({ id }) => id === chosenId)
+          return (
+            <>
+              <div class="toolbar">
+                <p class="quiet">Choose a version to see what it changed.</p>
+                <span class="spacer" />
+                {hasFormer && mayChange.value && (
+                  <button type="button" class="button" onClick={() => setAsksFor('rollback')}>
+                    <Icon name="replay" />
+                    Roll back
+                  </button>
+                )}
+              </div>
+              <ol class="plain versions" aria-label="Versions" onKeyDown={moveBetweenRows}>
+                {versions.map((version) => (
+                  <li key={version.id} class={version.id === chosenId ? 'chosen' : ''}>
+                    <a data-row href={to('bots', bot.id, 'versions', version.id)}>
+                      <code>{version.hash.slice(0, 7)}</code>
+                      {!version.hash.startsWith(version.name) && <strong>{version.name}</strong>}
+                      <span class="quiet">
+                        {version.description ?? [...version.hooks, ...version.actions].join(', ')}
+                      </span>
+                    </a>
+                    {version.disabledReason !== undefined && <Status tone="bad">out of service</Status>}
+                    {version.isDeployed && <Status tone="good">in service</Status>}
+                    <span class="number quiet">
+                      <Time at={version.createdAt} />
+                    </span>
+                    {!version.isDeployed && mayChange.value ? (
+                      <button type="button" class="button small" onClick={() => setAsksFor(version)}>
+                        Deploy
+                      </button>
+                    ) : (
+                      <span />
+                    )}
+                  </li>
+                ))}
+              </ol>
+              {chosen && (
+                <Difference key={chosen.id} botId={bot.id} chosen={chosen} against={against(versions, chosen)} />
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+      {asksFor && (
+        <Confirm
+          title={asksFor === 'rollback' ? 'Roll back' : `Deploy ${asksFor.name}`}
+          action={asksFor === 'rollback' ? 'Roll back' : 'Deploy'}
+          onClose={() => setAsksFor(undefined)}
+          onConfirm={carryOut}
+        >
+          {asksFor === 'rollback' ? (
+            <p>The version that was uploaded before the present one handles all events from now on.</p>
+          ) : (
+            <p>
+              The code of <Time at={asksFor.createdAt} /> handles all events from now on. Nothing else of the bot
+              changes.
+            </p>
+          )}
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+/** What a version is compared with: the one in service; for that one itself, the one before it. */
+function against(versions: Version[], chosen: Version): Version | undefined {
+  if (!chosen.isDeployed) return versions.find(({ isDeployed }) => isDeployed)
+  return versions[versions.indexOf(chosen) + 1]
+}
+
+interface DifferenceProps {
+  botId: string
+  chosen: Version
+  against: Version | undefined
+}
+
+function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const [isReady, setIsReady] = useState(false)
+  const load = (id: string, abort: AbortSignal) =>
+    ask<{ version: VersionWithCode }>('GET', `/bots/${botId}/versions/${id}`, { abort })
+  const sources = useResource(`difference ${chosen.id} ${against?.id}`, async (abort) => {
+    const [after, before] = await Promise.all([load(chosen.id, abort), against && load(against.id, abort)])
+    return { after: after.version.code, before: before?.version.code ?? '' }
+  })
+  // From the older to the newer one, whichever is in service.
+  const isOlder = against !== undefined && chosen.createdAt < against.createdAt
+  useEffect(() => {
+    if (!sources.data) return
+    const { before, after } = sources.data
+    let opened: { dispose(): void } | undefined
+    let isGone = false
+    const open = async () => {
+      const { openDifference } = await import('../editor/open-difference.ts')
+      if (isGone) return
+      setIsReady(true)
+      opened = isOlder ? openDifference(place.current!, after, before) : openDifference(place.current!, before, after)
+    }
+    void open()
+    return () => {
+      isGone = true
+      opened?.dispose()
+    }
+  }, [sources.data])
+  const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
+  return (
+    <section class="difference" aria-label="Difference">
+      <h3>
+        {older ? <code>{older.hash.slice(0, 7)}</code> : 'nothing'} → <code>{newer?.hash.slice(0, 7)}</code>
+      </h3>
+      <Loaded of={sources}>{() => null}</Loaded>
+      <div class="editor" ref={place}>
+        {!isReady && <Skeleton lines={8} />}
+      </div>
+    </section>
+  )
+}

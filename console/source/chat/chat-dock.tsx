@@ -1,0 +1,140 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { explain } from '../api/ask.ts'
+import type { Bot } from '../api/types.ts'
+import { Icon } from '../parts/icons.tsx'
+import { Skeleton } from '../parts/loaded.tsx'
+import { to } from '../state/route.ts'
+import type { Conversation } from './conversation.ts'
+import { Payload } from './payload.tsx'
+
+/** A conversation with the bot beside its page. */
+export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
+  const [conversation, setConversation] = useState<Conversation>()
+  const [problem, setProblem] = useState('')
+  const [round, setRound] = useState(0)
+  const webhookId = bot.integrations['chat']?.webhookId ?? ''
+
+  useEffect(() => {
+    let isGone = false
+    let opened: Conversation | undefined
+    setProblem('')
+    setConversation(undefined)
+    void (async () => {
+      try {
+        const { openConversation } = await import('./conversation.ts')
+        opened = await openConversation(webhookId, round > 0)
+        if (isGone) opened.end()
+        else setConversation(opened)
+      } catch (error) {
+        setProblem(`The chat cannot be opened: ${explain(error)}`)
+      }
+    })()
+    return () => {
+      isGone = true
+      opened?.end()
+    }
+  }, [webhookId, round])
+
+  return (
+    <aside class="chat" aria-label={`Chat with ${bot.name}`}>
+      <header>
+        <h2>Chat</h2>
+        {conversation && (
+          <a class="quiet" href={`${to('bots', bot.id, 'events')}?conversationId=${conversation.id}`}>
+            Its events
+          </a>
+        )}
+        <span class="spacer" />
+        <button type="button" class="button small" onClick={() => setRound((round) => round + 1)}>
+          New conversation
+        </button>
+        <button type="button" class="button icon-only" aria-label="Close the chat" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {conversation ? <Messages conversation={conversation} /> : <Skeleton lines={problem ? 0 : 3} />}
+      <Composer conversation={conversation} onProblem={setProblem} />
+    </aside>
+  )
+}
+
+function Messages({ conversation: { said, isAwaited, say } }: { conversation: Conversation }): JSX.Element {
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const list = end.current!
+    list.scrollTop = list.scrollHeight
+  }, [said.value, isAwaited.value])
+  return (
+    <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
+      <ol class="plain">
+        {said.value.length === 0 && <li class="quiet hint">Say something: the bot hears it as from any user.</li>}
+        {said.value.map(({ id, isBot, payload, isStreaming }) => (
+          <li key={id} class={`${isBot ? 'bot' : 'you'} ${isStreaming ? 'streaming' : ''}`}>
+            <span class="visually-hidden">{isBot ? 'Bot: ' : 'You: '}</span>
+            <Payload payload={payload} say={(text) => void say(text)} />
+          </li>
+        ))}
+        {isAwaited.value && (
+          <li class="bot awaited" aria-label="The bot is at work">
+            <i />
+            <i />
+            <i />
+          </li>
+        )}
+      </ol>
+    </div>
+  )
+}
+
+interface ComposerProps {
+  conversation: Conversation | undefined
+  onProblem: (problem: string) => void
+}
+
+function Composer({ conversation, onProblem }: ComposerProps): JSX.Element {
+  const [text, setText] = useState('')
+  // What is said before the chat is open waits for that.
+  const [waiting, setWaiting] = useState<string[]>([])
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    const [words, ...others] = waiting
+    if (!conversation || words === undefined) return
+    setWaiting(others)
+    conversation.say(words).then(
+      () => onProblem(''),
+      (error) => onProblem(`“${words}” was not sent: ${explain(error)}`),
+    )
+  }, [conversation, waiting])
+  const send = (event: Event) => {
+    event.preventDefault()
+    const words = text.trim()
+    if (words === '') return
+    setText('')
+    setWaiting([...waiting, words])
+  }
+  return (
+    <form class="composer" onSubmit={send}>
+      <textarea
+        ref={field}
+        rows={1}
+        aria-label="Message"
+        placeholder="Message"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event)
+        }}
+      />
+      <button type="submit" class="button primary icon-only" aria-label="Send">
+        <Icon name="send" />
+      </button>
+    </form>
+  )
+}

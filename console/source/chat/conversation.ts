@@ -1,0 +1,132 @@
+import { batch, signal, type Signal } from '@preact/signals'
+import { Client, type AuthenticatedClient } from '@botpress/chat'
+
+export interface Said {
+  id: string
+  isBot: boolean
+  payload: Record<string, unknown>
+  createdAt: string
+  /** It is still being written. */
+  isStreaming?: boolean
+}
+
+export interface Conversation {
+  id: string
+  said: Signal<Said[]>
+  /** Whether the bot was asked and has not answered yet. */
+  isAwaited: Signal<boolean>
+  say(text: string): Promise<void>
+  end(): void
+}
+
+/** How to come back to the conversation of this tab. */
+interface Kept {
+  key: string
+  conversationId: string
+}
+
+/**
+ * Goes on with this tab's conversation with a bot, or begins one, as any page would that chats: by the published client.
+ *
+ * @param isNew whether to begin another one
+ */
+export async function openConversation(webhookId: string, isNew: boolean): Promise<Conversation> {
+  const apiUrl = `${location.origin}/chat/${webhookId}`
+  const storedAs = `isobot.chat.${webhookId}`
+  const kept = isNew ? null : sessionStorage.getItem(storedAs)
+  const { client, id } = (kept && (await goOn(apiUrl, JSON.parse(kept) as Kept))) || (await begin(apiUrl))
+  sessionStorage.setItem(storedAs, JSON.stringify({ key: client.user.key, conversationId: id } satisfies Kept))
+  return listen(client, id)
+}
+
+/** Undefined when there is no such user or conversation any more. */
+async function goOn(apiUrl: string, { key, conversationId: id }: Kept) {
+  try {
+    const client = await Client.connect({ apiUrl, userKey: key })
+    await client.getConversation({ id })
+    return { client, id }
+  } catch {
+    return undefined
+  }
+}
+
+async function begin(apiUrl: string) {
+  const client = await Client.connect({ apiUrl })
+  const { conversation } = await client.createConversation({})
+  return { client, id: conversation.id }
+}
+
+/** The wait for an answer is shown no longer than this. */
+const patienceMilliseconds = 60_000
+
+async function listen(client: AuthenticatedClient, id: string): Promise<Conversation> {
+  const said = signal<Said[]>([])
+  const isAwaited = signal(false)
+  let patience: ReturnType<typeof setTimeout> | undefined
+  const put = (message: Said, replaced = message.id) => {
+    const others = said.value.filter((one) => one.id !== message.id && one.id !== replaced)
+    batch(() => {
+      said.value = [...others, message].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+      if (message.isBot) isAwaited.value = false
+    })
+  }
+
+  const listener = await client.listenConversation({ id })
+  listener.on('message_created', ({ id, isBot, payload, createdAt }) => put({ id, isBot, payload, createdAt }))
+  listener.on('message_deleted', ({ id }) => {
+    said.value = said.value.filter((one) => one.id !== id)
+  })
+  // The published client has no name for what is being written: it passes it on as it came.
+  listener.on('unknown', (frame) => {
+    const text = String(frame)
+    // So it does with what only keeps the stream open.
+    if (!text.startsWith('{')) return
+    const { type, data } = JSON.parse(text) as StreamFrame
+    if (type === 'message_stream_delta') {
+      const { streamId, createdAt, delta } = data
+      const begun = said.value.find((one) => one.id === streamId)
+      const soFar = begun?.payload['text']
+      const payload = { type: 'text', text: typeof soFar === 'string' ? soFar + delta : delta }
+      put({ id: streamId, isBot: true, payload, createdAt, isStreaming: true })
+    } else if (type === 'message_stream_complete') {
+      const { id, payload, createdAt } = data.message
+      put({ id, isBot: true, payload, createdAt }, data.streamId)
+    } else if (type === 'message_stream_abort') {
+      said.value = said.value.filter((one) => one.id !== data.streamId)
+    }
+  })
+
+  const { messages } = await client.listMessages({ conversationId: id })
+  for (const { id, userId, payload, createdAt } of messages) {
+    put({ id, isBot: userId !== client.user.id, payload, createdAt })
+  }
+  return {
+    id,
+    said,
+    isAwaited,
+    async say(text) {
+      isAwaited.value = true
+      clearTimeout(patience)
+      patience = setTimeout(() => (isAwaited.value = false), patienceMilliseconds)
+      try {
+        const { message } = await client.createMessage({ conversationId: id, payload: { type: 'text', text } })
+        put({ id: message.id, isBot: false, payload: message.payload, createdAt: message.createdAt })
+      } catch (error) {
+        isAwaited.value = false
+        throw error
+      }
+    },
+    end() {
+      clearTimeout(patience)
+      void listener.disconnect()
+    },
+  }
+}
+
+type StreamFrame =
+  | { type: 'message_stream_delta'; data: { streamId: string; createdAt: string; delta: string } }
+  | {
+      type: 'message_stream_complete'
+      data: { streamId: string; message: { id: string; payload: Record<string, unknown>; createdAt: string } }
+    }
+  | { type: 'message_stream_abort'; data: { streamId: string } }

@@ -1,0 +1,72 @@
+import * as monaco from 'monaco-editor/editor.js'
+import 'monaco-editor/languages/definitions/typescript/register.js'
+import 'monaco-editor/features/register.all.js'
+import * as typescript from 'monaco-editor/languages/features/typescript/register.js'
+import EditorWorker from 'monaco-editor/editor/editor.worker.js?worker'
+import TypeScriptWorker from 'monaco-editor/languages/features/typescript/ts.worker.js?worker'
+import authorTypes from '../../../bot/index.d.ts?raw'
+import { isDark } from '../state/theme.ts'
+import { effect } from '@preact/signals'
+
+globalThis.MonacoEnvironment = {
+  getWorker: (_module, label) => (label === 'typescript' ? new TypeScriptWorker() : new EditorWorker()),
+}
+
+const { typescriptDefaults, ScriptTarget, ModuleKind, ModuleResolutionKind } = typescript
+typescriptDefaults.setCompilerOptions({
+  target: ScriptTarget.ESNext,
+  module: ModuleKind.ESNext,
+  moduleResolution: ModuleResolutionKind.NodeJs,
+  // What isolates have beside the language is in the types for authors; there is no page, and no Node.
+  lib: ['es2024'],
+  allowNonTsExtensions: true,
+  strict: true,
+  // Code that names no types is code as well.
+  noImplicitAny: false,
+  noEmit: true,
+  types: [],
+})
+typescriptDefaults.addExtraLib(authorTypes, 'file:///node_modules/isobot/bot/index.d.ts')
+
+monaco.editor.defineTheme('isobot-light', {
+  base: 'vs',
+  inherit: true,
+  rules: [],
+  colors: {
+    'editor.background': '#ffffff',
+    'editorLineNumber.foreground': '#9aa5a0',
+    'editor.lineHighlightBackground': '#f4f7f5',
+    'editor.lineHighlightBorder': '#00000000',
+  },
+})
+monaco.editor.defineTheme('isobot-dark', {
+  base: 'vs-dark',
+  inherit: true,
+  rules: [],
+  colors: {
+    'editor.background': '#141a18',
+    'editorLineNumber.foreground': '#5f6d67',
+    'editor.lineHighlightBackground': '#1a2220',
+    'editor.lineHighlightBorder': '#00000000',
+  },
+})
+effect(() => monaco.editor.setTheme(isDark.value ? 'isobot-dark' : 'isobot-light'))
+
+/** How every editor of the console looks. */
+export const looks = {
+  automaticLayout: true,
+  fontSize: 13,
+  lineHeight: 20,
+  minimap: { enabled: false },
+  scrollBeyondLastLine: false,
+  renderLineHighlight: 'line',
+  overviewRulerLanes: 0,
+  // A number of an order is no colour.
+  colorDecorators: false,
+  stickyScroll: { enabled: false },
+  padding: { top: 12, bottom: 12 },
+  fixedOverflowWidgets: true,
+  scrollbar: { alwaysConsumeMouseWheel: false },
+} as const satisfies monaco.editor.IEditorOptions & { automaticLayout: boolean }
+
+export { monaco }

@@ -1,0 +1,59 @@
+import { looks, monaco } from './monaco.ts'
+
+export interface Place {
+  line: number
+  column: number
+}
+
+export interface CodeEditor {
+  read(): string
+  write(code: string): void
+  /** Shows where an upload was refused, until the code changes. */
+  mark(place: Place, message: string): void
+  goTo(place: Place): void
+  dispose(): void
+}
+
+interface EditorOptions {
+  code: string
+  isReadOnly: boolean
+  onChange: (code: string) => void
+  /** What Ctrl+S does; it may change while the editor is open. */
+  onDeploy: { current: () => Promise<void> }
+}
+
+const owner = 'upload'
+
+/** Opens an editor of a bot's code, with the types for authors. Ctrl+S or Cmd+S deploys. */
+export function openEditor(element: HTMLElement, { code, isReadOnly, onChange, onDeploy }: EditorOptions): CodeEditor {
+  const uri = monaco.Uri.parse('file:///bot.ts')
+  monaco.editor.getModel(uri)?.dispose()
+  const model = monaco.editor.createModel(code, 'typescript', uri)
+  const editor = monaco.editor.create(element, { ...looks, model, readOnly: isReadOnly, ariaLabel: 'Code of the bot' })
+  editor.addCommand(monaco.KeyMod.CtrlCmd | monaco.KeyCode.KeyS, () => void onDeploy.current())
+  model.onDidChangeContent(() => {
+    monaco.editor.setModelMarkers(model, owner, [])
+    onChange(model.getValue())
+  })
+  return {
+    read: () => model.getValue(),
+    write: (next) => model.setValue(next),
+    mark({ line, column }, message) {
+      const word = model.getWordAtPosition({ lineNumber: line, column })
+      const range = { startLineNumber: line, startColumn: column, endLineNumber: line }
+      const endColumn = word?.endColumn ?? model.getLineMaxColumn(Math.min(line, model.getLineCount()))
+      const severity = monaco.MarkerSeverity.Error
+      monaco.editor.setModelMarkers(model, owner, [{ ...range, endColumn, message, severity }])
+      this.goTo({ line, column })
+    },
+    goTo({ line, column }) {
+      editor.revealLineInCenter(line)
+      editor.setPosition({ lineNumber: line, column })
+      editor.focus()
+    },
+    dispose() {
+      editor.dispose()
+      model.dispose()
+    },
+  }
+}

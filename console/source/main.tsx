@@ -1,0 +1,21 @@
+import { render } from 'preact'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/shell.css'
+import './styles/bots.css'
+import './styles/events.css'
+import './styles/bot.css'
+import './styles/chat.css'
+import './parts/rows.ts'
+import './state/theme.ts'
+import { App } from './app.tsx'
+
+// A part that is asked for after an update is gone with its version: the page is loaded anew, once.
+const reloadedAs = 'isobot.reloaded'
+addEventListener('vite:preloadError', () => {
+  if (sessionStorage.getItem(reloadedAs) === location.href) return
+  sessionStorage.setItem(reloadedAs, location.href)
+  location.reload()
+})
+
+render(<App />, document.getElementById('console')!)

@@ -1,0 +1,63 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask } from '../api/ask.ts'
+import type { AuditRecord, Member, Page as PageMeta } from '../api/types.ts'
+import { shortId } from '../format.ts'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Outcome } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { useResource } from '../state/resource.ts'
+import { session } from '../state/session.ts'
+import { Page } from './page.tsx'
+
+const firstRecords = 50
+const mostRecords = 100
+
+/** Who changed what in the workspace. */
+export function AuditPage(): JSX.Element {
+  const [pageSize, setPageSize] = useState(firstRecords)
+  const path = `/workspaces/${session.value?.workspaceId}/audit-records`
+  const records = useResource(`audit ${pageSize}`, (abort) =>
+    ask<{ records: AuditRecord[]; meta: PageMeta }>('GET', path, { query: { pageSize }, abort }),
+  )
+  const members = useResource('members', (abort) =>
+    ask<{ members: Member[] }>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
+  )
+  const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
+  return (
+    <Page title="Audit log" about="Who changed what in this workspace, newest first">
+      <Loaded of={records} lines={10}>
+        {({ records, meta }) =>
+          records.length === 0 ? (
+            <Empty icon="audit" title="Nothing was changed yet" />
+          ) : (
+            <>
+              <ol class="plain lines panel audit" aria-label="Records">
+                {records.map((record) => (
+                  <li key={record.id}>
+                    <span>
+                      <strong>{record.operation ?? record.action}</strong>{' '}
+                      <span>{record.resourceName ?? record.resourceId}</span> <span class="quiet">{record.value}</span>
+                    </span>
+                    <span class="quiet">{names.get(record.userId) ?? record.userEmail ?? shortId(record.userId)}</span>
+                    {record.outcome === 'unknown' ? <Outcome of="unknown" /> : <span />}
+                    <span class="number quiet">
+                      <Time at={record.recordedAt} />
+                    </span>
+                  </li>
+                ))}
+              </ol>
+              {meta.nextToken !== undefined && pageSize < mostRecords && (
+                <p class="more">
+                  <button type="button" class="button" onClick={() => setPageSize(mostRecords)}>
+                    Show more
+                  </button>
+                </p>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,30 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+interface PageProps {
+  title: string
+  /** A sentence under the title. */
+  about?: ComponentChildren
+  /** What can be done here, at the right of the title. */
+  actions?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** A page with its title, which is that of the window as well. */
+export function Page({ title, about, actions, children }: PageProps): JSX.Element {
+  useEffect(() => {
+    document.title = `${title} · Isobot`
+  }, [title])
+  return (
+    <div class="page">
+      <header class="page-header">
+        <div>
+          <h1>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,132 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask, explain } from '../api/ask.ts'
+import type { Token } from '../api/types.ts'
+import { Copy } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Time } from '../parts/time.tsx'
+import { attempt } from '../state/notices.ts'
+import { useResource } from '../state/resource.ts'
+import { Page } from './page.tsx'
+
+/** The account's own tokens, for its programs and its command line. */
+export function TokensPage(): JSX.Element {
+  const [isCreating, setIsCreating] = useState(false)
+  const tokens = useResource('tokens', (abort) => ask<{ pats: Token[] }>('GET', '/account/pats', { abort }))
+  const remove = async ({ id, note }: Token) => {
+    await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” opens nothing any more.`)
+    tokens.reload()
+  }
+  return (
+    <Page
+      title="Tokens"
+      about="Your personal tokens. Each may do what you may, in all your workspaces."
+      actions={
+        <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
+          <Icon name="plus" />
+          New token
+        </button>
+      }
+    >
+      <Loaded of={tokens}>
+        {({ pats }) =>
+          pats.length === 0 ? (
+            <Empty icon="key" title="No token yet">
+              <p>Make one for each program that asks in your name, so that each can be taken back alone.</p>
+            </Empty>
+          ) : (
+            <ol class="plain lines panel" aria-label="Tokens">
+              {pats.map((token) => (
+                <li key={token.id}>
+                  <strong>{token.note || 'without a note'}</strong>
+                  <span class="number quiet">
+                    made <Time at={token.createdAt} />
+                  </span>
+                  <button
+                    type="button"
+                    class="button small"
+                    aria-label={`Delete ${token.note}`}
+                    onClick={() => void remove(token)}
+                  >
+                    Delete
+                  </button>
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
+      {isCreating && (
+        <CreateToken
+          onClose={() => {
+            setIsCreating(false)
+            tokens.reload()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+function CreateToken({ onClose }: { onClose: () => void }): JSX.Element {
+  const [note, setNote] = useState('')
+  const [value, setValue] = useState('')
+  const [problem, setProblem] = useState('')
+  const create = async (event: Event) => {
+    event.preventDefault()
+    try {
+      const { pat } = await ask<{ pat: Token & { value: string } }>('POST', '/account/pats', { body: { note } })
+      setValue(pat.value)
+    } catch (error) {
+      setProblem(explain(error))
+    }
+  }
+  if (value) {
+    return (
+      <Dialog title="The new token" onClose={onClose}>
+        <div class="dialog-text">
+          <p>Copy it now: it is shown this once.</p>
+          <Copy text={value} label="token" />
+        </div>
+        <footer>
+          <button type="button" class="button primary" onClick={onClose}>
+            Done
+          </button>
+        </footer>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <form onSubmit={create}>
+        <div class="dialog-text">
+          <label class="field">
+            What it is for
+            <input
+              required
+              autoFocus
+              maxLength={200}
+              value={note}
+              onInput={({ currentTarget }) => setNote(currentTarget.value)}
+            />
+          </label>
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
+        </div>
+        <footer>
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary">
+            Create
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,84 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type UPlot from 'uplot'
+import { formatAbsolute, formatMoment } from '../format.ts'
+import { isDark } from '../state/theme.ts'
+
+interface Series {
+  label: string
+  tone: 'accent' | 'bad' | 'second' | 'quiet'
+  values: (number | null)[]
+}
+
+interface ChartProps {
+  title: string
+  /** Seconds since 1970, one for each value. */
+  times: number[]
+  /** Bars stand on one another. */
+  kind: 'bars' | 'lines'
+  series: Series[]
+  format: (value: number | null) => string
+}
+
+const height = 176
+
+/** A chart over time. Its legend shows the values of the time that one points at, else the latest. */
+export function Chart({ title, times, kind, series, format }: ChartProps): JSX.Element {
+  const element = useRef<HTMLDivElement>(null)
+  const plot = useRef<UPlot>(undefined)
+  const [pointed, setPointed] = useState<number>()
+  const values = kind === 'bars' ? stacked(series) : series.map(({ values }) => values)
+  const data = [times, ...values] as UPlot.AlignedData
+  const latest = useRef(data)
+  latest.current = data
+
+  useEffect(() => {
+    const place = element.current!
+    let isGone = false
+    const resize = new ResizeObserver(() => plot.current?.setSize({ width: place.clientWidth, height }))
+    const open = async () => {
+      const { createPlot } = await import('./plot.ts')
+      if (isGone) return
+      const looks = { width: place.clientWidth, height, kind, tones: series.map(({ tone }) => tone) }
+      plot.current = createPlot(place, { ...looks, format, onPoint: setPointed }, latest.current)
+      resize.observe(place)
+    }
+    void open()
+    return () => {
+      isGone = true
+      resize.disconnect()
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+  }, [kind, isDark.value])
+  useEffect(() => plot.current?.setData(data))
+
+  const shown = Math.min(pointed ?? Infinity, times.length - 1)
+  const at = new Date((times[shown] ?? 0) * 1000).toISOString()
+  return (
+    <figure class="chart-figure">
+      <figcaption>
+        <h2>{title}</h2>
+        <time class="quiet" dateTime={at} title={formatAbsolute(at)}>
+          {formatMoment(at)}
+        </time>
+        <ul class="plain legend">
+          {series.map(({ label, tone, values }) => (
+            <li key={label}>
+              <i style={{ background: `var(--chart-${tone})` }} />
+              {label} <b>{format(values[shown] ?? null)}</b>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div ref={element} style={{ height: `${height}px` }} />
+    </figure>
+  )
+}
+
+/** The first of the series is drawn first, so it is as high as all of them together; the last is itself. */
+function stacked(series: Series[]): number[][] {
+  return series.map((_, index) =>
+    series[0]!.values.map((_, at) => series.slice(index).reduce((sum, { values }) => sum + (values[at] ?? 0), 0)),
+  )
+}

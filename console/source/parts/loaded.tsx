@@ -1,0 +1,56 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { explain } from '../api/ask.ts'
+import type { Resource } from '../state/resource.ts'
+import { Icon, type IconName } from './icons.tsx'
+
+interface LoadedProps<Data> {
+  of: Resource<Data>
+  /** How many lines to keep free until it is there. */
+  lines?: number
+  children: (data: Data) => ComponentChildren
+}
+
+/** What is loaded, or what stands in its place until then; a failure says so above what was loaded before. */
+export function Loaded<Data>({ of: { data, error, reload }, lines = 4, children }: LoadedProps<Data>): JSX.Element {
+  return (
+    <>
+      {error !== undefined && <Refusal error={error} reload={reload} />}
+      {data !== undefined ? children(data) : error === undefined && <Skeleton lines={lines} />}
+    </>
+  )
+}
+
+export function Refusal({ error, reload }: { error: unknown; reload?: () => void }): JSX.Element {
+  return (
+    <div class="refusal" role="alert">
+      <Icon name="alert" />
+      <span>{explain(error)}</span>
+      {reload && (
+        <button type="button" class="button small" onClick={reload}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Skeleton({ lines }: { lines: number }): JSX.Element {
+  return (
+    <div class="skeleton" role="status" aria-label="Loading">
+      {Array.from({ length: lines }, (_, index) => (
+        <div key={index} />
+      ))}
+    </div>
+  )
+}
+
+/** Says that there is nothing, and what would bring something. */
+export function Empty(props: { icon?: IconName; title: string; children?: ComponentChildren }): JSX.Element {
+  return (
+    <div class="empty">
+      <Icon name={props.icon ?? 'empty'} />
+      <h3>{props.title}</h3>
+      {props.children && <div>{props.children}</div>}
+    </div>
+  )
+}

@@ -1,0 +1,94 @@
+import UPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+interface PlotOptions {
+  width: number
+  height: number
+  kind: 'bars' | 'lines'
+  /** The colour of each series. */
+  tones: string[]
+  format: (value: number | null) => string
+  /** Hears which place is pointed at; undefined when none is any more. */
+  onPoint: (place: number | undefined) => void
+}
+
+const axisFont = '11px system-ui, sans-serif'
+const axisSize = { x: 28, y: 54 }
+
+/** Draws a chart in the colours of the page. It is loaded where charts are looked at. */
+export function createPlot(element: HTMLElement, options: PlotOptions, data: UPlot.AlignedData): UPlot {
+  const colour = (name: string) => resolveColour(element, `--chart-${name}`)
+  const isBars = options.kind === 'bars'
+  const axis: UPlot.Axis = {
+    font: axisFont,
+    stroke: colour('text'),
+    grid: { stroke: colour('grid'), width: 1 },
+    ticks: { show: false },
+  }
+  const toSeries = (tone: string): UPlot.Series => ({
+    stroke: colour(tone),
+    width: isBars ? 0 : 1.75,
+    points: { show: false, filter: isBars ? () => null : lonely, size: 4, fill: colour(tone) },
+    paths: isBars ? UPlot.paths.bars!({ size: [0.7, 28], radius: 0.15 }) : UPlot.paths.linear!(),
+    ...(isBars && { fill: colour(tone) }),
+  })
+  return new UPlot(
+    {
+      width: options.width,
+      height: options.height,
+      padding: [10, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: !isBars, size: 7 }, drag: { x: false, y: false } },
+      scales: {
+        x: { range: (_plot, first, last) => (isBars ? widened(data[0], first, last) : [first, last]) },
+        y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
+      axes: [
+        { ...axis, size: axisSize.x, grid: { show: false }, values: (_plot, splits) => splits.map(timeLabel(data[0])) },
+        {
+          ...axis,
+          size: axisSize.y,
+          values: (_plot, splits) => splits.map((value) => (isBars && value % 1 ? '' : options.format(value))),
+        },
+      ],
+      series: [{}, ...options.tones.map(toSeries)],
+      hooks: { setCursor: [(plot) => options.onPoint(plot.cursor.idx ?? undefined)] },
+    },
+    data,
+    element,
+  )
+}
+
+/** Bars stand around their times, so the first and the last need room beside theirs. */
+function widened(times: ArrayLike<number>, first: number, last: number): [number, number] {
+  const half = (times[1]! - times[0]!) / 2
+  return [first - half, last + half]
+}
+
+/** A canvas knows nothing of the page's variables, nor whether it is dark. */
+function resolveColour(element: HTMLElement, variable: string): string {
+  element.style.color = `var(${variable})`
+  const { color } = getComputedStyle(element)
+  element.style.color = ''
+  return color
+}
+
+/** A value between gaps is no line, so it is drawn as a point. */
+function lonely(plot: UPlot, series: number): number[] {
+  const values = plot.data[series] ?? []
+  const places: number[] = []
+  values.forEach((value, place) => {
+    if (value != null && values[place - 1] == null && values[place + 1] == null) places.push(place)
+  })
+  return places
+}
+
+/** Days where the chart is longer than two of them, else the time of the day. */
+function timeLabel(times: ArrayLike<number>): (seconds: number) => string {
+  const isLong = times[times.length - 1]! - times[0]! > 2 * 86_400
+  const format = new Intl.DateTimeFormat(
+    undefined,
+    isLong ? { month: 'short', day: 'numeric' } : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  )
+  return (seconds) => format.format(new Date(seconds * 1000))
+}

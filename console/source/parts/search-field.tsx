@@ -1,0 +1,41 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+interface SearchFieldProps {
+  label: string
+  value: string
+  onChange: (value: string) => void
+}
+
+const pauseMilliseconds = 200
+
+/** A field that looks for what is typed when the typing pauses. `/` leads to it, Escape empties it. */
+export function SearchField({ label, value, onChange }: SearchFieldProps): JSX.Element {
+  const [text, setText] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(value), [value])
+  const change = (next: string) => {
+    setText(next)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => onChange(next.trim()), pauseMilliseconds)
+  }
+  return (
+    <label class="search-field">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          change('')
+          event.currentTarget.blur()
+        }}
+      />
+      <kbd aria-hidden="true">/</kbd>
+    </label>
+  )
+}

@@ -1,0 +1,28 @@
+import type { ComponentChildren, JSX } from 'preact'
+
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'busy'
+
+/** A word for a state, with a dot of its colour. */
+export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }): JSX.Element {
+  return <span class={`status ${tone}`}>{children}</span>
+}
+
+const tones: Record<string, Tone> = {
+  processed: 'good',
+  registered: 'good',
+  done: 'good',
+  failed: 'bad',
+  registration_failed: 'bad',
+  unregistration_failed: 'bad',
+  pending: 'busy',
+  registration_pending: 'busy',
+  unregistration_pending: 'busy',
+  scheduled: 'busy',
+  retried: 'warn',
+  unknown: 'warn',
+}
+
+/** The state of an event, a run or an installation, by the API's own word. */
+export function Outcome({ of }: { of: string }): JSX.Element {
+  return <Status tone={tones[of] ?? 'quiet'}>{of.replace('_', ' ')}</Status>
+}

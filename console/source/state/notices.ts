@@ -1,0 +1,36 @@
+import { signal } from '@preact/signals'
+import { explain } from '../api/ask.ts'
+
+export interface Notice {
+  id: number
+  kind: 'good' | 'bad'
+  text: string
+}
+
+export const notices = signal<Notice[]>([])
+
+let last = 0
+const shownMilliseconds = { good: 5000, bad: 12_000 }
+
+/** Tells how something went that was asked for, in a corner of the page and to screen readers. */
+export function notify(kind: Notice['kind'], text: string): void {
+  const id = ++last
+  notices.value = [...notices.value, { id, kind, text }]
+  setTimeout(() => dismiss(id), shownMilliseconds[kind])
+}
+
+export function dismiss(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id)
+}
+
+/** Does what was asked for and tells how it went. Gives whether it went well. */
+export async function attempt(action: () => Promise<unknown>, done: string): Promise<boolean> {
+  try {
+    await action()
+    notify('good', done)
+    return true
+  } catch (error) {
+    notify('bad', explain(error))
+    return false
+  }
+}

@@ -1,0 +1,74 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { session } from './session.ts'
+
+export interface Resource<Data> {
+  /** The last that was heard, also while more is asked for and after a failure. */
+  data: Data | undefined
+  error: unknown
+  reload(): void
+}
+
+/** What was heard last, so that a page that is shown again is there at once. */
+const heard = new Map<string, unknown>()
+const mostHeard = 200
+
+export function forget(): void {
+  heard.clear()
+}
+
+/**
+ * Asks for something and keeps it fresh while the page is looked at.
+ *
+ * @param key names what is asked for; another key asks anew, undefined not at all
+ * @param every milliseconds between an answer and the next question; once only, unless given
+ */
+export function useResource<Data>(
+  key: string | undefined,
+  load: (abort: AbortSignal) => Promise<Data>,
+  { every }: { every?: number } = {},
+): Resource<Data> {
+  const fullKey = key === undefined ? undefined : `${session.value?.workspaceId} ${key}`
+  const [state, setState] = useState<{ key: string | undefined; error?: unknown }>({ key: fullKey })
+  const [round, setRound] = useState(0)
+  const latest = useRef(load)
+  latest.current = load
+
+  useEffect(() => {
+    if (fullKey === undefined) return
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const again = () => {
+      if (every === undefined || abort.signal.aborted) return
+      timer = setTimeout(() => (document.hidden ? again() : void look()), every)
+    }
+    const look = async () => {
+      try {
+        const data = await latest.current(abort.signal)
+        if (abort.signal.aborted) return
+        remember(fullKey, data)
+        setState({ key: fullKey })
+      } catch (error) {
+        if (abort.signal.aborted) return
+        setState({ key: fullKey, error })
+      }
+      again()
+    }
+    void look()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [fullKey, every, round])
+
+  return {
+    data: fullKey === undefined ? undefined : (heard.get(fullKey) as Data | undefined),
+    error: state.key === fullKey ? state.error : undefined,
+    reload: () => setRound((round) => round + 1),
+  }
+}
+
+function remember(key: string, data: unknown): void {
+  heard.delete(key)
+  heard.set(key, data)
+  if (heard.size > mostHeard) heard.delete(heard.keys().next().value!)
+}

@@ -1,0 +1,54 @@
+import { computed, signal } from '@preact/signals'
+import type { Member, Workspace } from '../api/types.ts'
+
+/** Who is signed in, and to what. */
+export interface Session {
+  token: string
+  workspaceId: string
+}
+
+const storedAs = 'isobot.session'
+
+export const session = signal<Session | undefined>(readStored())
+/** Why somebody finds themselves signed out. */
+export const signedOutBecause = signal('')
+export const workspaces = signal<Workspace[]>([])
+/** The account's own membership of the workspace, when it is known. */
+export const membership = signal<Member | undefined>(undefined)
+
+const roles = ['viewer', 'developer', 'administrator', 'owner']
+
+/** Whether the account may do what a developer may. Unknown counts as yes: the server decides. */
+export const mayChange = computed(() => hasRole('developer'))
+
+export function hasRole(least: string): boolean {
+  return !membership.value || roles.indexOf(membership.value.role) >= roles.indexOf(least)
+}
+
+/** @param stays whether it outlives the tab */
+export function signIn(next: Session, stays: boolean): void {
+  signedOutBecause.value = ''
+  const store = stays ? localStorage : sessionStorage
+  store.setItem(storedAs, JSON.stringify(next))
+  session.value = next
+}
+
+export function signOut(reason = ''): void {
+  sessionStorage.removeItem(storedAs)
+  localStorage.removeItem(storedAs)
+  signedOutBecause.value = reason
+  membership.value = undefined
+  workspaces.value = []
+  session.value = undefined
+}
+
+export function chooseWorkspace(workspaceId: string): void {
+  if (!session.value) return
+  membership.value = undefined
+  signIn({ ...session.value, workspaceId }, localStorage.getItem(storedAs) !== null)
+}
+
+function readStored(): Session | undefined {
+  const text = sessionStorage.getItem(storedAs) ?? localStorage.getItem(storedAs)
+  return text === null ? undefined : (JSON.parse(text) as Session)
+}

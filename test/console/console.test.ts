@@ -1,0 +1,239 @@
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchChromium } from '../browser/chromium.ts'
+import { createMember } from '../members.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+import { building, untilBuilt } from './built.ts'
+
+/** Time enough to download a browser. */
+const installing = 600_000 + building
+const patience = { timeout: 20_000 }
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let browser: Browser
+let context: BrowserContext
+let page: Page
+/** What the browser had to complain about, the breaches of the page's policy among it. */
+const complaints: string[] = []
+
+beforeAll(async () => {
+  browser = parts.adopt(await launchChromium(), (open) => open.close())
+  platform = parts.use(await openPlatform())
+  await untilBuilt(platform.url)
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  page = await context.newPage()
+  page.setDefaultTimeout(patience.timeout)
+  // The tests are refused twice, as they should: with a wrong token and with wrong code.
+  const ofTests = /status of 40[01]/
+  page.on('console', (line) => {
+    if (line.type() === 'error' && !ofTests.test(line.text())) complaints.push(line.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const tab = (name: string) => page.getByRole('navigation', { name: 'Parts of the bot' }).getByRole('link', { name })
+const chatMessages = () => page.getByRole('complementary', { name: /^Chat/ }).getByRole('listitem')
+
+async function say(text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text)
+  await page.getByLabel('Message', { exact: true }).press('Enter')
+}
+
+async function lastMessage(): Promise<string> {
+  return (await chatMessages().last().textContent()) ?? ''
+}
+
+/** Replaces the code in the editor, as somebody does who pastes it. */
+async function write(code: string): Promise<void> {
+  await page.locator('.monaco-editor .view-line').first().click()
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.insertText(code)
+}
+
+const deployed = () => page.getByText('Deployed: it handles all events from now on.').last()
+const marks = (): Locator => page.locator('.squiggly-error')
+
+/** Replies with a word, and logs it. */
+const replying = (word: string) => `import type { Hooks } from 'isobot/bot'
+export const hooks: Hooks = { async afterIncomingMessage({ event, client, logger }) { logger.info('${word} ' + event.preview); await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: '${word} ' + event.preview } }) } }`
+
+test('a token that nobody has is refused with a remedy, and one that is opens its workspace', async () => {
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill('not a token')
+  await button('Sign in').click()
+  await page.getByText('No account has this token').waitFor()
+
+  await page.getByLabel('Personal token').fill(platform.token)
+  await button('Sign in').click()
+
+  await page.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  await expect.poll(() => page.getByText('owner', { exact: true }).count()).toBe(1)
+})
+
+test('a bot that is made in the browser answers in the chat, and the editor finds nothing wrong with its code', async () => {
+  await button('New bot').first().click()
+  await page.getByLabel('Name').fill('parrot')
+  await button('Create').click()
+  await page.getByRole('heading', { name: /^parrot/ }).waitFor()
+  await button('Chat').click()
+  await say('hello')
+
+  await expect.poll(lastMessage, patience).toBe('Bot: You said: hello')
+  await page.locator('.view-line', { hasText: 'isobot/bot' }).waitFor()
+  // The marks of what is wrong come some time after the code: first those of something that is.
+  await write(`${replying('wrong')}\nhooks.afterNothing\nhooks.afterAll`)
+  await expect.poll(() => marks().count(), patience).toBe(2)
+  await button('Discard').click()
+  await expect.poll(() => marks().count(), patience).toBe(0)
+})
+
+test('a hook that is edited is deployed, and its lines of log come as they are written', async () => {
+  await write(replying('Edited'))
+  await page.keyboard.press('ControlOrMeta+S')
+  await deployed().waitFor()
+  await tab('Logs').click()
+  await page.getByText('Live').waitFor()
+  await say('and now?')
+
+  await expect.poll(lastMessage, patience).toBe('Bot: Edited and now?')
+  await page.getByRole('log', { name: 'Lines of the log' }).getByText('Edited and now?').waitFor()
+})
+
+test('code that is refused stays in the editor, with the reason and a mark on its line', async () => {
+  await tab('Code').click()
+  await page.locator('.view-line', { hasText: 'Edited' }).first().waitFor()
+  await write(`${replying('never')}\nthrow new Error('not today')`)
+  await button('Deploy').click()
+
+  await page
+    .getByRole('alert')
+    .getByText(/bot\.ts:3:\d+: .*not today/)
+    .waitFor()
+  await marks().waitFor()
+  await say('still there?')
+  await expect.poll(lastMessage, patience).toBe('Bot: Edited still there?')
+  await button('Discard').click()
+})
+
+test('a rollback asks first, shows what it changes, and puts the former version in service', async () => {
+  await tab('Versions').click()
+  const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem')
+  await versions.nth(1).getByRole('link').click()
+  const difference = page.getByRole('region', { name: 'Difference' })
+  await difference.locator('.line-insert').first().waitFor()
+  await difference.locator('.line-delete').first().waitFor()
+  await button('Roll back').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
+
+  await versions.nth(1).getByText('in service').waitFor()
+  await say('as before')
+  await expect.poll(lastMessage, patience).toBe('Bot: You said: as before')
+})
+
+test('a failed event is found with its reason, its place and its steps, and is replayed', async () => {
+  const [bot] = (await platform.ask('GET', '/v1/admin/bots')).body.bots
+  const upload = (code: string) => platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code })
+  await upload(
+    `export const hooks = {\n  afterIncomingMessage({ event }) { throw new Error('no ' + event.preview) },\n}`,
+  )
+  await say('luck')
+  await tab('Errors').click()
+  await page.getByText('Error: no luck').first().waitFor()
+  await page.locator('[data-row]').first().click()
+  const panel = page.getByRole('complementary', { name: 'Event' })
+  await panel.getByRole('link', { name: 'bot.ts:2:43' }).first().waitFor()
+  const steps = panel.getByRole('list', { name: 'Steps of attempt 1' })
+  await steps.getByText('wait in queue').waitFor()
+  await steps.getByText('afterIncomingMessage').waitFor()
+
+  await upload(replying('Mended'))
+  await panel.getByRole('button', { name: 'Replay' }).click()
+
+  await panel.getByText('processed').first().waitFor()
+  await expect.poll(lastMessage, patience).toBe('Bot: Mended luck')
+})
+
+test('the keyboard reaches search and rows, and closes what is open', async () => {
+  await tab('Events').click()
+  const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('link')
+  const focused = page.locator(':focus')
+  await rows.first().waitFor()
+  await page.locator('h1').click()
+  await page.keyboard.press('/')
+  expect(await focused.getAttribute('aria-label')).toBe('Search ids, words, reasons')
+  await rows.first().focus()
+  await page.keyboard.press('ArrowDown')
+  expect(await focused.getAttribute('href')).toBe(await rows.nth(1).getAttribute('href'))
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Event' }).getByText('Where the time went').waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByRole('complementary', { name: 'Event' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Skip to the content' }).press('Enter')
+  await expect.poll(() => focused.getAttribute('id')).toBe('content')
+})
+
+test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Integrations', 'Settings'])(
+  'on the tab %s everything that one can use has a name, shows the focus, and fits a phone',
+  async (name) => {
+    await tab(name).click()
+    await expect.poll(() => page.locator('.skeleton').count(), patience).toBe(0)
+    expect(await nameless()).toEqual([])
+    await page.keyboard.press('Tab')
+    expect(await outlineOfFocused()).not.toBe('none')
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await width()).toBe(390)
+    await page.setViewportSize({ width: 1280, height: 800 })
+  },
+)
+
+test.for(['Queue', 'Members', 'Tokens', 'Audit log'])('the page %s shows what the workspace has', async (name) => {
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
+  await expect.poll(() => page.locator('.skeleton').count(), patience).toBe(0)
+  expect(await page.locator('#content').getByRole('alert').allTextContents()).toEqual([])
+  expect(await nameless()).toEqual([])
+})
+
+test('a viewer sees how bots do, and is told which role the rest needs', async () => {
+  const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
+  const another = await browser.newContext()
+  const view = await another.newPage()
+  await view.goto(`${platform.url}/console`)
+  await view.getByLabel('Personal token').fill(authorization.replace('Bearer ', ''))
+  await view.getByRole('button', { name: 'Sign in' }).click()
+  await view.getByText('viewer', { exact: true }).last().waitFor()
+  await view.getByRole('link', { name: 'parrot' }).click()
+  await view.getByRole('heading', { name: 'Events per minute' }).waitFor()
+  await view.getByRole('link', { name: 'Code' }).click()
+  await view.getByRole('alert').getByText("This needs the role 'developer'").waitFor()
+  await view.getByRole('link', { name: 'Bots', exact: true }).first().click()
+  await view.getByRole('table', { name: 'Bots' }).waitFor()
+
+  expect(await view.getByRole('button', { name: 'New bot' }).count()).toBe(0)
+  await another.close()
+})
+
+test('after all that, the browser has nothing to complain about', () => {
+  expect(complaints).toEqual([])
+})
+
+async function outlineOfFocused(): Promise<string> {
+  return page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle')
+}
+
+async function width(): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth')
+}
+
+/** What can be used and has no words for those who do not see it. */
+async function nameless(): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('a, button, input, select, textarea, [tabindex]')]
+      .filter(({ ariaLabel, textContent, labels, id }) =>
+        ![ariaLabel, textContent, labels?.[0]?.textContent, id].some((words) => words?.trim()))
+      .map(({ outerHTML }) => outerHTML)
+  `)
+}
