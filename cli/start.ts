@@ -6,18 +6,21 @@ import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { keepInspectorShut } from '#shared/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { startChild, type Child } from './children.ts'
-import { openCredentials, type Credentials } from './credentials.ts'
+import { openCredentials, type Credentials, type SavedCredentials } from './credentials.ts'
 import { startDatabase } from './start-database.ts'
 import { deployExample } from './example-bot.ts'
 import { assertPortIsFree } from './port.ts'
 import { welcome } from './welcome.ts'
 
 /**
- * `npm start`: everything in one go, with nothing installed. A database in the data folder unless `DATABASE_URL` names
- * one, the api and a worker as processes of their own, and an example bot at the first start. Ends all of it at the
- * end, in the order in which they need each other.
+ * `npm start` and `isobot start`: everything in one go, with nothing installed. A database in the data folder unless
+ * `DATABASE_URL` names one, the api and a worker as processes of their own, and an example bot at the first start. Runs
+ * until a signal comes, and then ends all of it in the order in which they need each other.
+ *
+ * @param say prints what is for people
+ * @param announce is told when everything runs
  */
-async function start(): Promise<void> {
+export async function start(say = console.log, announce = sayWelcome): Promise<void> {
   keepInspectorShut()
   const stopped = untilStopped()
   const port = readPort(process.env.PORT)
@@ -53,12 +56,18 @@ async function start(): Promise<void> {
     await untilReady(`${nearUrl}/readyz`)
     const example = await deployExample(nearUrl, { ...credentials, workspaceId })
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
-    console.log(welcome(saved, directory))
+    announce(saved, directory)
+    // Where the pages of the console are not built yet, the first who asks for them has them built.
+    await fetch(`${nearUrl}/console`).catch(() => undefined)
   })()
   // Whichever comes first: it runs, something of it failed, or nobody wants it any more.
   await Promise.race([ready, ended, stopped])
   await Promise.race([ended, stopped])
-  console.log('Stopping')
+  say('Stopping')
+}
+
+function sayWelcome(saved: SavedCredentials, directory: string): void {
+  console.log(welcome(saved, directory))
 }
 
 function readPort(text = '3000'): number {
@@ -110,9 +119,11 @@ async function untilReady(url: string): Promise<void> {
   throw new Error(`The api does not answer at ${url}`)
 }
 
-try {
-  await start()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+if (import.meta.main) {
+  try {
+    await start()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
 }

@@ -7,6 +7,7 @@ export function welcome(saved: SavedCredentials, directory: string): string {
   return `
 Isobot is running at ${saved.baseUrl}
 
+  Console        ${saved.baseUrl}/console   (sign in with the admin token)
   Admin API      ${saved.baseUrl}/v1/admin
   Runtime API    ${saved.baseUrl}/v1/chat
   Chat API       ${chat}   (the example bot ${saved.botId})
@@ -15,7 +16,11 @@ Isobot is running at ${saved.baseUrl}
   Admin token    ${saved.token}
   All of this is in ${join(directory, 'credentials.json')}
 
-Talk to the example bot: paste this into another terminal.
+Talk to the example bot in another terminal:
+
+  npx isobot chat echo
+
+or with nothing but curl: paste this.
 
   chat=${chat}
   key=$(curl -s $chat/users -d '{}' | sed 's/.*"key":"\\([^"]*\\)".*/\\1/')

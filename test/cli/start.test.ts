@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('npm start runs everything on an empty machine, and a second start finds the data of the first', async () => {
+test('npm start runs everything on an empty machine, and isobot start finds its data', async () => {
   const first = await start()
   const credentials = await readCredentials()
   expect((await stat(join(directory, 'credentials.json'))).mode & 0o777).toBe(0o600)
@@ -35,11 +35,12 @@ test('npm start runs everything on an empty machine, and a second start finds th
   expect(first.output()).toContain(credentials.token)
   expect(first.output()).toContain(credentials.workspaceId)
   expect(await paste(first.output())).toContain('You said: Hi there')
+  expect(await say('Hello')).toBe('Hello stranger! You said: Hello\n')
   const chatter = await createChatter(`${credentials.chatUrl}/${credentials.webhookId}`, { id: 'returning' })
   const conversationId = await chatter.createConversation()
   await first.interrupt()
 
-  const second = await start()
+  const second = await start(['cli/isobot.js', 'start'])
   const again = await readCredentials()
   expect({ ...again, baseUrl: '', chatUrl: '' }).toEqual({ ...credentials, baseUrl: '', chatUrl: '' })
   const headers = { 'x-user-key': chatter.key }
@@ -73,10 +74,10 @@ function environment(port: number): NodeJS.ProcessEnv {
   return { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory }
 }
 
-/** Starts the product as `npm start` does, and waits until it says that it runs. */
-async function start() {
+/** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
+async function start(command = ['cli/start.ts']) {
   const port = await freePort()
-  const child = spawn(process.execPath, ['cli/start.ts'], {
+  const child = spawn(process.execPath, command, {
     cwd: root,
     env: environment(port),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -108,6 +109,16 @@ async function paste(output: string): Promise<string> {
     lines.findIndex((line) => line.startsWith('sleep')) + 1,
   )
   const { stdout } = await promisify(execFile)('sh', ['-c', script.join('\n')])
+  return stdout
+}
+
+/** Says something from the command line, which nobody has told where the platform is. */
+async function say(text: string): Promise<string> {
+  const { ISOBOT_URL: _url, ISOBOT_TOKEN: _token, ...rest } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, ['cli/isobot.js', 'chat', 'echo', text], {
+    cwd: root,
+    env: { ...rest, ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory },
+  })
   return stdout
 }
 

@@ -1,0 +1,1867 @@
+/**
+ * The types for authors of bots and integrations, as `import type { Hooks } from 'isobot/bot'` gives them. Made of the
+ * schemas of the platform's operations and of the files in bot/parts by `npm run types`, and compared by
+ * `npm run check`: change those.
+ */
+
+export {}
+
+/**
+ * What a bot declares of itself, for the rest of its types to follow:
+ *
+ * ```ts
+ * declare module 'isobot/bot' {
+ *   interface UserState { visits?: number }
+ *   interface Events { orderShipped: { orderId: string } }
+ *   interface Actions extends ActionsOf<typeof actions> {}
+ *   interface Secrets { API_KEY: string }
+ * }
+ * ```
+ *
+ * A part that is not declared takes anything, except for events: there, the types that the platform makes are known.
+ */
+
+/** What the bot keeps of itself. */
+export interface BotState {}
+/** What it keeps of each user. */
+export interface UserState {}
+/** What it keeps of each conversation. */
+export interface ConversationState {}
+/** What it keeps of each conversation until that has been quiet for 30 minutes. */
+export interface SessionState {}
+/** What it keeps while one event is handled. */
+export interface TempState {}
+
+/** The types of events that the bot hears of beside the platform's, each with its payload. */
+export interface Events {}
+
+/** The actions that it calls, by name, and as `alias:name` those of its integrations: each a function of its input. */
+export interface Actions {}
+
+/** Its secrets, by the names that they were given in. */
+export interface Secrets {}
+
+/** Any JSON object. */
+export type JsonObject = Record<string, any>
+
+/** What is declared, or anything where nothing is. */
+type OrAnything<Declared> = [keyof Declared] extends [never] ? JsonObject : Declared
+
+type ValueOf<Type> = Type[keyof Type]
+
+/** JSON objects, saved when the event has been handled, of up to 128 KB each. */
+export interface State {
+  /** Of the bot, whoever it talks to. */
+  bot: OrAnything<BotState>
+  /** Of the user, in whichever conversation. */
+  user: OrAnything<UserState>
+  /** Of the conversation. */
+  conversation: OrAnything<ConversationState>
+  /** Of the conversation; forgotten when it has been quiet for 30 minutes. */
+  session: OrAnything<SessionState>
+  /** Of this event; forgotten when it has been handled. */
+  temp: OrAnything<TempState>
+}
+
+// Messages
+
+export type MessageType = keyof MessagePayloads
+
+/** What a message says, its type beside the rest: `if (payload.type === 'image') payload.imageUrl`. */
+export type MessagePayload = ValueOf<{
+  [Type in MessageType]: { type: Type; metadata?: JsonObject } & MessagePayloads[Type]
+}>
+
+/** What a message says, its type apart, as it is sent. */
+export type MessageContent = ValueOf<{
+  [Type in MessageType]: { type: Type; payload: MessagePayloads[Type] & { metadata?: JsonObject } }
+}>
+
+// Events
+
+interface EventBase<Type extends string, Payload> extends Omit<
+  EventObject,
+  'createdOn' | 'type' | 'payload' | 'state'
+> {
+  createdOn: Date
+  type: Type
+  payload: Payload
+  state: State
+}
+
+/** Somebody has said something to the bot. */
+export interface IncomingMessage extends EventBase<'message_created', MessagePayload> {
+  conversationId: string
+  userId: string
+  messageId: string
+  integration: string
+}
+
+/** A chat client has created an event. */
+interface CustomEventOfChat extends EventBase<'chat:custom', JsonObject> {
+  conversationId: string
+  userId: string
+}
+
+/** A state of the bot's has expired. */
+type StateExpired = EventBase<'state_expired', { state: StoredState }>
+
+/** Something has happened to a workflow. */
+type WorkflowUpdate = EventBase<
+  'workflow_update',
+  {
+    type:
+      | 'workflow_started'
+      | 'workflow_continued'
+      | 'workflow_timedout'
+      | 'child_workflow_finished'
+      | 'child_workflow_deleted'
+    workflow: Workflow
+    conversation?: Conversation
+    user?: User
+    childWorkflow?: Workflow
+  }
+>
+
+/** Anything that has happened but a message, to be told apart by `type`. */
+export type IncomingEvent =
+  | CustomEventOfChat
+  | StateExpired
+  | WorkflowUpdate
+  | ValueOf<{ [Type in keyof Events & string]: EventBase<Type, Events[Type]> }>
+
+/** The event behind an action that was called over HTTP. */
+type ActionTriggered = EventBase<'action_triggered', { type: string; input: JsonObject }>
+
+/** Whatever the bot is handling. */
+export type AnyEvent = IncomingMessage | IncomingEvent | ActionTriggered
+
+// Hooks
+
+export interface Logger {
+  debug(...values: unknown[]): void
+  info(...values: unknown[]): void
+  warn(...values: unknown[]): void
+  error(...values: unknown[]): void
+}
+
+/** The bot's secrets, each as `SECRET_<NAME>`. */
+export type Environment = [keyof Secrets] extends [never]
+  ? Readonly<Record<string, string | undefined>>
+  : { readonly [Name in keyof Secrets & string as `SECRET_${Name}`]: string }
+
+/** What every hook and action gets. */
+export interface Context<Event = AnyEvent> {
+  /** What is being handled. */
+  event: Event
+  /** The platform, as this bot may use it. */
+  client: Client
+  /** The same as `event.state`. */
+  state: State
+  /** Writes into the bot's log, as `console` does. */
+  logger: Logger
+  env: Environment
+}
+
+/** What a hook may return: `data` replaces the value for what follows, `stop` ends the pipeline. */
+export type HookResult<Data> = { data?: Data; stop?: boolean } | undefined | void
+
+/** One hook, or a list of hooks that run in order. */
+type Hook<Argument, Data> = HookFunction<Argument, Data> | readonly HookFunction<Argument, Data>[]
+type HookFunction<Argument, Data> = (argument: Argument) => HookResult<Data> | Promise<HookResult<Data>>
+
+/** What a bot says, before it is stored. */
+export type OutgoingMessage = CreateMessageInput
+
+/** An action that the bot calls. */
+export interface ActionCall {
+  type: string
+  input: JsonObject
+}
+
+/** What a bot does when something happens: `export const hooks: Hooks = { … }`. */
+export interface Hooks {
+  /** Somebody has said something: before the hooks that answer. */
+  beforeIncomingMessage?: Hook<Context<IncomingMessage>, IncomingMessage>
+  /** Somebody has said something. */
+  afterIncomingMessage?: Hook<Context<IncomingMessage>, IncomingMessage>
+  /** Something else has happened: before the hooks that react. */
+  beforeIncomingEvent?: Hook<Context<IncomingEvent>, IncomingEvent>
+  /** Something else has happened. */
+  afterIncomingEvent?: Hook<Context<IncomingEvent>, IncomingEvent>
+  /** The bot is about to say something. `stop` keeps it from being said. */
+  beforeOutgoingMessage?: Hook<Context & { message: OutgoingMessage }, OutgoingMessage>
+  /** The bot has said something. */
+  afterOutgoingMessage?: Hook<Context & { message: Message }, Message>
+  /** The bot is about to call an action. `stop` keeps it from being called. */
+  beforeCallAction?: Hook<Context & { action: ActionCall }, ActionCall>
+  /** The bot has called an action. */
+  afterCallAction?: Hook<Context & { action: ActionCall & { output: JsonObject } }, ActionCall & { output: JsonObject }>
+  /** The event has been handled, though a hook may have stopped the pipeline. */
+  afterTurnEnd?: Hook<Context, AnyEvent>
+}
+
+/** What an action gets. */
+export interface ActionContext<Input = JsonObject> extends Context {
+  input: Input
+}
+
+/** An action, by its input and what it returns: a JSON object. */
+export type Action<Input = JsonObject, Output extends object | void = object | void> = (
+  argument: ActionContext<Input>,
+) => Output | Promise<Output>
+
+/** What `export const actions` has, for `interface Actions extends ActionsOf<typeof actions> {}`. */
+export type ActionsOf<Table> = {
+  [Name in keyof Table]: Table[Name] extends (argument: ActionContext<infer Input>) => infer Output
+    ? (input: Input) => Awaited<Output>
+    : never
+}
+
+/** `export const retry: Retry = { attempts: 3 }`: how often an event is tried whose hook throws. */
+export interface Retry {
+  /** From 1 to 10. */
+  attempts: number
+  /** Milliseconds to the second try, twice as many to the third, and so on; 1000 unless given. */
+  backoff?: number
+}
+
+// The client
+
+type InputOf<Declared> = Declared extends (input: infer Input) => any ? Input : JsonObject
+type OutputOf<Declared> = Declared extends (...input: any[]) => infer Output ? Awaited<Output> : JsonObject
+
+/** The platform, as bot code may use it. An error that it throws is an `ApiError`. */
+export interface Client extends Omit<Operations, 'callAction'> {
+  /** Calls an action of the bot's own, or as `alias:action` one of an integration's, and gives its output. */
+  callAction<Name extends ([keyof Actions] extends [never] ? string : keyof Actions)>(
+    input: Name extends keyof Actions
+      ? { type: Name; input: InputOf<Actions[Name]> }
+      : { type: string; input: JsonObject },
+  ): Promise<{ output: Name extends keyof Actions ? OutputOf<Actions[Name]> : JsonObject; meta: { cached: boolean } }>
+  /** Begins a message that is shown while it is being written. */
+  streamMessage(conversationId: string): MessageStream
+}
+
+/** A message that is shown while it is being written. One that is left open ends with its event. */
+export interface MessageStream {
+  readonly id: string
+  /** Shows some more of it. */
+  write(text: string): Promise<void>
+  /** Says the message: all that was written, or another. */
+  end(message?: MessageContent & { tags?: Record<string, string> }): Promise<{ message: Message }>
+  /** Takes it back. */
+  abort(): Promise<void>
+}
+
+/** What `client` throws when the platform refuses. */
+export interface ApiError extends Error {
+  name: 'ApiError'
+  /** By which the platform's log knows it. */
+  id: string
+  /** The HTTP status. */
+  code: number
+  type: ApiErrorType
+  metadata?: JsonObject
+}
+
+// Integrations
+
+/** Where an integration is installed. */
+export interface InstallationContext<Configuration = JsonObject> {
+  botId: string
+  integrationId: string
+  integrationAlias: string
+  configuration: Configuration
+  configurationType: string | null
+  webhookId: string
+  /** Where requests reach its `handler`. */
+  webhookUrl: string
+}
+
+/** What every function of an integration gets. */
+export interface IntegrationContext<Configuration = JsonObject> {
+  ctx: InstallationContext<Configuration>
+  client: Client
+  logger: Logger
+  env: Environment
+}
+
+/** A request to an integration's webhook. */
+export interface WebhookRequest {
+  method: string
+  /** What follows the webhook's own address; percent-encoded. */
+  path: string
+  /** Without the question mark. */
+  query: string
+  /** By name in lower case. */
+  headers: Record<string, string>
+  body?: string
+  /** Set where the body is no text, and so is in base64. */
+  isBase64?: boolean
+}
+
+/** What a webhook's handler answers. */
+export type WebhookResponse =
+  | {
+      /** 200 unless given. */
+      status?: number
+      headers?: Record<string, string>
+      /** Text as it is, anything else as JSON. */
+      body?: unknown
+      /** Set where `body` is base64 of what is no text. */
+      isBase64?: boolean
+    }
+  | undefined
+  | void
+
+type Returns<Value> = Value | Promise<Value>
+
+/** `export const register: Register = …`, and `unregister` alike. */
+export type Register<Configuration = JsonObject> = (argument: IntegrationContext<Configuration>) => Returns<void>
+
+/** `export const handler: WebhookHandler = …`. */
+export type WebhookHandler<Configuration = JsonObject> = (
+  argument: IntegrationContext<Configuration> & { request: WebhookRequest },
+) => Returns<WebhookResponse>
+
+/** What the bot says in a conversation of an integration. */
+export type Delivery<Configuration = JsonObject> = (
+  argument: IntegrationContext<Configuration> &
+    MessageContent & { message: Message; conversation: Conversation; user?: User },
+) => Returns<void>
+
+/** `export const channels: Channels = …`: for each, one function for all messages, or one for each type. */
+export interface Channels<Configuration = JsonObject> {
+  [channel: string]: Delivery<Configuration> | { messages: { [type: string]: Delivery<Configuration> } }
+}
+
+/** An action of an integration. */
+export type IntegrationAction<
+  Input = JsonObject,
+  Output extends object | void = object | void,
+  Configuration = JsonObject,
+> = (argument: IntegrationContext<Configuration> & { input: Input }) => Returns<Output>
+
+interface EventObject {
+  /** The same when the event is handled again: good as an idempotency key. */
+  id: string
+  botId: string
+  createdOn: string
+  /** From the user to the bot, or from the bot to the user. */
+  direction: 'incoming' | 'outgoing'
+  /** `message_created` for messages. */
+  type: string
+  /** What happened; of a message its `type`, and what it says. */
+  payload: JsonObject
+  /** Its plain text; for a text message, the text itself. */
+  preview: string
+  state: {
+    /** Of the bot, whoever it talks to. */
+    bot: JsonObject
+    /** Of the user, in whichever conversation. */
+    user: JsonObject
+    /** Of the conversation. */
+    conversation: JsonObject
+    /** Of the conversation; forgotten when it has been quiet for 30 minutes. */
+    session: JsonObject
+    /** Of this event; forgotten when it has been handled. */
+    temp: JsonObject
+  }
+  tags: { conversation?: Record<string, string>; message?: Record<string, string>; user?: Record<string, string> }
+  conversationId?: string
+  userId?: string
+  messageId?: string
+  /** The name of the integration on which it happened. */
+  integration?: string
+}
+
+/** What messages say, by their types. Integrations may have others: declare them here. */
+export interface MessagePayloads {
+  text: { text: string }
+  markdown: { markdown: string }
+  image: { imageUrl: string }
+  audio: { audioUrl: string }
+  video: { videoUrl: string }
+  file: { fileUrl: string; title?: string }
+  location: { latitude: number; longitude: number; address?: string; title?: string }
+  card: {
+    title: string
+    subtitle?: string
+    imageUrl?: string
+    actions: Array<{ action: 'postback' | 'url' | 'say'; label: string; value: string }>
+  }
+  carousel: { items: Array<MessagePayloads['card'] & { type?: 'card' }> }
+  choice: { text: string; options: Array<{ label: string; value: string }> }
+  dropdown: { text: string; options: Array<{ label: string; value: string }> }
+  bloc: { items: MessageContent[] }
+}
+
+export interface AddParticipantInput {
+  id: string
+  userId: string
+}
+
+export interface AddParticipantOutput {
+  participant: User
+}
+
+export interface CallActionInput {
+  type: string
+  input: JsonObject
+}
+
+export interface CallActionOutput {
+  output: JsonObject
+  meta: { cached: boolean }
+}
+
+export interface CancelScheduledEventInput {
+  id: string
+}
+
+export type CancelScheduledEventOutput = Record<string, never>
+
+export interface CaptureObservationInput {
+  name: string
+  data: JsonObject
+  id?: string
+  messageId?: string
+  eventId?: string
+  conversationId?: string
+  userId?: string
+  errorId?: string
+  traceId?: string
+}
+
+export type CaptureObservationOutput = Record<string, never>
+
+export interface ConfigureIntegrationInput {
+  /** Names the installation among all of its integration; null takes the name away. */
+  identifier?: string | null
+  /** How often `register()` is called. */
+  scheduleRegisterCall?: 'hourly' | 'daily' | 'weekly' | 'bi-weekly' | 'monthly' | 'bi-monthly' | 'quarterly' | 'yearly'
+  /** Experimental; null removes them all. */
+  sandboxIdentifiers?: Record<string, never> | null
+}
+
+export type ConfigureIntegrationOutput = Record<string, never>
+
+export interface CreateConversationInput {
+  channel: string
+  tags?: Record<string, string>
+  properties?: Record<string, string>
+  /** For bots: on which integration; the chat unless given. */
+  integrationName?: string
+}
+
+export interface CreateConversationOutput {
+  conversation: Conversation
+}
+
+export interface CreateEventInput {
+  type: string
+  payload: JsonObject
+  conversationId?: string
+  userId?: string
+  messageId?: string
+  workflowId?: string
+  /** When it is to happen: at a time, or after a delay. */
+  schedule?: {
+    /** The time itself, ISO 8601. */
+    dateTime?: string
+    /** Milliseconds from now; instead of the time itself. */
+    delay?: number
+  }
+}
+
+export interface CreateEventOutput {
+  event: StoredEvent
+}
+
+export type CreateMessageInput = MessageContent & {
+  conversationId: string
+  /** Who says it: the bot itself unless given. */
+  userId?: string
+  tags?: Record<string, string>
+  origin?: 'synthetic'
+  /** When it is to happen: at a time, or after a delay. */
+  schedule?: {
+    /** The time itself, ISO 8601. */
+    dateTime?: string
+    /** Milliseconds from now; instead of the time itself. */
+    delay?: number
+  }
+}
+
+export interface CreateMessageOutput {
+  message: Message
+}
+
+export interface CreateUserInput {
+  tags?: Record<string, string>
+  properties?: Record<string, string>
+  name?: string
+  pictureUrl?: string
+  /** For bots: the integration that the user is on, if any. */
+  integrationName?: string
+}
+
+export interface CreateUserOutput {
+  user: User
+}
+
+export interface CreateWorkflowInput {
+  name: string
+  status: 'pending' | 'in_progress' | 'listening'
+  input?: JsonObject
+  parentWorkflowId?: string
+  conversationId?: string
+  userId?: string
+  /** In a day unless given. */
+  timeoutAt?: string
+  tags?: Record<string, string>
+  /** The event being handled; needed with the status in_progress. */
+  eventId?: string
+}
+
+export interface CreateWorkflowOutput {
+  workflow: Workflow
+}
+
+export interface DeleteConversationInput {
+  id: string
+}
+
+export type DeleteConversationOutput = Record<string, never>
+
+export interface DeleteMessageInput {
+  id: string
+}
+
+export type DeleteMessageOutput = Record<string, never>
+
+export interface DeleteUserInput {
+  id: string
+}
+
+export type DeleteUserOutput = Record<string, never>
+
+export interface DeleteWorkflowInput {
+  id: string
+}
+
+export type DeleteWorkflowOutput = Record<string, never>
+
+export interface GetConversationInput {
+  id: string
+}
+
+export interface GetConversationOutput {
+  conversation: Conversation
+}
+
+export interface GetEventInput {
+  id: string
+}
+
+export interface GetEventOutput {
+  event: StoredEvent
+}
+
+export interface GetMessageInput {
+  id: string
+}
+
+export interface GetMessageOutput {
+  message: Message
+}
+
+export interface GetOrCreateConversationInput {
+  channel: string
+  tags?: Record<string, string | null>
+  properties?: Record<string, string | null>
+  /** For bots: on which integration; the chat unless given. */
+  integrationName?: string
+  /** The tags by which it is found when it exists; all of them unless given. */
+  discriminateByTags?: string[]
+}
+
+export interface GetOrCreateConversationOutput {
+  conversation: Conversation
+  meta: { created: boolean }
+}
+
+export type GetOrCreateMessageInput = MessageContent & {
+  conversationId: string
+  /** Who says it: the bot itself unless given. */
+  userId?: string
+  tags?: Record<string, string | null>
+  origin?: 'synthetic'
+  /** The tags by which it is found when it exists; all of them unless given. */
+  discriminateByTags?: string[]
+}
+
+export interface GetOrCreateMessageOutput {
+  message: Message
+  meta: { created: boolean }
+}
+
+export interface GetOrCreateUserInput {
+  tags?: Record<string, string | null>
+  properties?: Record<string, string | null>
+  name?: string
+  pictureUrl?: string
+  /** For bots: the integration that the user is on, if any. */
+  integrationName?: string
+  /** The tags by which it is found when it exists; all of them unless given. */
+  discriminateByTags?: string[]
+}
+
+export interface GetOrCreateUserOutput {
+  user: User
+  meta: { created: boolean }
+}
+
+export interface GetOrCreateWorkflowInput {
+  name: string
+  status: 'pending' | 'in_progress' | 'listening'
+  input?: JsonObject
+  parentWorkflowId?: string
+  conversationId?: string
+  userId?: string
+  /** In a day unless given. */
+  timeoutAt?: string
+  tags?: Record<string, string>
+  /** The event being handled; needed with the status in_progress. */
+  eventId?: string
+  /** The tags by which it is found when it exists; all of them unless given. */
+  discriminateByTags?: string[]
+  /** Both unless given. */
+  discriminateByStatusGroup?: 'active' | 'finished'
+}
+
+export interface GetOrCreateWorkflowOutput {
+  workflow: Workflow
+  meta: { created: boolean }
+}
+
+export interface GetOrSetStateInput {
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  id: string
+  name: string
+  payload: JsonObject
+  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  expiry?: number | null
+}
+
+export interface GetOrSetStateOutput {
+  state: StoredState
+  meta: { cached: boolean }
+}
+
+export interface GetParticipantInput {
+  /** Of the conversation. */
+  id: string
+  userId: string
+}
+
+export interface GetParticipantOutput {
+  participant: User
+}
+
+export interface GetStateInput {
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  id: string
+  name: string
+}
+
+export interface GetStateOutput {
+  state: StoredState
+  meta: { cached: boolean }
+}
+
+export interface GetUserInput {
+  id: string
+}
+
+export interface GetUserOutput {
+  user: User
+}
+
+export interface GetWorkflowInput {
+  id: string
+}
+
+export interface GetWorkflowOutput {
+  workflow: Workflow
+}
+
+export interface ImportMessagesInput {
+  messages: Array<{
+    conversationId: string
+    type: string
+    payload: JsonObject
+    /** Who says it: the bot itself unless given. */
+    userId: string
+    tags?: Record<string, string>
+    createdAt: string
+    /** The tags by which it is found when it exists; all of them unless given. */
+    discriminateByTags?: string[]
+  }>
+}
+
+export interface ImportMessagesOutput {
+  messages: Message[]
+}
+
+export interface InitializeIncomingMessageInput {
+  userId?: string
+  user?: {
+    tags?: Record<string, string>
+    properties?: Record<string, string>
+    name?: string
+    pictureUrl?: string
+    /** For bots: the integration that the user is on, if any. */
+    integrationName?: string
+    /** The tags by which it is found when it exists; all of them unless given. */
+    discriminateByTags?: string[]
+  }
+  conversationId?: string
+  conversation?: {
+    channel: string
+    tags?: Record<string, string>
+    properties?: Record<string, string>
+    /** For bots: on which integration; the chat unless given. */
+    integrationName?: string
+    /** The tags by which it is found when it exists; all of them unless given. */
+    discriminateByTags?: string[]
+  }
+  message?: {
+    type: string
+    payload: JsonObject
+    tags?: Record<string, string>
+    origin?: 'synthetic'
+    /** The tags by which it is found when it exists; all of them unless given. */
+    discriminateByTags?: string[]
+  }
+}
+
+export interface InitializeIncomingMessageOutput {
+  user: User
+  conversation: Conversation
+  message?: Message
+}
+
+export interface ListConversationsInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+  /** The time that orders the list: createdAt unless given. */
+  sortField?: 'createdAt' | 'updatedAt'
+  /** desc unless given: the newest first. */
+  sortDirection?: 'asc' | 'desc'
+  /** Tags that it must have. */
+  tags?: Record<string, string>
+  afterDate?: string
+  beforeDate?: string
+  /** All of them take part. */
+  participantIds?: string[]
+  integrationName?: string
+  channel?: string
+  minMessageCount?: number
+  maxMessageCount?: number
+}
+
+export interface ListConversationsOutput {
+  conversations: Conversation[]
+  meta: PageMeta
+}
+
+export interface ListEventsInput {
+  type?: string
+  conversationId?: string
+  userId?: string
+  messageId?: string
+  workflowId?: string
+  status?: 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+}
+
+export interface ListEventsOutput {
+  events: StoredEvent[]
+  meta: PageMeta
+}
+
+export interface ListMessagesInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+  /** Tags that it must have. */
+  tags?: Record<string, string>
+  afterDate?: string
+  beforeDate?: string
+  conversationId?: string
+}
+
+export interface ListMessagesOutput {
+  messages: Message[]
+  meta: PageMeta
+}
+
+export interface ListParticipantsInput {
+  id: string
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+}
+
+export interface ListParticipantsOutput {
+  participants: User[]
+  meta: PageMeta
+}
+
+export interface ListTagValuesInput {
+  key: string
+}
+
+export type ListTagValuesOutput = Record<string, never>
+
+export interface ListUsersInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+  /** The time that orders the list: createdAt unless given. */
+  sortField?: 'createdAt' | 'updatedAt'
+  /** desc unless given: the newest first. */
+  sortDirection?: 'asc' | 'desc'
+  /** Tags that it must have. */
+  tags?: Record<string, string>
+  afterDate?: string
+  beforeDate?: string
+  /** The time that the dates are about. */
+  rangeField?: 'createdAt' | 'updatedAt'
+  /** Those who take part in it. */
+  conversationId?: string
+}
+
+export interface ListUsersOutput {
+  users: User[]
+  meta: PageMeta
+}
+
+export interface ListWorkflowsInput {
+  /** Those that have all of these. */
+  tags?: Record<string, string>
+  conversationId?: string
+  userId?: string
+  parentWorkflowId?: string
+  statuses?: Array<
+    'pending' | 'in_progress' | 'failed' | 'completed' | 'listening' | 'paused' | 'timedout' | 'cancelled'
+  >
+  name?: string
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; 20 unless given. */
+  pageSize?: number
+}
+
+export interface ListWorkflowsOutput {
+  workflows: Workflow[]
+  meta: PageMeta
+}
+
+export interface PatchStateInput {
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  id: string
+  name: string
+  payload: JsonObject
+  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  expiry?: number | null
+}
+
+export interface PatchStateOutput {
+  state: StoredState
+}
+
+export interface RemoveParticipantInput {
+  /** Of the conversation. */
+  id: string
+  userId: string
+}
+
+export type RemoveParticipantOutput = Record<string, never>
+
+export interface SetStateInput {
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  id: string
+  name: string
+  payload: JsonObject | null
+  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  expiry?: number | null
+}
+
+export interface SetStateOutput {
+  state: StoredState
+}
+
+export interface SetStateExpiryInput {
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  id: string
+  name: string
+  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  expiry: number | null
+}
+
+export interface SetStateExpiryOutput {
+  state: StoredState
+}
+
+export interface TrackAnalyticsInput {
+  name: string
+  count: number
+}
+
+export type TrackAnalyticsOutput = Record<string, never>
+
+export interface UpdateConversationInput {
+  id: string
+  tags?: Record<string, string | null>
+  properties?: Record<string, string | null>
+}
+
+export interface UpdateConversationOutput {
+  conversation: Conversation
+}
+
+export interface UpdateMessageInput {
+  id: string
+  tags?: Record<string, string | null>
+  payload?: JsonObject
+}
+
+export interface UpdateMessageOutput {
+  message: Message
+}
+
+export interface UpdateUserInput {
+  id: string
+  tags?: Record<string, string | null>
+  properties?: Record<string, string | null>
+  name?: string | null
+  pictureUrl?: string | null
+  /** Free text about the user, which the bot can read. */
+  profile?: string | null
+}
+
+export interface UpdateUserOutput {
+  user: User
+}
+
+export interface UpdateWorkflowInput {
+  id: string
+  output?: JsonObject
+  timeoutAt?: string
+  status?: 'completed' | 'cancelled' | 'listening' | 'paused' | 'failed' | 'in_progress'
+  failureReason?: string
+  tags?: Record<string, string | null>
+  userId?: string
+  /** The event being handled; needed with the status in_progress. */
+  eventId?: string
+}
+
+export interface UpdateWorkflowOutput {
+  workflow: Workflow
+}
+
+/** What bots and integrations may ask of the platform. */
+export interface Operations {
+  /**
+   * Lets a user take part in a conversation.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  addParticipant(input: AddParticipantInput): Promise<AddParticipantOutput>
+  /**
+   * Calls an action of the bot’s own, or as `alias:action` one of an integration’s, and gives its output.
+   * @throws ApiError `ReferenceNotFound`, `Runtime`, `RateLimited`, `OperationTimeout`
+   */
+  callAction(input: CallActionInput): Promise<CallActionOutput>
+  /**
+   * Cancels an event that is scheduled and not due yet.
+   */
+  cancelScheduledEvent(input: CancelScheduledEventInput): Promise<CancelScheduledEventOutput>
+  /**
+   * Notes in the bot’s log what was observed while it worked.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  captureObservation(input: CaptureObservationInput): Promise<CaptureObservationOutput>
+  /**
+   * Configures an installed integration, as itself: what is not given stays as it is.
+   * @throws ApiError `AlreadyExists`
+   */
+  configureIntegration(input?: ConfigureIntegrationInput): Promise<ConfigureIntegrationOutput>
+  /**
+   * Creates a conversation on the integration that calls, or that a bot names.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  createConversation(input: CreateConversationInput): Promise<CreateConversationOutput>
+  /**
+   * Creates an event for the bot to handle, in a conversation when it is given, at once or at a later time.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  createEvent(input: CreateEventInput): Promise<CreateEventOutput>
+  /**
+   * Says something in a conversation as the bot, or passes on what an integration has received.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  createMessage(input: CreateMessageInput): Promise<CreateMessageOutput>
+  /**
+   * Creates a user of the integration that calls, or of the bot.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  createUser(input?: CreateUserInput): Promise<CreateUserOutput>
+  /**
+   * Creates a workflow. One that is pending is started by an event.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  createWorkflow(input: CreateWorkflowInput): Promise<CreateWorkflowOutput>
+  /**
+   * Deletes a conversation with all that was said and all that waits in it.
+   */
+  deleteConversation(input: DeleteConversationInput): Promise<DeleteConversationOutput>
+  /**
+   * Deletes a message, whoever has written it.
+   */
+  deleteMessage(input: DeleteMessageInput): Promise<DeleteMessageOutput>
+  /**
+   * Deletes a user; what the user said stays.
+   */
+  deleteUser(input: DeleteUserInput): Promise<DeleteUserOutput>
+  /**
+   * Deletes a workflow with its states and its children.
+   */
+  deleteWorkflow(input: DeleteWorkflowInput): Promise<DeleteWorkflowOutput>
+  /**
+   * Gives one of the bot’s conversations.
+   */
+  getConversation(input: GetConversationInput): Promise<GetConversationOutput>
+  /**
+   * Gives one of the bot’s events, and how it ended if it has.
+   */
+  getEvent(input: GetEventInput): Promise<GetEventOutput>
+  /**
+   * Gives one of the bot’s messages, incoming or outgoing.
+   */
+  getMessage(input: GetMessageInput): Promise<GetMessageOutput>
+  /**
+   * Gives the conversation of a channel with these tags; creates it when there is none yet.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  getOrCreateConversation(input: GetOrCreateConversationInput): Promise<GetOrCreateConversationOutput>
+  /**
+   * Gives a conversation’s message with these tags; creates it when there is none yet.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  getOrCreateMessage(input: GetOrCreateMessageInput): Promise<GetOrCreateMessageOutput>
+  /**
+   * Gives the user with these tags; creates one when there is none yet.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  getOrCreateUser(input?: GetOrCreateUserInput): Promise<GetOrCreateUserOutput>
+  /**
+   * Gives the newest workflow of that name and those tags, in the same conversation, of the same user and parent where these are given, and creates it where there is none.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  getOrCreateWorkflow(input: GetOrCreateWorkflowInput): Promise<GetOrCreateWorkflowOutput>
+  /**
+   * Gives a state, and creates it first where there is none.
+   * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`
+   */
+  getOrSetState(input: GetOrSetStateInput): Promise<GetOrSetStateOutput>
+  /**
+   * Gives a user that takes part in a conversation.
+   */
+  getParticipant(input: GetParticipantInput): Promise<GetParticipantOutput>
+  /**
+   * Gives a state. If it expires, reading it puts that off.
+   */
+  getState(input: GetStateInput): Promise<GetStateOutput>
+  /**
+   * Gives one of the bot’s users; the bot itself is one, by its own id.
+   */
+  getUser(input: GetUserInput): Promise<GetUserOutput>
+  /**
+   * Gives one of the bot’s workflows.
+   */
+  getWorkflow(input: GetWorkflowInput): Promise<GetWorkflowOutput>
+  /**
+   * Stores what was said elsewhere before; neither the bot nor anybody who listens is told.
+   * @throws ApiError `ReferenceNotFound`
+   */
+  importMessages(input: ImportMessagesInput): Promise<ImportMessagesOutput>
+  /**
+   * Gets or creates the user, the conversation and the message that an integration has received, at once.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  initializeIncomingMessage(input?: InitializeIncomingMessageInput): Promise<InitializeIncomingMessageOutput>
+  /**
+   * Lists the bot’s conversations, or those of the integration that calls, the newest first.
+   */
+  listConversations(input?: ListConversationsInput): Promise<ListConversationsOutput>
+  /**
+   * Lists the bot’s events, newest first.
+   */
+  listEvents(input?: ListEventsInput): Promise<ListEventsOutput>
+  /**
+   * Lists the bot’s messages, newest first; those of one conversation when it is given.
+   */
+  listMessages(input?: ListMessagesInput): Promise<ListMessagesOutput>
+  /**
+   * Lists who takes part in a conversation, those who came last first.
+   */
+  listParticipants(input: ListParticipantsInput): Promise<ListParticipantsOutput>
+  /**
+   * Tells published clients that the values of a tag are not listed any more.
+   * @throws ApiError `ResourceGone`
+   */
+  listTagValues(input: ListTagValuesInput): Promise<ListTagValuesOutput>
+  /**
+   * Lists the bot’s users, or those of the integration that calls, the newest first.
+   */
+  listUsers(input?: ListUsersInput): Promise<ListUsersOutput>
+  /**
+   * Lists the bot’s workflows, newest first.
+   */
+  listWorkflows(input?: ListWorkflowsInput): Promise<ListWorkflowsOutput>
+  /**
+   * Sets the given top-level keys of a state and leaves the others; creates the state where there is none.
+   * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`
+   */
+  patchState(input: PatchStateInput): Promise<PatchStateOutput>
+  /**
+   * Takes a user out of a conversation.
+   */
+  removeParticipant(input: RemoveParticipantInput): Promise<RemoveParticipantOutput>
+  /**
+   * Replaces a state, or creates it; a payload of null removes it.
+   * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`
+   */
+  setState(input: SetStateInput): Promise<SetStateOutput>
+  /**
+   * Sets after how long without a touch a state is forgotten.
+   */
+  setStateExpiry(input: SetStateExpiryInput): Promise<SetStateExpiryOutput>
+  /**
+   * Adds to what the bot counts under a name, today in UTC.
+   */
+  trackAnalytics(input: TrackAnalyticsInput): Promise<TrackAnalyticsOutput>
+  /**
+   * Changes a conversation’s tags and properties; null removes one.
+   */
+  updateConversation(input: UpdateConversationInput): Promise<UpdateConversationOutput>
+  /**
+   * Changes a message’s tags, and replaces its payload when it is given; nobody is told.
+   */
+  updateMessage(input: UpdateMessageInput): Promise<UpdateMessageOutput>
+  /**
+   * Changes a user; null removes a field, a tag or a property.
+   */
+  updateUser(input: UpdateUserInput): Promise<UpdateUserOutput>
+  /**
+   * Changes a workflow. The status in_progress takes up the event that starts or continues it; from any other event it continues a workflow that is paused or listening.
+   * @throws ApiError `ReferenceNotFound`, `RelationConflict`
+   */
+  updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>
+}
+
+export interface User {
+  id: string
+  createdAt: string
+  updatedAt: string
+  name?: string
+  pictureUrl?: string
+  profile?: string
+  tags: Record<string, string>
+  properties: Record<string, string>
+}
+
+export interface Conversation {
+  id: string
+  createdAt: string
+  updatedAt: string
+  channel: string
+  integration: string
+  tags: Record<string, string>
+  messageCount: number
+  properties: Record<string, string>
+}
+
+export interface StoredEvent {
+  id: string
+  createdAt: string
+  type: string
+  payload: JsonObject
+  status: 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
+  failureReason: string | null
+  conversationId?: string
+  userId?: string
+  messageId?: string
+}
+
+export interface Message {
+  id: string
+  createdAt: string
+  updatedAt: string
+  type: string
+  payload: JsonObject
+  direction: 'incoming' | 'outgoing'
+  userId: string
+  conversationId: string
+  tags: Record<string, string>
+  origin?: 'synthetic'
+}
+
+export interface Workflow {
+  id: string
+  name: string
+  status: 'pending' | 'in_progress' | 'failed' | 'completed' | 'listening' | 'paused' | 'timedout' | 'cancelled'
+  input: JsonObject
+  output: JsonObject
+  createdAt: string
+  updatedAt: string
+  timeoutAt: string
+  tags: Record<string, string>
+  parentWorkflowId?: string
+  conversationId?: string
+  userId?: string
+  completedAt?: string
+  failureReason?: string
+}
+
+export interface StoredState {
+  id: string
+  createdAt: string
+  updatedAt: string
+  botId: string
+  name: string
+  type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
+  payload: JsonObject
+  conversationId?: string
+  userId?: string
+  expiry?: number
+  expiresAt?: string
+}
+
+export interface PageMeta {
+  nextToken?: string
+}
+
+export type ApiErrorType =
+  | 'Unknown'
+  | 'Internal'
+  | 'Unauthorized'
+  | 'PaymentRequired'
+  | 'Forbidden'
+  | 'QuotaExceeded'
+  | 'ResourceNotFound'
+  | 'MethodNotFound'
+  | 'InvalidPayload'
+  | 'InvalidJsonSchema'
+  | 'InvalidDataFormat'
+  | 'InvalidIdentifier'
+  | 'ReferenceNotFound'
+  | 'InvalidQuery'
+  | 'Runtime'
+  | 'BreakingChanges'
+  | 'AlreadyExists'
+  | 'RelationConflict'
+  | 'ReferenceConstraint'
+  | 'ResourceLockedConflict'
+  | 'ResourceGone'
+  | 'PayloadTooLarge'
+  | 'LimitExceeded'
+  | 'UnsupportedMediaType'
+  | 'RateLimited'
+  | 'OperationTimeout'
+
+declare global {
+  /**
+   * The globals of isolates, beside ECMAScript's own. What is not here is not there: no Node, no document, no WebAssembly.
+   * A test looks in an isolate for every name and member.
+   */
+
+  // Time
+
+  function setTimeout<Arguments extends unknown[]>(
+    callback: (...values: Arguments) => void,
+    milliseconds?: number,
+    ...values: Arguments
+  ): number
+  /** A promise's `resolve` takes a value that nobody gives here. */
+  function setTimeout(callback: (value: void) => void, milliseconds?: number): number
+  function setInterval<Arguments extends unknown[]>(
+    callback: (...values: Arguments) => void,
+    milliseconds?: number,
+    ...values: Arguments
+  ): number
+  function clearTimeout(timer?: number): void
+  function clearInterval(timer?: number): void
+  function queueMicrotask(callback: () => void): void
+  /** Clocks tell whole milliseconds. */
+  var performance: {
+    now(): number
+    readonly timeOrigin: number
+  }
+
+  /** Writes into the bot’s log. */
+  var console: {
+    log(...values: unknown[]): void
+    info(...values: unknown[]): void
+    debug(...values: unknown[]): void
+    warn(...values: unknown[]): void
+    error(...values: unknown[]): void
+    dir(value: unknown): void
+    dirxml(...values: unknown[]): void
+    table(data: unknown, columns?: string[]): void
+    trace(...values: unknown[]): void
+    assert(condition?: unknown, ...values: unknown[]): void
+    count(label?: string): void
+    countReset(label?: string): void
+    group(...values: unknown[]): void
+    groupCollapsed(...values: unknown[]): void
+    groupEnd(): void
+    time(label?: string): void
+    timeLog(label?: string, ...values: unknown[]): void
+    timeEnd(label?: string): void
+  }
+
+  // Requests
+
+  /**
+   * Requests something of the world outside. It reaches the hosts that were granted with `permissions.net`, and no others;
+   * an answer has come whole before its body can be read.
+   */
+  function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+
+  type HeadersInit = Headers | Record<string, string> | Iterable<readonly [string, string]>
+  type BodyInit =
+    | string
+    | ArrayBuffer
+    | ArrayBufferView
+    | Blob
+    | FormData
+    | URLSearchParams
+    | ReadableStream<Uint8Array>
+
+  interface RequestInit {
+    method?: string
+    headers?: HeadersInit
+    body?: BodyInit | null
+    redirect?: 'follow' | 'error' | 'manual'
+    signal?: AbortSignal | null
+  }
+
+  interface ResponseInit {
+    status?: number
+    statusText?: string
+    headers?: HeadersInit
+  }
+
+  interface Body {
+    readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | null
+    readonly bodyUsed: boolean
+    text(): Promise<string>
+    json(): Promise<any>
+    bytes(): Promise<Uint8Array<ArrayBuffer>>
+    arrayBuffer(): Promise<ArrayBuffer>
+    blob(): Promise<Blob>
+    formData(): Promise<FormData>
+  }
+
+  interface Request extends Body {}
+  class Request {
+    constructor(input: string | URL | Request, init?: RequestInit)
+    readonly url: string
+    readonly method: string
+    readonly headers: Headers
+    readonly redirect: 'follow' | 'error' | 'manual'
+    readonly signal: AbortSignal
+    clone(): Request
+  }
+
+  interface Response extends Body {}
+  class Response {
+    constructor(body?: BodyInit | null, init?: ResponseInit)
+    static json(value: unknown, init?: ResponseInit): Response
+    static redirect(url: string | URL, status?: number): Response
+    static error(): Response
+    readonly status: number
+    readonly statusText: string
+    readonly ok: boolean
+    readonly headers: Headers
+    readonly url: string
+    readonly redirected: boolean
+    readonly type: string
+    clone(): Response
+  }
+
+  class Headers {
+    constructor(source?: HeadersInit)
+    append(name: string, value: string): void
+    set(name: string, value: string): void
+    delete(name: string): void
+    has(name: string): boolean
+    get(name: string): string | null
+    getSetCookie(): string[]
+    forEach(callback: (value: string, name: string, headers: Headers) => void): void
+    entries(): IterableIterator<[string, string]>
+    keys(): IterableIterator<string>
+    values(): IterableIterator<string>
+    [Symbol.iterator](): IterableIterator<[string, string]>
+  }
+
+  class FormData {
+    append(name: string, value: string | Blob, filename?: string): void
+    set(name: string, value: string | Blob, filename?: string): void
+    delete(name: string): void
+    has(name: string): boolean
+    get(name: string): string | File | null
+    getAll(name: string): (string | File)[]
+    forEach(callback: (value: string | File, name: string, form: FormData) => void): void
+    entries(): IterableIterator<[string, string | File]>
+    keys(): IterableIterator<string>
+    values(): IterableIterator<string | File>
+    [Symbol.iterator](): IterableIterator<[string, string | File]>
+  }
+
+  class Blob {
+    constructor(parts?: Iterable<string | ArrayBuffer | ArrayBufferView | Blob>, options?: { type?: string })
+    readonly size: number
+    readonly type: string
+    slice(start?: number, end?: number, type?: string): Blob
+    text(): Promise<string>
+    bytes(): Promise<Uint8Array<ArrayBuffer>>
+    arrayBuffer(): Promise<ArrayBuffer>
+    stream(): ReadableStream<Uint8Array<ArrayBuffer>>
+  }
+
+  class File extends Blob {
+    constructor(
+      parts: Iterable<string | ArrayBuffer | ArrayBufferView | Blob>,
+      name: string,
+      options?: { type?: string; lastModified?: number },
+    )
+    readonly name: string
+    readonly lastModified: number
+  }
+
+  class URL {
+    constructor(url: string | URL, base?: string | URL)
+    static canParse(url: string | URL, base?: string | URL): boolean
+    static parse(url: string | URL, base?: string | URL): URL | null
+    href: string
+    readonly origin: string
+    protocol: string
+    username: string
+    password: string
+    host: string
+    hostname: string
+    port: string
+    pathname: string
+    search: string
+    readonly searchParams: URLSearchParams
+    hash: string
+    toString(): string
+    toJSON(): string
+  }
+
+  class URLSearchParams {
+    constructor(source?: string | URLSearchParams | Record<string, string> | Iterable<readonly [string, string]>)
+    readonly size: number
+    append(name: string, value: string): void
+    set(name: string, value: string): void
+    delete(name: string, value?: string): void
+    has(name: string, value?: string): boolean
+    get(name: string): string | null
+    getAll(name: string): string[]
+    sort(): void
+    forEach(callback: (value: string, name: string, parameters: URLSearchParams) => void): void
+    entries(): IterableIterator<[string, string]>
+    keys(): IterableIterator<string>
+    values(): IterableIterator<string>
+    [Symbol.iterator](): IterableIterator<[string, string]>
+    toString(): string
+  }
+
+  // Events
+
+  interface EventInit {
+    bubbles?: boolean
+    cancelable?: boolean
+    composed?: boolean
+  }
+
+  class Event {
+    constructor(type: string, init?: EventInit)
+    readonly type: string
+    readonly target: EventTarget | null
+    readonly currentTarget: EventTarget | null
+    readonly timeStamp: number
+    readonly bubbles: boolean
+    readonly cancelable: boolean
+    readonly defaultPrevented: boolean
+    preventDefault(): void
+    stopPropagation(): void
+    stopImmediatePropagation(): void
+  }
+
+  class CustomEvent<Detail = any> extends Event {
+    constructor(type: string, init?: EventInit & { detail?: Detail })
+    readonly detail: Detail
+  }
+
+  type EventListener = ((event: any) => void) | { handleEvent(event: any): void }
+
+  class EventTarget {
+    addEventListener(
+      type: string,
+      listener: EventListener | null,
+      options?: boolean | { capture?: boolean; once?: boolean; passive?: boolean; signal?: AbortSignal },
+    ): void
+    removeEventListener(type: string, listener: EventListener | null, options?: boolean | { capture?: boolean }): void
+    dispatchEvent(event: Event): boolean
+  }
+
+  class AbortController {
+    readonly signal: AbortSignal
+    abort(reason?: unknown): void
+  }
+
+  class AbortSignal extends EventTarget {
+    private constructor()
+    static abort(reason?: unknown): AbortSignal
+    static timeout(milliseconds: number): AbortSignal
+    static any(signals: Iterable<AbortSignal>): AbortSignal
+    readonly aborted: boolean
+    readonly reason: any
+    onabort: ((event: Event) => void) | null
+    throwIfAborted(): void
+  }
+
+  class DOMException extends Error {
+    constructor(message?: string, name?: string)
+    readonly code: number
+  }
+
+  // Text and bytes
+
+  function atob(text: string): string
+  function btoa(text: string): string
+  function structuredClone<Value>(value: Value, options?: { transfer?: Iterable<ArrayBuffer> }): Value
+
+  class TextEncoder {
+    readonly encoding: string
+    encode(text?: string): Uint8Array<ArrayBuffer>
+    encodeInto(text: string, target: Uint8Array): { read: number; written: number }
+  }
+
+  interface TextDecoderOptions {
+    fatal?: boolean
+    ignoreBOM?: boolean
+  }
+
+  /** Knows UTF-8 alone. */
+  class TextDecoder {
+    constructor(label?: string, options?: TextDecoderOptions)
+    readonly encoding: string
+    readonly fatal: boolean
+    readonly ignoreBOM: boolean
+    decode(input?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string
+  }
+
+  type BufferEncoding =
+    | 'utf8'
+    | 'utf-8'
+    | 'hex'
+    | 'base64'
+    | 'base64url'
+    | 'latin1'
+    | 'binary'
+    | 'ascii'
+    | 'utf16le'
+    | 'ucs2'
+
+  class Buffer extends Uint8Array<ArrayBuffer> {
+    private constructor()
+    static from(text: string, encoding?: BufferEncoding): Buffer
+    static from(bytes: ArrayBuffer, offset?: number, length?: number): Buffer
+    static from(bytes: ArrayLike<number> | Iterable<number>): Buffer
+    static alloc(size: number, fill?: string | number | Uint8Array, encoding?: BufferEncoding): Buffer
+    static allocUnsafe(size: number): Buffer
+    static concat(list: readonly Uint8Array[], length?: number): Buffer
+    static byteLength(value: string | ArrayBuffer | ArrayBufferView, encoding?: BufferEncoding): number
+    static compare(one: Uint8Array, other: Uint8Array): -1 | 0 | 1
+    static isBuffer(value: unknown): value is Buffer
+    static isEncoding(encoding: string): encoding is BufferEncoding
+    toString(encoding?: BufferEncoding, start?: number, end?: number): string
+    toJSON(): { type: 'Buffer'; data: number[] }
+    equals(other: Uint8Array): boolean
+    compare(other: Uint8Array): -1 | 0 | 1
+    copy(target: Uint8Array, targetStart?: number, start?: number, end?: number): number
+    write(text: string, offset?: number, length?: number, encoding?: BufferEncoding): number
+    readUInt8(offset?: number): number
+    readUInt16BE(offset?: number): number
+    readUInt16LE(offset?: number): number
+    readUInt32BE(offset?: number): number
+    readUInt32LE(offset?: number): number
+    readInt32BE(offset?: number): number
+    readInt32LE(offset?: number): number
+    writeUInt8(value: number, offset?: number): number
+    writeUInt16BE(value: number, offset?: number): number
+    writeUInt16LE(value: number, offset?: number): number
+    writeUInt32BE(value: number, offset?: number): number
+    writeUInt32LE(value: number, offset?: number): number
+    writeInt32BE(value: number, offset?: number): number
+    writeInt32LE(value: number, offset?: number): number
+  }
+
+  // Streams
+
+  interface QueuingStrategy<Chunk = any> {
+    highWaterMark?: number
+    size?(chunk: Chunk): number
+  }
+
+  interface UnderlyingSource<Chunk> {
+    type?: 'bytes'
+    start?(controller: ReadableStreamDefaultController<Chunk>): void | Promise<void>
+    pull?(controller: ReadableStreamDefaultController<Chunk>): void | Promise<void>
+    cancel?(reason?: unknown): void | Promise<void>
+  }
+
+  interface UnderlyingSink<Chunk> {
+    start?(controller: WritableStreamDefaultController): void | Promise<void>
+    write?(chunk: Chunk, controller: WritableStreamDefaultController): void | Promise<void>
+    close?(): void | Promise<void>
+    abort?(reason?: unknown): void | Promise<void>
+  }
+
+  interface Transformer<Input, Output> {
+    start?(controller: TransformStreamDefaultController<Output>): void | Promise<void>
+    transform?(chunk: Input, controller: TransformStreamDefaultController<Output>): void | Promise<void>
+    flush?(controller: TransformStreamDefaultController<Output>): void | Promise<void>
+  }
+
+  interface StreamPipeOptions {
+    preventClose?: boolean
+    preventAbort?: boolean
+    preventCancel?: boolean
+    signal?: AbortSignal
+  }
+
+  class ReadableStream<Chunk = any> {
+    constructor(source?: UnderlyingSource<Chunk>, strategy?: QueuingStrategy<Chunk>)
+    readonly locked: boolean
+    cancel(reason?: unknown): Promise<void>
+    getReader(): ReadableStreamDefaultReader<Chunk>
+    pipeThrough<Output>(
+      pair: { readable: ReadableStream<Output>; writable: WritableStream<Chunk> },
+      options?: StreamPipeOptions,
+    ): ReadableStream<Output>
+    pipeTo(target: WritableStream<Chunk>, options?: StreamPipeOptions): Promise<void>
+    tee(): [ReadableStream<Chunk>, ReadableStream<Chunk>]
+    values(options?: { preventCancel?: boolean }): AsyncIterableIterator<Chunk>
+    [Symbol.asyncIterator](options?: { preventCancel?: boolean }): AsyncIterableIterator<Chunk>
+  }
+
+  class ReadableStreamDefaultReader<Chunk = any> {
+    constructor(stream: ReadableStream<Chunk>)
+    readonly closed: Promise<void>
+    read(): Promise<{ done: false; value: Chunk } | { done: true; value?: undefined }>
+    releaseLock(): void
+    cancel(reason?: unknown): Promise<void>
+  }
+
+  class ReadableStreamDefaultController<Chunk = any> {
+    private constructor()
+    readonly desiredSize: number | null
+    enqueue(chunk: Chunk): void
+    close(): void
+    error(reason?: unknown): void
+  }
+
+  class ReadableStreamBYOBReader {
+    constructor(stream: ReadableStream<Uint8Array>)
+    readonly closed: Promise<void>
+    read<View extends ArrayBufferView>(view: View): Promise<{ done: boolean; value: View | undefined }>
+    releaseLock(): void
+    cancel(reason?: unknown): Promise<void>
+  }
+
+  class ReadableStreamBYOBRequest {
+    private constructor()
+    readonly view: ArrayBufferView | null
+    respond(bytesWritten: number): void
+    respondWithNewView(view: ArrayBufferView): void
+  }
+
+  class ReadableByteStreamController {
+    private constructor()
+    readonly byobRequest: ReadableStreamBYOBRequest | null
+    readonly desiredSize: number | null
+    enqueue(chunk: ArrayBufferView): void
+    close(): void
+    error(reason?: unknown): void
+  }
+
+  class WritableStream<Chunk = any> {
+    constructor(sink?: UnderlyingSink<Chunk>, strategy?: QueuingStrategy<Chunk>)
+    readonly locked: boolean
+    abort(reason?: unknown): Promise<void>
+    close(): Promise<void>
+    getWriter(): WritableStreamDefaultWriter<Chunk>
+  }
+
+  class WritableStreamDefaultWriter<Chunk = any> {
+    constructor(stream: WritableStream<Chunk>)
+    readonly closed: Promise<void>
+    readonly ready: Promise<void>
+    readonly desiredSize: number | null
+    write(chunk?: Chunk): Promise<void>
+    close(): Promise<void>
+    abort(reason?: unknown): Promise<void>
+    releaseLock(): void
+  }
+
+  class WritableStreamDefaultController {
+    private constructor()
+    readonly signal: AbortSignal
+    error(reason?: unknown): void
+  }
+
+  class TransformStream<Input = any, Output = any> {
+    constructor(
+      transformer?: Transformer<Input, Output>,
+      writableStrategy?: QueuingStrategy<Input>,
+      readableStrategy?: QueuingStrategy<Output>,
+    )
+    readonly readable: ReadableStream<Output>
+    readonly writable: WritableStream<Input>
+  }
+
+  class TransformStreamDefaultController<Output = any> {
+    private constructor()
+    readonly desiredSize: number | null
+    enqueue(chunk: Output): void
+    terminate(): void
+    error(reason?: unknown): void
+  }
+
+  class TextEncoderStream {
+    readonly encoding: string
+    readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>
+    readonly writable: WritableStream<string>
+  }
+
+  class TextDecoderStream {
+    constructor(label?: string, options?: TextDecoderOptions)
+    readonly encoding: string
+    readonly fatal: boolean
+    readonly ignoreBOM: boolean
+    readonly readable: ReadableStream<string>
+    readonly writable: WritableStream<ArrayBuffer | ArrayBufferView>
+  }
+
+  class CountQueuingStrategy {
+    constructor(init: { highWaterMark: number })
+    readonly highWaterMark: number
+    readonly size: (chunk?: unknown) => 1
+  }
+
+  class ByteLengthQueuingStrategy {
+    constructor(init: { highWaterMark: number })
+    readonly highWaterMark: number
+    readonly size: (chunk: ArrayBufferView) => number
+  }
+
+  // Cryptography
+
+  var crypto: {
+    getRandomValues<View extends ArrayBufferView>(view: View): View
+    randomUUID(): `${string}-${string}-${string}-${string}-${string}`
+    readonly subtle: SubtleCrypto
+  }
+
+  type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits'
+  type CryptoBytes = ArrayBuffer | ArrayBufferView
+  type CryptoAlgorithm = string | { name: string; [parameter: string]: unknown }
+
+  interface JsonWebKey {
+    kty?: string
+    [parameter: string]: any
+  }
+
+  interface CryptoKeyPair {
+    publicKey: CryptoKey
+    privateKey: CryptoKey
+  }
+
+  class CryptoKey {
+    private constructor()
+    readonly type: 'secret' | 'public' | 'private'
+    readonly extractable: boolean
+    readonly algorithm: { name: string; [parameter: string]: unknown }
+    readonly usages: readonly string[]
+  }
+
+  /** SHA-1 to SHA-512, HMAC, AES-GCM, AES-CBC, AES-CTR, ECDSA, Ed25519, RSASSA-PKCS1-v1_5, PBKDF2 and HKDF. */
+  class SubtleCrypto {
+    private constructor()
+    digest(algorithm: CryptoAlgorithm, data: CryptoBytes): Promise<ArrayBuffer>
+    importKey(
+      format: 'jwk',
+      key: JsonWebKey,
+      algorithm: CryptoAlgorithm,
+      extractable: boolean,
+      usages: Iterable<KeyUsage>,
+    ): Promise<CryptoKey>
+    importKey(
+      format: 'raw' | 'spki' | 'pkcs8',
+      key: CryptoBytes,
+      algorithm: CryptoAlgorithm,
+      extractable: boolean,
+      usages: Iterable<KeyUsage>,
+    ): Promise<CryptoKey>
+    exportKey(format: 'jwk', key: CryptoKey): Promise<JsonWebKey>
+    exportKey(format: 'raw' | 'spki' | 'pkcs8', key: CryptoKey): Promise<ArrayBuffer>
+    generateKey(
+      algorithm: CryptoAlgorithm,
+      extractable: boolean,
+      usages: Iterable<KeyUsage>,
+    ): Promise<CryptoKey | CryptoKeyPair>
+    sign(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
+    verify(algorithm: CryptoAlgorithm, key: CryptoKey, signature: CryptoBytes, data: CryptoBytes): Promise<boolean>
+    encrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
+    decrypt(algorithm: CryptoAlgorithm, key: CryptoKey, data: CryptoBytes): Promise<ArrayBuffer>
+    deriveBits(algorithm: CryptoAlgorithm, key: CryptoKey, length: number): Promise<ArrayBuffer>
+    deriveKey(
+      algorithm: CryptoAlgorithm,
+      key: CryptoKey,
+      derived: CryptoAlgorithm,
+      extractable: boolean,
+      usages: Iterable<KeyUsage>,
+    ): Promise<CryptoKey>
+  }
+}

@@ -1,0 +1,24 @@
+import { openProject } from './project/project.ts'
+import { bundleOnce } from './trial/find-code.ts'
+import { openTrial, type Trial } from './trial/trial.ts'
+
+export type { TrialCall, TrialFetch } from './trial/host.ts'
+export type { TrialOptions, TrialResult } from './trial/trial.ts'
+
+/** The bot of a project, for tests of its author's: `import { openBot } from 'isobot/test'`. */
+export interface TestedBot extends Pick<Trial, 'run' | 'hooks' | 'actions'>, AsyncDisposable {
+  /** Ends the isolate; without it, the tests do not end. */
+  close(): Promise<void>
+}
+
+/**
+ * Bundles the project in a folder, and opens an isolate with it.
+ *
+ * @param folder the project's
+ * @param secrets by name, as the bot finds them in `env`: `{ SECRET_API_KEY: '…' }`
+ */
+export async function openBot(folder: string, secrets: Record<string, string> = {}): Promise<TestedBot> {
+  const trial = await openTrial(await bundleOnce(await openProject(folder)), secrets)
+  const close = async () => trial[Symbol.asyncDispose]()
+  return { hooks: trial.hooks, actions: trial.actions, run: trial.run, close, [Symbol.asyncDispose]: close }
+}

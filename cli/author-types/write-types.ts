@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { format } from 'oxfmt'
+import { errorStatuses } from '#shared/errors.ts'
+import { eventObject } from '#shared/models/event-object.ts'
+import { chatPayload } from '#shared/models/payload.ts'
+import type { Operation } from '#shared/operation.ts'
+import { SchemaPublisher, type Schema } from '#shared/openapi/schemas.ts'
+import { botOperations } from '#shared/router.ts'
+import { comment, fieldsOf, typeOf } from './schema-types.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** Where `isobot/bot` is. */
+export const typesFile = join(root, 'bot', 'index.d.ts')
+
+const heading = `/**
+ * The types for authors of bots and integrations, as \`import type { Hooks } from 'isobot/bot'\` gives them. Made of the
+ * schemas of the platform's operations and of the files in bot/parts by \`npm run types\`, and compared by
+ * \`npm run check\`: change those.
+ */`
+
+/** What authors know by another name than the HTTP API, where some names stand for what chat users see. */
+const names: Record<string, string> = {
+  RuntimeMessage: 'Message',
+  RuntimeConversation: 'Conversation',
+  RuntimeUser: 'User',
+  RuntimeEvent: 'StoredEvent',
+  State: 'StoredState',
+}
+
+const nameOf = (component: string) => names[component] ?? component
+
+/** The text of `isobot/bot`. It depends on nothing else, so that an editor may be given it alone. */
+export async function writeTypes(): Promise<string> {
+  const [author, web] = await Promise.all([readPart('author.d.ts'), readPart('web.d.ts')])
+  const text = [heading, 'export {}', author, ...describePlatform(), `declare global {\n${asGlobals(web)}\n}`].join(
+    '\n\n',
+  )
+  const { semi, singleQuote, printWidth } = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8')) as {
+    semi: boolean
+    singleQuote: boolean
+    printWidth: number
+  }
+  const { code, errors } = await format('index.d.ts', text, { semi, singleQuote, printWidth })
+  if (errors.length > 0) throw new Error(`The types cannot be formatted: ${errors[0]!.message}`)
+  return code
+}
+
+function readPart(name: string): Promise<string> {
+  return readFile(join(root, 'bot', 'parts', name), 'utf8')
+}
+
+/** Within `declare global`, everything is declared already. */
+function asGlobals(part: string): string {
+  return part.replaceAll(/^declare /gm, '')
+}
+
+function describePlatform(): string[] {
+  const publisher = new SchemaPublisher()
+  // The order in which they are listed depends on who loads the list.
+  const inOrder = botOperations.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const operations = inOrder.map((operation) => describeOperation(operation, publisher))
+  return [
+    `interface EventObject {\n${fieldsOf(eventObject, nameOf)}\n}`,
+    comment('What messages say, by their types. Integrations may have others: declare them here.') +
+      `export interface MessagePayloads {\n${describePayloads()}\n}`,
+    ...operations.map(({ types }) => types),
+    comment('What bots and integrations may ask of the platform.') +
+      `export interface Operations {\n${operations.map(({ method }) => method).join('\n')}\n}`,
+    ...Object.entries(publisher.components).map(([component, schema]) => declare(nameOf(component), schema)),
+    `export type ApiErrorType = ${Object.keys(errorStatuses)
+      .map((type) => `'${type}'`)
+      .join(' | ')}`,
+  ]
+}
+
+function declare(name: string, schema: Schema): string {
+  const { properties } = schema
+  const isInterface = properties !== undefined && Object.keys(properties).length > 0
+  if (isInterface) return `export interface ${name} {\n${fieldsOf(schema, nameOf)}\n}`
+  return `export type ${name} = ${typeOf(schema, nameOf)}`
+}
+
+function describeOperation(operation: Operation, publisher: SchemaPublisher): { types: string; method: string } {
+  const { name, description, errors } = operation
+  const typeName = name.charAt(0).toUpperCase() + name.slice(1)
+  const input = publisher.publish(operation.input) as Schema
+  const optional = (input.required ?? []).length === 0 ? '?' : ''
+  const refusals = errors.length > 0 ? `\n * @throws ApiError ${errors.map((type) => `\`${type}\``).join(', ')}` : ''
+  return {
+    types: [
+      describeInput(`${typeName}Input`, input),
+      declare(`${typeName}Output`, publisher.publish(operation.output) as Schema),
+    ].join('\n\n'),
+    method:
+      `/**\n * ${description}${refusals}\n */\n` +
+      `${name}(input${optional}: ${typeName}Input): Promise<${typeName}Output>`,
+  }
+}
+
+/** A message that is given by its type and payload is one of those that there are. */
+function describeInput(name: string, input: Schema): string {
+  const { properties = {}, required = [] } = input
+  const saysMessage = 'type' in properties && 'payload' in properties && 'conversationId' in properties
+  if (!saysMessage || !required.includes('conversationId')) return declare(name, input)
+  const { type: _type, payload: _payload, ...others } = properties
+  return `export type ${name} = MessageContent & {\n${fieldsOf({ ...input, properties: others }, nameOf)}\n}`
+}
+
+/** As bots see them: the type apart, what a bloc holds as messages of their own, and cards that need not say so. */
+function describePayloads(): string {
+  const variants = chatPayload.oneOf as readonly Schema[]
+  const fields = variants.map((variant) => {
+    const { type, ...properties } = variant.properties!
+    const required = variant.required!.filter((name) => name !== 'type')
+    const name = String(type!.const)
+    return `${name}: ${ofItems[name] ?? typeOf({ ...variant, properties, required }, nameOf)}`
+  })
+  return fields.join('\n')
+}
+
+const ofItems: Record<string, string> = {
+  bloc: '{ items: MessageContent[] }',
+  carousel: `{ items: Array<MessagePayloads['card'] & { type?: 'card' }> }`,
+}

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AuthenticatedClient, SignalListener } from '@botpress/chat'
+import type { Bot } from '#shared/models/bot.ts'
+import { failed, unreachable } from './failure.ts'
+
+/** What was said in a conversation, as the Chat API shows it. */
+export interface ChatMessage {
+  id: string
+  createdAt: string
+  payload: { type: string; [field: string]: unknown }
+  userId: string
+  conversationId: string
+  metadata?: Record<string, unknown>
+}
+
+/** What a conversation is listened to with. */
+export interface ChatListener {
+  /** The bot said something. Each message comes once. */
+  heard(message: ChatMessage): void
+  /** The bot is writing a message, of which this is the next part. The message comes with its `metadata.streamId`. */
+  streamed?(streamId: string, delta: string): void
+  /** There will be no message of what the bot was writing. */
+  aborted?(streamId: string): void
+  /** The connection was lost, or is there again. What was said meanwhile is heard then. */
+  connected?(isConnected: boolean): void
+}
+
+/** A new conversation of a new user with a bot, through the published client. Disposing ends listening. */
+export interface ChatSession extends AsyncDisposable {
+  readonly conversationId: string
+  readonly userId: string
+  /** @throws Failure when it is refused */
+  say(text: string): Promise<ChatMessage>
+  /** Hears what the bot has said until now, also what is still on its way. */
+  catchUp(): Promise<void>
+}
+
+/** Opens a conversation with a bot of the platform at `url`. */
+export async function openChat(
+  bot: Pick<Bot, 'name' | 'integrations'>,
+  url: string,
+  listener: ChatListener,
+): Promise<ChatSession> {
+  const { Client } = await import('@botpress/chat')
+  const { client, conversationId } = await wrapErrors(url, async () => {
+    const connected = await Client.connect({ apiUrl: chatUrl(bot, url), ...identity(bot) })
+    return { client: connected, conversationId: (await connected.createConversation({})).conversation.id }
+  })
+  const known = new Set<string>()
+  const hear = (message: ChatMessage) => {
+    if (message.userId === client.user.id || known.has(message.id)) return
+    known.add(message.id)
+    listener.heard(message)
+  }
+  async function catchUp(): Promise<void> {
+    const messages: ChatMessage[] = []
+    for await (const message of client.list.messages({ conversationId })) {
+      if (known.has(message.id)) break
+      messages.push(message as ChatMessage)
+    }
+    for (const message of messages.toReversed()) hear(message)
+  }
+  const line = await wrapErrors(url, () => listen(client, conversationId, { ...listener, heard: hear }, catchUp))
+  return {
+    conversationId,
+    userId: client.user.id,
+    async say(text) {
+      const { message } = await wrapErrors(url, () =>
+        client.createMessage({ conversationId, payload: { type: 'text', text } }),
+      )
+      return message
+    },
+    catchUp: () => wrapErrors(url, catchUp),
+    [Symbol.asyncDispose]: () => line[Symbol.asyncDispose](),
+  }
+}
+
+const reconnectMilliseconds = 500
+
+/** Listens to a conversation until it is disposed of; when the connection is lost, as soon as there is one again. */
+async function listen(
+  client: AuthenticatedClient,
+  conversationId: string,
+  listener: ChatListener,
+  catchUp: () => Promise<void>,
+): Promise<AsyncDisposable> {
+  const closed = new AbortController()
+  let line = await open()
+
+  async function open(): Promise<SignalListener> {
+    const opened = await client.listenConversation({ id: conversationId })
+    opened.on('message_created', (message) => listener.heard(message as ChatMessage))
+    // This version of the client knows no streams, and hands on what it does not know as it came.
+    opened.on('unknown', (data) => hearStream(data, listener))
+    opened.on('error', () => {
+      if (closed.signal.aborted) return
+      listener.connected?.(false)
+      void reconnect()
+    })
+    return opened
+  }
+
+  async function reconnect(): Promise<void> {
+    const { signal } = closed
+    while (!signal.aborted) {
+      await delay(reconnectMilliseconds, undefined, { signal }).catch(() => {})
+      try {
+        // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
+        await client.getConversation({ id: conversationId })
+        line = await open()
+        if (signal.aborted) return await line.disconnect()
+        await catchUp()
+        listener.connected?.(true)
+        return
+      } catch {
+        // The platform is still away.
+      }
+    }
+  }
+
+  return {
+    async [Symbol.asyncDispose]() {
+      closed.abort()
+      await line.disconnect()
+    },
+  }
+}
+
+function hearStream(data: unknown, { streamed, aborted }: ChatListener): void {
+  if (typeof data !== 'string' || !data.includes('message_stream_')) return
+  const signal = JSON.parse(data) as { type: string; data: { streamId: string; delta: string } }
+  if (signal.type === 'message_stream_delta') streamed?.(signal.data.streamId, signal.data.delta)
+  if (signal.type === 'message_stream_abort') aborted?.(signal.data.streamId)
+}
+
+function chatUrl({ name, integrations }: Pick<Bot, 'name' | 'integrations'>, url: string): string {
+  const { webhookId } = integrations.chat ?? {}
+  if (webhookId === undefined) throw failed(`The bot ${name} has no chat: install the integration chat on it again`)
+  return `${url}/chat/${webhookId}`
+}
+
+/** Where the chat has an encryption key of its own, its users are those who can sign with it. */
+function identity({ integrations }: Pick<Bot, 'integrations'>): { encryptionKey?: string; userId?: string } {
+  const { encryptionKey } = (integrations.chat?.configuration ?? {}) as { encryptionKey?: string }
+  return encryptionKey === undefined ? {} : { encryptionKey, userId: `command-line-${Date.now()}` }
+}
+
+async function wrapErrors<T>(url: string, act: () => Promise<T>): Promise<T> {
+  const { isApiError } = await import('@botpress/chat')
+  try {
+    return await act()
+  } catch (cause) {
+    // A stream that cannot be opened ends in an event of the library's own, with a status if somebody answered.
+    const { message = 'it gave no reason' } = cause as { message?: string }
+    if (isApiError(cause) && cause.type !== 'Unknown') throw failed(message, { cause, type: cause.type })
+    throw unreachable(`The chat at ${url} cannot be reached: ${message}`, { cause, type: 'Unreachable' })
+  }
+}

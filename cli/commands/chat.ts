@@ -1,0 +1,49 @@
+import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
+import { readDuration } from '../duration.ts'
+import { toolsOf } from '../tools.ts'
+
+export function addChatCommand(program: Command): void {
+  program
+    .command('chat')
+    .argument('<bot>', 'its id or name')
+    .argument('[message...]', 'said in place of what is typed')
+    .summary('talk to a bot')
+    .description(
+      'Talks to a bot, as a new user in a new conversation. At a terminal until Ctrl-C or /quit: each line is said, and a ' +
+        'number chooses what the bot offers. Otherwise it says a message, or each line of standard input, and prints the ' +
+        'answers.',
+    )
+    .option('--timeout <time>', 'how long to wait for each answer, where nobody is at a terminal', '60s')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ isobot chat greeter\n  $ isobot chat greeter "Hi there"\n  $ isobot chat greeter --json < questions.txt\n',
+    )
+    .action(async (idOrName: string, messages: string[], { timeout }: { timeout: string }, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const timeoutMilliseconds = readDuration(timeout)
+      const [{ findBot }, { untilInterrupted }] = await Promise.all([
+        import('../find-bot.ts'),
+        import('../interrupt.ts'),
+      ])
+      const connection = await connect()
+      const bot = await findBot(connection, idOrName)
+      if (messages.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
+        const { openTerminalChat } = await import('../terminal-chat.ts')
+        await using chat = await openTerminalChat(bot, connection.profile.url)
+        chat.print(`Talking to ${bot.name}; Ctrl-C ends it`)
+        await chat.ended
+        return
+      }
+      const { pipeChat } = await import('../piped-chat.ts')
+      using interruption = untilInterrupted()
+      const { signal } = interruption
+      const lines = messages.length > 0 ? [messages.join(' ')] : inputLines(signal)
+      await pipeChat(connection, bot, { lines, output, timeoutMilliseconds, signal })
+    })
+}
+
+/** Begins to read when the first line is asked for, so that none is lost before. */
+async function* inputLines(signal: AbortSignal): AsyncGenerator<string> {
+  yield* createInterface({ input: process.stdin, signal })
+}

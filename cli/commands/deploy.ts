@@ -1,0 +1,54 @@
+import type { Command } from 'commander'
+import { failed } from '../failure.ts'
+import { toolsOf } from '../tools.ts'
+
+interface DeployCommandOptions {
+  bot?: string
+  allowNet?: string
+  types: boolean
+}
+
+export function addDeployCommand(program: Command): void {
+  program
+    .command('deploy')
+    .summary('put a bot’s project into service')
+    .description(
+      'Bundles a bot’s project, checks its types, and puts it into service as a new version; the first time as a new bot, ' +
+        'which isobot.json remembers for each platform. What is wrong with the source is shown, and then the version in ' +
+        'service stays.',
+    )
+    .argument('[folder]', 'the project’s', '.')
+    .option('--bot <bot>', 'deploy to this bot, and remember it')
+    .option('--allow-net <hosts>', 'hosts that it may reach, with commas between them, instead of those in isobot.json')
+    .option('--no-types', 'do not check the types')
+    .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production\n')
+    .action(async (folder: string, options: DeployCommandOptions, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const [{ openProject }, { openBundler }, { deployProject }, { refreshPlatformFiles }, { showProblems }, words] =
+        await Promise.all([
+          import('../project/project.ts'),
+          import('../project/bundle.ts'),
+          import('../project/deploy.ts'),
+          import('../project/platform-files.ts'),
+          import('../project/code-frame.ts'),
+          import('../project/show-deployed.ts'),
+        ])
+      const project = await openProject(folder)
+      const connection = await connect()
+      await refreshPlatformFiles(project.folder)
+      await using bundler = await openBundler(project)
+      const deploying = deployProject(project, connection, bundler, {
+        checksTypes: options.types,
+        bot: options.bot,
+        net: options.allowNet?.split(',').map((host) => host.trim()),
+      })
+      const deployed = await output.during('Deploying', deploying)
+      if (!deployed) return
+      if ('problems' in deployed) {
+        const { problems } = deployed
+        const shown = await showProblems(project.folder, problems)
+        throw failed(`Nothing was deployed:\n\n${shown}`, { type: 'InvalidSource', details: { problems } })
+      }
+      output.result(words.describeDeployed(deployed), () => words.showDeployed(deployed))
+    })
+}

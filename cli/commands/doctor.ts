@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { Examination } from '../doctor/examine.ts'
+import type { Grade } from '../doctor/finding.ts'
+import { exitCodes, misused } from '../failure.ts'
+import { styled } from '../output.ts'
+import { dataDirectory } from '../profiles.ts'
+import { toolsOf } from '../tools.ts'
+
+const usualFile = '.env'
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .summary('check settings, database, Redis, sandbox and machine, and say what to do')
+    .description(
+      'Checks, where the platform is to run and with its environment variables, whether it can: settings, PostgreSQL, ' +
+        'Redis, the walls around bots, memory, open files, clocks, disk and address. It changes nothing.\n\n' +
+        'Exit code 1 when something would keep the platform from working.',
+    )
+    .option('--env-file <file>', `variables that are not set otherwise (${usualFile} where there is one)`)
+    .addHelpText('after', '\nExample:\n  $ isobot doctor\n  $ isobot doctor --env-file production.env --json\n')
+    .action(async ({ envFile }: { envFile?: string }, command: Command) => {
+      const { output } = toolsOf(command)
+      loadVariables(envFile)
+      const { examine } = await import('../doctor/examine.ts')
+      const examined = examine({ environment: process.env, dataDirectory: dataDirectory() })
+      const examination = await output.during('Checking', examined)
+      output.result(examination, () => asText(examination))
+      if (examination.failures > 0) process.exitCode = exitCodes.failed
+    })
+}
+
+function loadVariables(file: string | undefined): void {
+  if (file === undefined && !existsSync(usualFile)) return
+  try {
+    process.loadEnvFile(file ?? usualFile)
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    throw misused(`${file ?? usualFile} cannot be read: ${words}`, { cause: error })
+  }
+}
+
+const signs: Record<Grade, string> = { ok: '✓', warn: '!', fail: '✗' }
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+function asText({ findings, failures, warnings }: Examination): string {
+  const lines: string[] = []
+  let area: string | undefined
+  for (const finding of findings) {
+    if (finding.area !== area) lines.push(...(area === undefined ? [] : ['']), styled('bold', finding.area))
+    area = finding.area
+    const sign = styled(colours[finding.grade], signs[finding.grade])
+    lines.push(`  ${sign} ${finding.message}`)
+    if (finding.remedy !== undefined) lines.push(`    → ${finding.remedy}`)
+  }
+  lines.push(
+    '',
+    failures + warnings === 0 ? 'All is well' : `${count(failures, 'failure')}, ${count(warnings, 'warning')}`,
+  )
+  return lines.join('\n')
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,82 @@
+import { Option, type Command } from 'commander'
+import { readMoment } from '../duration.ts'
+import { misused } from '../failure.ts'
+import { toolsOf } from '../tools.ts'
+import type { LogFilter, LogLine } from '../follow-logs.ts'
+
+interface LogsOptions {
+  follow?: boolean
+  level?: LogLine['level']
+  conversation?: string
+  event?: string
+  text?: string
+  since?: string
+  lines: string
+}
+
+export function addLogsCommand(program: Command): void {
+  program
+    .command('logs')
+    .argument('<bot>', 'its id or name')
+    .summary('read and follow a bot’s log')
+    .description(
+      'Prints the last lines of a bot’s log, and with -f what comes, until Ctrl-C, across restarts of the platform.',
+    )
+    .option('-f, --follow', 'go on with what comes')
+    .addOption(
+      new Option('--level <level>', 'the least level: warn is warnings and errors').choices([
+        'debug',
+        'info',
+        'warn',
+        'error',
+      ]),
+    )
+    .option('--conversation <id>', 'only of one conversation')
+    .option('--event <id>', 'only of one event')
+    .option('--text <words>', 'only lines with these words, in any case')
+    .option('--since <time>', 'from when on: 10m, 2h, 1d, or a date')
+    .option('-n, --lines <number>', 'how many of the last lines', '50')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ isobot logs greeter -f --level warn\n  $ isobot logs greeter --since 1h --text timeout --json | jq -r .message\n',
+    )
+    .action(async (idOrName: string, options: LogsOptions, command: Command) => {
+      const { output, connect } = toolsOf(command)
+      const { level, conversation, event, text } = options
+      const filter: LogFilter = { level, conversationId: conversation, eventId: event, messageContains: text }
+      const since = options.since === undefined ? undefined : readMoment(options.since)
+      const lines = readCount(options.lines)
+      const [{ findBot }, { untilInterrupted }, { followLogs, formatLine, readLogs }] = await Promise.all([
+        import('../find-bot.ts'),
+        import('../interrupt.ts'),
+        import('../follow-logs.ts'),
+      ])
+      const connection = await connect()
+      const { id } = await findBot(connection, idOrName)
+      const print = (line: LogLine) => output.item(line, () => formatLine(line))
+      if (!options.follow) {
+        const limit = since && command.getOptionValueSource('lines') === 'default' ? Infinity : lines
+        for (const line of await output.during('Reading the log', readLogs(connection, id, filter, { since, limit }))) {
+          print(line)
+        }
+        return
+      }
+      using interruption = untilInterrupted()
+      const { signal } = interruption
+      const followed = followLogs(connection, id, filter, {
+        signal,
+        since,
+        last: Math.min(lines, mostAtOnce),
+        connected: (failure) => output.note(failure ? `${failure.message}. Trying again …` : 'Connected again'),
+        cut: () => output.note('More was logged than can be followed: `isobot logs` without -f has all of it'),
+      })
+      for await (const line of followed) print(line)
+    })
+}
+
+const mostAtOnce = 100
+
+function readCount(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw misused(`-n takes a number of lines, not "${text}"`)
+}

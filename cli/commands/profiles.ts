@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import { table } from '../output.ts'
+import { listProfiles, localName, removeProfile, useProfile } from '../profiles.ts'
+import { toolsOf } from '../tools.ts'
+
+export function addProfilesCommand(program: Command): void {
+  const profiles = program
+    .command('profiles')
+    .summary('list, choose and forget the platforms you know')
+    .description(
+      `The platforms you are logged in to. "${localName}" is the one that \`isobot start\` runs on this machine. They are ` +
+        'kept in ~/.config/isobot, or where ISOBOT_CONFIG_DIR says.',
+    )
+    .addHelpText('after', '\nExample:\n  $ isobot profiles use production\n')
+
+  profiles
+    .command('list')
+    .description('Lists the profiles; * is the one that is used when none is named.')
+    .addHelpText('after', '\nExample:\n  $ isobot profiles list\n')
+    .action(async (_options: object, command: Command) => {
+      const known = await listProfiles()
+      const shown = known.profiles.map(({ name, url, workspaceId }) => {
+        return { name, url, workspaceId, isCurrent: name === known.current }
+      })
+      toolsOf(command).output.result({ profiles: shown }, () => {
+        if (shown.length === 0)
+          return 'There are none: `isobot start` runs a platform here, `isobot login` knows another'
+        const rows = shown.map(({ name, url, workspaceId, isCurrent }) => [
+          isCurrent ? '*' : '',
+          name,
+          url,
+          workspaceId,
+        ])
+        return table(['', 'NAME', 'ADDRESS', 'WORKSPACE'], rows)
+      })
+    })
+
+  profiles
+    .command('use')
+    .argument('<name>', 'a profile')
+    .description('Uses a profile from now on when none is named.')
+    .addHelpText('after', `\nExample:\n  $ isobot profiles use ${localName}\n`)
+    .action(async (name: string, _options: object, command: Command) => {
+      await useProfile(name)
+      toolsOf(command).output.result({ current: name }, `Using ${name} from now on`)
+    })
+
+  profiles
+    .command('remove')
+    .argument('<name>', 'a profile')
+    .description('Forgets a profile and its token.')
+    .addHelpText('after', '\nExample:\n  $ isobot profiles remove staging\n')
+    .action(async (name: string, _options: object, command: Command) => {
+      await removeProfile(name)
+      toolsOf(command).output.result({ removed: name }, `Forgot ${name}`)
+    })
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import { failed } from '../failure.ts'
+import { dataDirectory } from '../profiles.ts'
+import { toolsOf } from '../tools.ts'
+
+interface StartOptions {
+  port?: string
+  host?: string
+  data?: string
+}
+
+export function addStartCommand(program: Command): void {
+  program
+    .command('start')
+    .summary('run everything on this machine: database, api, worker and an example bot')
+    .description(
+      'Runs everything on this machine until Ctrl-C: a PostgreSQL of its own unless DATABASE_URL names one, the api, a ' +
+        'worker and, the first time, an example bot. What else can be set stands in docs/settings.md.',
+    )
+    .option('--port <number>', 'where the api listens (PORT, or 3000)')
+    .option('--host <address>', 'on which address (HOST, or 127.0.0.1)')
+    .option('--data <folder>', 'where data and credentials are kept (ISOBOT_DATA_DIR, or .isobot beside the sources)')
+    .addHelpText('after', '\nExample:\n  $ isobot start --port 3001\n')
+    .action(async ({ port, host, data }: StartOptions, command: Command) => {
+      const { output } = toolsOf(command)
+      if (port !== undefined) process.env.PORT = port
+      if (host !== undefined) process.env.HOST = host
+      if (data !== undefined) process.env.ISOBOT_DATA_DIR = data
+      process.env.ISOBOT_DATA_DIR = dataDirectory()
+      const { start } = await import('../start.ts')
+      const started = output.isJson ? start(output.note, (saved) => output.result(saved, '')) : start()
+      await started.catch((cause: unknown) => {
+        throw failed(cause instanceof Error ? cause.message : String(cause), { cause })
+      })
+    })
+}

@@ -1,0 +1,156 @@
+import type { ErrorBody } from '#shared/errors.ts'
+import { failed, Failure, misused, unreachable } from './failure.ts'
+import type { Profile } from './profiles.ts'
+
+export type Query = Record<string, string | number | boolean | undefined>
+
+export interface Request {
+  /** What is undefined is left out. */
+  query?: Query
+  /** Sent as JSON. */
+  body?: unknown
+  /** The bot to speak as, for operations of the Runtime API. */
+  botId?: string
+  /** Gives up when it aborts. */
+  signal?: AbortSignal
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A platform to speak with, as the profile says. */
+export interface Connection {
+  readonly profile: Profile
+  /**
+   * Asks for an operation of the Admin API, or, with a bot, of the Runtime API.
+   * @returns the body of the answer
+   * @throws Failure that says what to do: with exit code 3 where the platform is away or refuses the token
+   */
+  ask<T>(method: Method, path: string, request?: Request): Promise<T>
+  /** All rows of an operation that gives them by pages: `rows` is their name in the answer. */
+  list<T>(path: string, rows: string, request?: Request & { limit?: number }): AsyncGenerator<T>
+}
+
+const largestPage = 100
+
+/** Opens a connection as a profile says; the workspace may be left out where the token is of one only. */
+export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspaceId?: string }): Promise<Connection> {
+  const profile = { ...chosen, workspaceId: chosen.workspaceId ?? (await onlyWorkspace(chosen)) }
+  const ask: Connection['ask'] = (method, path, request) => send(profile, method, path, request)
+  return {
+    profile,
+    ask,
+    async *list<T>(path: string, rows: string, { limit = Infinity, ...request }: Request & { limit?: number } = {}) {
+      let nextToken: string | undefined
+      let left = limit
+      do {
+        const query = { pageSize: Math.min(left, largestPage), ...request.query, nextToken }
+        const answer = await ask<Record<string, unknown>>('GET', path, { ...request, query })
+        const page = (answer[rows] as T[]).slice(0, left)
+        yield* page
+        left -= page.length
+        const meta = (answer.meta ?? answer) as { nextToken?: string }
+        nextToken = meta.nextToken
+      } while (nextToken !== undefined && left > 0)
+    },
+  }
+}
+
+export interface WorkspaceSummary {
+  id: string
+  name: string
+}
+
+/** The workspaces that a token's account is a member of. */
+export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'token'>): Promise<WorkspaceSummary[]> {
+  const query = { pageSize: largestPage }
+  const { workspaces } = await send<{ workspaces: WorkspaceSummary[] }>(profile, 'GET', '/v1/admin/workspaces', {
+    query,
+  })
+  return workspaces
+}
+
+async function onlyWorkspace(profile: Pick<Profile, 'name' | 'url' | 'token'>): Promise<string> {
+  const workspaces = await workspacesOf(profile)
+  if (workspaces.length === 1) return workspaces[0]!.id
+  if (workspaces.length === 0) {
+    throw failed('The token’s account is a member of no workspace: ask an administrator to add it')
+  }
+  const listed = workspaces.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
+  throw misused(`The token is of several workspaces: set ISOBOT_WORKSPACE to one of\n${listed}`)
+}
+
+async function send<T>(
+  profile: Pick<Profile, 'name' | 'url' | 'token'> & { workspaceId?: string },
+  method: Method,
+  path: string,
+  { query = {}, body = method === 'GET' || method === 'DELETE' ? undefined : {}, botId, signal }: Request = {},
+): Promise<T> {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  const { status, text } = await reach(profile, search.size > 0 ? `${path}?${search.toString()}` : path, {
+    method,
+    headers: {
+      authorization: `Bearer ${profile.token}`,
+      ...(profile.workspaceId !== undefined && { 'x-workspace-id': profile.workspaceId }),
+      ...(botId !== undefined && { 'x-bot-id': botId }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  })
+  const answer = readObject(text)
+  if (!answer) throw stranger(profile, status, text)
+  if (status >= 300) throw refusal(profile, status, answer)
+  return answer as T
+}
+
+/** Longer than anything takes, uploads that a worker has to look at included. */
+const patienceMilliseconds = 120_000
+
+async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, request: RequestInit) {
+  const patience = AbortSignal.timeout(patienceMilliseconds)
+  const signal = request.signal ? AbortSignal.any([request.signal, patience]) : patience
+  try {
+    const response = await fetch(`${url}${path}`, { ...request, signal })
+    return { status: response.status, text: await response.text() }
+  } catch (cause) {
+    request.signal?.throwIfAborted()
+    throw unreachable(
+      `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address of the profile "${name}". ` +
+        'Is it running? `isobot start` starts one here, and `isobot profiles list` shows the others you know',
+      { cause, type: 'Unreachable' },
+    )
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  if (!(cause instanceof Error)) return String(cause)
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+}
+
+function stranger({ url }: Pick<Profile, 'url'>, status: number, text: string): Failure {
+  const words = text.trim().split('\n')[0]!.slice(0, 200)
+  return unreachable(`What answers at ${url} is no Isobot: ${status} ${words}`, { type: 'Unreachable' })
+}
+
+function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, body: Partial<ErrorBody>): Failure {
+  const { id, type, message, metadata } = body
+  if (type === undefined || message === undefined) return stranger({ url }, status, JSON.stringify(body))
+  const options = { type, details: { ...(metadata && { metadata }), id, status } }
+  if (status === 401) {
+    const remedy = `Log in again with \`isobot login --url ${url}\``
+    return unreachable(`${url} does not accept what the profile "${name}" says (${message}). ${remedy}`, options)
+  }
+  if (status === 503) return unreachable(`${url} cannot answer now: ${message}`, options)
+  return failed(status === 500 ? `${message} (${id})` : message, options)
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+import type { Config } from '#shared/config.ts'
+import { codeOf, findingsOf, wordsOf, type Finding } from './finding.ts'
+
+const { ok, warn, fail } = findingsOf('Address')
+
+const patienceMilliseconds = 5000
+const wantedDays = 14
+const dayMilliseconds = 24 * 3600 * 1000
+
+/** Looks whether the platform answers where users look for it, and how long its certificate is good for. */
+export async function checkAddress({ http: { baseUrl } }: Config): Promise<Finding[]> {
+  const answers = await checkAnswer(baseUrl)
+  const { protocol } = new URL(baseUrl)
+  return protocol === 'https:' ? [answers, ...(await checkCertificate(baseUrl))] : [answers]
+}
+
+async function checkAnswer(baseUrl: string): Promise<Finding> {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(patienceMilliseconds) })
+    const body = (await response.json().catch(() => ({}))) as Record<string, string>
+    if (response.ok && body['status'] === 'ok') return ok(`The api answers at ${baseUrl}, and has all it needs`)
+    if (body['status'] === undefined) {
+      const remedy = 'set ISOBOT_BASE_URL to where the api is, or let the router in front of it pass requests on'
+      return fail(`Something else answers at ${baseUrl} (${response.status})`, remedy)
+    }
+    const away = Object.entries(body).filter(([name, state]) => name !== 'status' && state !== 'ok')
+    return fail(`The api at ${baseUrl} lacks ${away.map(([name]) => name).join(', ')}`, 'see above, and its log')
+  } catch (error) {
+    const code = codeOf(error)
+    if (code.includes('CERT') || code.includes('SIGNATURE')) {
+      const remedy = 'have the address certified by an authority that clients know'
+      return fail(`The certificate of ${baseUrl} is not accepted: ${wordsOf(error)}`, remedy)
+    }
+    return warn(
+      `Nobody answers at ${baseUrl}: ${wordsOf(error)}`,
+      'start the api, or set ISOBOT_BASE_URL to the address by which users reach it',
+    )
+  }
+}
+
+async function checkCertificate(baseUrl: string): Promise<Finding[]> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect({ host: hostname, port: Number(port || 443), servername: hostname, rejectUnauthorized: false })
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(patienceMilliseconds) })
+    const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMilliseconds)
+    const message = `The certificate of ${hostname} is good for ${days} days`
+    if (days >= wantedDays) return [ok(message)]
+    return [days < 0 ? fail(message, 'renew it') : warn(message, 'see that it is renewed')]
+  } catch {
+    // That nobody answers is said already.
+    return []
+  } finally {
+    socket.destroy()
+  }
+}

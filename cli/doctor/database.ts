@@ -1,0 +1,179 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+import { connectionBudget } from '#shared/connection-budget.ts'
+import type { Config } from '#shared/config.ts'
+import { decryptJson } from '#shared/secrets.ts'
+import { connectionSettings } from '#shared/store/database.ts'
+import { migrations } from '../../migrations/migrate.ts'
+import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
+
+const { ok, warn, fail } = findingsOf('Database')
+
+const leastVersion = 150_000
+const patienceMilliseconds = 5000
+const notificationMilliseconds = 2000
+const wantedClockMilliseconds = 2000
+const mostClockMilliseconds = 30_000
+
+/** Looks at PostgreSQL: whether it can be reached, is new enough, may be used, has room, and what is in it. */
+export async function checkDatabase(config: Config): Promise<Finding[]> {
+  const client = new Client({
+    ...connectionSettings(config.database),
+    connectionTimeoutMillis: patienceMilliseconds,
+    query_timeout: patienceMilliseconds,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    return [unreachable(error, config)]
+  }
+  try {
+    const checks = [checkVersion, checkPrivileges, checkRoom, checkClock, checkNotifications, checkMigrations]
+    const findings: Finding[] = []
+    for (const check of checks) findings.push(...(await check(client, config)))
+    const isMigrated = findings.every(({ grade }) => grade !== 'fail')
+    return isMigrated ? [...findings, ...(await checkSecret(client, config))] : findings
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function unreachable(error: unknown, { database }: Config): Finding {
+  const { hostname, port, username, pathname } = new URL(database.url)
+  const where = `PostgreSQL at ${hostname}:${port || 5432}`
+  const code = codeOf(error)
+  if (selfSigned.has(code)) {
+    return fail(`${where} has a certificate that signs itself`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
+  }
+  const remedies: Record<string, string> = {
+    '28P01': 'set the right user and password in DATABASE_URL',
+    '28000': `let the user ${username} in: see pg_hba.conf, or whether the server wants TLS (?sslmode=require)`,
+    '3D000': `make the database: createdb ${pathname.slice(1)}`,
+    '53300': 'end other programs’ connections, or allow more: max_connections',
+    ENOTFOUND: 'correct the host in DATABASE_URL',
+    ECONNREFUSED: 'start the server, or correct host and port in DATABASE_URL',
+  }
+  const remedy = remedies[code] ?? 'see that the server runs and a firewall lets this machine reach it'
+  return fail(`${where} cannot be used: ${wordsOf(error)}`, remedy)
+}
+
+async function ask<Row>(client: Client, sql: string): Promise<Row> {
+  const { rows } = await client.query(sql)
+  return rows[0] as Row
+}
+
+async function checkVersion(client: Client): Promise<Finding[]> {
+  const { number, name } = await ask<{ number: number; name: string }>(
+    client,
+    `select current_setting('server_version_num')::integer as number, current_setting('server_version') as name`,
+  )
+  if (number >= leastVersion) return [ok(`PostgreSQL ${name} answers`)]
+  return [fail(`PostgreSQL ${name} is too old`, 'upgrade it to 15 or newer')]
+}
+
+async function checkPrivileges(client: Client): Promise<Finding[]> {
+  const {
+    may_create: mayCreate,
+    may_write: mayWrite,
+    user,
+  } = await ask<{
+    may_create: boolean
+    may_write: boolean
+    user: string
+  }>(
+    client,
+    `select current_user as user,
+       has_schema_privilege(current_schema(), 'create') and has_database_privilege(current_database(), 'create') as may_create,
+       coalesce((select bool_and(has_table_privilege(oid, 'select, insert, update, delete'))
+         from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace), true) as may_write`,
+  )
+  const findings: Finding[] = []
+  if (!mayWrite) {
+    findings.push(
+      fail(`The user ${user} may not write to all tables`, `make them its own: reassign owned by … to ${user}`),
+    )
+  }
+  if (!mayCreate) {
+    const remedy = `grant create on database … to ${user}, and on schema public; or run the release step as another user`
+    findings.push(warn(`The user ${user} may not create tables and schemas, as migrations do`, remedy))
+  }
+  return findings.length > 0 ? findings : [ok(`The user ${user} may do what is needed`)]
+}
+
+async function checkRoom(client: Client, config: Config): Promise<Finding[]> {
+  const { most, used } = await ask<{ most: number; used: number }>(
+    client,
+    `select least(
+         current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
+         (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user),
+         (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
+       ) as most,
+       (select count(*)::integer from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()) as used`,
+  )
+  const [api, worker] = [connectionBudget(config, 'api').total, connectionBudget(config, 'worker').total]
+  const message = `${most} connections, of which ${used} are in use; an api takes up to ${api}, a worker ${worker}`
+  const remedy = 'allow more, or lower DATABASE_POOL and QUEUE_POOL: docs/scaling.md reckons it up'
+  if (most >= api + worker + Math.max(api, worker)) return [ok(message)]
+  return most >= api + worker
+    ? [warn(`${message}: no room for another one while one is replaced`, remedy)]
+    : [fail(message, remedy)]
+}
+
+async function checkClock(client: Client): Promise<Finding[]> {
+  const before = Date.now()
+  const { now } = await ask<{ now: Date }>(client, 'select clock_timestamp() as now')
+  const away = Math.max(0, Math.abs(now.getTime() - (before + Date.now()) / 2) - (Date.now() - before) / 2)
+  const message = `The clock of this machine and the server’s differ by ${Math.round(away)} ms`
+  if (away <= wantedClockMilliseconds) return [ok(message)]
+  const remedy = 'set both by a time server (chrony, systemd-timesyncd): scheduled events and keys go by them'
+  return [away > mostClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
+}
+
+/** A pooler between that lends connections for single transactions loses what processes tell each other. */
+async function checkNotifications(client: Client, config: Config): Promise<Finding[]> {
+  const heard = once(client, 'notification')
+  await client.query('listen isobot_doctor')
+  await client.query(`notify isobot_doctor`)
+  const isHeard = await Promise.race([heard.then(() => true), pause(notificationMilliseconds, false)])
+  await client.query('unlisten isobot_doctor')
+  if (isHeard) return [ok('What one connection notifies, another hears')]
+  const remedy = 'set DATABASE_URL to the server itself, not to a pooler that lends connections for single transactions'
+  const message = 'Notifications do not arrive'
+  return [config.redis ? warn(message, remedy) : fail(message, remedy)]
+}
+
+async function checkMigrations(client: Client): Promise<Finding[]> {
+  const remedy = 'run the release step: node migrations/migrate.ts'
+  const { table } = await ask<{ table: string | null }>(client, `select to_regclass('knex_migrations')::text as table`)
+  if (table === null) return [fail('The database is empty', remedy)]
+  const { rows } = await client.query<{ name: string }>('select name from knex_migrations')
+  const done = new Set(rows.map(({ name }) => name))
+  const known = Object.keys(migrations)
+  const missing = known.filter((name) => !done.has(name))
+  const unknown = Array.from(done).filter((name) => !known.includes(name))
+  if (unknown.length > 0) {
+    return [fail(`The database is newer than this code: it has ${unknown.join(', ')}`, 'deploy the newer code again')]
+  }
+  if (missing.length > 0) return [fail(`The database lacks ${missing.join(', ')}`, remedy)]
+  return [ok(`The database is up to date, with ${known.length} migrations`)]
+}
+
+/** Whether what is stored was encrypted with this secret. */
+async function checkSecret(client: Client, { secret }: Config): Promise<Finding[]> {
+  const { rows } = await client.query<{ id: string; encrypted: string }>(
+    `(select id, secrets as encrypted from bots where secrets is not null order by id desc limit 1)
+     union all
+     (select id, configuration from installations where configuration is not null order by id desc limit 1)
+     union all
+     (select id, secrets from integrations where secrets is not null order by id desc limit 1)`,
+  )
+  if (rows.length === 0) return [ok('Nothing is encrypted with ISOBOT_SECRET yet')]
+  const readable = await Promise.all(
+    rows.map(({ id, encrypted }) => decryptJson(secret, id, encrypted).then(Boolean, () => false)),
+  )
+  if (readable.every(Boolean)) return [ok('ISOBOT_SECRET is the one that stored secrets were encrypted with')]
+  const message = 'ISOBOT_SECRET is not the one that stored secrets were encrypted with'
+  return [fail(message, 'set the former one again: with another, secrets and configurations cannot be read')]
+}

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '#shared/config.ts'
+import { findingsOf, wordsOf, type Finding } from './finding.ts'
+import { checkAddress } from './address.ts'
+import { checkDatabase } from './database.ts'
+import { checkMachine } from './machine.ts'
+import { checkRedis } from './redis.ts'
+import { checkSandbox } from './sandbox.ts'
+import { checkSettings } from './settings.ts'
+
+export interface Examination {
+  findings: Finding[]
+  failures: number
+  warnings: number
+}
+
+export interface ExaminationOptions {
+  environment: NodeJS.ProcessEnv
+  /** The data folder of `isobot start`. */
+  dataDirectory: string
+}
+
+/**
+ * Examines all that the platform needs, from this machine, as its processes would use it. It changes nothing. Without
+ * DATABASE_URL, it is the platform of `isobot start` that is examined, whose database and secret are its own.
+ */
+export async function examine({ environment, dataDirectory }: ExaminationOptions): Promise<Examination> {
+  const isOwn = !environment['DATABASE_URL']
+  const own = isOwn ? await ownSettings(dataDirectory) : undefined
+  const { config, findings: settings } = checkSettings(environment, own?.environment)
+  const machine = await attempt('Machine', checkMachine(config, own?.isThere ? dataDirectory : undefined))
+  const others = config ? await Promise.all(checksFor(config, own)) : []
+  const start = own ? [describeStart(own.isThere, dataDirectory)] : []
+  const findings = [...start, ...settings, ...machine, ...others.flat()]
+  const count = (grade: Finding['grade']) => findings.filter((finding) => finding.grade === grade).length
+  return { findings, failures: count('fail'), warnings: count('warn') }
+}
+
+function checksFor(config: Config, own: OwnSettings | undefined): Promise<Finding[]>[] {
+  return [
+    // `isobot start` runs the server itself, and sees to what is in it.
+    ...(own ? [] : [attempt('Database', checkDatabase(config))]),
+    attempt('Redis', checkRedis(config)),
+    attempt('Sandbox', checkSandbox(config)),
+    attempt('Address', checkAddress(config)),
+  ]
+}
+
+interface OwnSettings {
+  isThere: boolean
+  environment: NodeJS.ProcessEnv
+}
+
+/** What `isobot start` sets by itself. */
+async function ownSettings(directory: string): Promise<OwnSettings> {
+  const read = async (name: string) => readFile(join(directory, name), 'utf8').catch(() => undefined)
+  const [secret, credentials] = await Promise.all([read('secret'), read('credentials.json')])
+  const { baseUrl } = JSON.parse(credentials ?? '{}') as { baseUrl?: string }
+  const environment = {
+    DATABASE_URL: 'postgres://localhost/of-isobot-start',
+    // The length of what it makes at its first start.
+    ISOBOT_SECRET: secret ?? '0123456789abcdef'.repeat(4),
+    ...(baseUrl && { ISOBOT_BASE_URL: baseUrl }),
+  }
+  return { isThere: secret !== undefined, environment }
+}
+
+function describeStart(isThere: boolean, directory: string): Finding {
+  const { ok } = findingsOf('Platform')
+  return isThere
+    ? ok(`DATABASE_URL is not set: this is the platform of \`isobot start\`, with its own database in ${directory}`)
+    : ok('DATABASE_URL is not set: `isobot start` will run a database of its own. In production, set it')
+}
+
+/** A check that fails by itself is a finding too. */
+async function attempt(area: string, check: Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check
+  } catch (error) {
+    const { fail } = findingsOf(area)
+    return [fail(`This could not be looked at: ${wordsOf(error)}`, 'see what the words say, or report it as a mistake')]
+  }
+}

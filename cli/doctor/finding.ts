@@ -1,0 +1,45 @@
+/** How something is: as it should be; not quite, but it works; or so that the platform does not work. */
+export type Grade = 'ok' | 'warn' | 'fail'
+
+/** What a check found. */
+export interface Finding {
+  /** Of what, for instance `Database`. */
+  area: string
+  grade: Grade
+  /** How it is. */
+  message: string
+  /** What to do about it, where there is something to do. */
+  remedy?: string
+}
+
+/** Makes the findings of one area. */
+export function findingsOf(area: string) {
+  return {
+    ok: (message: string): Finding => ({ area, grade: 'ok', message }),
+    warn: (message: string, remedy: string): Finding => ({ area, grade: 'warn', message, remedy }),
+    fail: (message: string, remedy: string): Finding => ({ area, grade: 'fail', message, remedy }),
+  }
+}
+
+/** The words of an error, of those that several attempts failed with where it has none of its own. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(wordsOf).join('; ')
+  const { cause } = error instanceof Error ? error : {}
+  const words = error instanceof Error ? error.message : String(error)
+  return cause instanceof Error ? `${words}: ${wordsOf(cause)}` : words
+}
+
+/** The code that Node, PostgreSQL or a TLS library gave an error or its cause. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return codeOf(error instanceof AggregateError ? error.errors[0] : error.cause)
+}
+
+/** Codes of certificates that nobody known vouches for. */
+export const selfSigned = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+])

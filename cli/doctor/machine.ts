@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import type { Config } from '#shared/config.ts'
+import { findingsOf, type Finding } from './finding.ts'
+
+const { ok, warn, fail } = findingsOf('Machine')
+
+const wantedMajor = 24
+const megabyte = 1024 * 1024
+/** Of an api and a worker each, without the sandbox processes; measured under load. */
+const processMegabytes = 200
+/** Each listener of a conversation and each request holds one. */
+const wantedFiles = 4096
+const leastDiskMegabytes = 200
+const wantedDiskMegabytes = 2000
+
+/** Looks at what the machine gives: Node, memory, open files, disk. */
+export async function checkMachine(config: Config | undefined, dataDirectory: string | undefined): Promise<Finding[]> {
+  const disk = dataDirectory === undefined ? [] : [await checkDisk(dataDirectory)]
+  return [checkNode(), ...(config ? [checkMemory(config)] : []), checkFiles(), ...disk]
+}
+
+function checkNode(): Finding {
+  const { node } = process.versions
+  const major = Number(node.split('.')[0])
+  if (major === wantedMajor) return ok(`Node ${node} on ${process.platform} ${process.arch}`)
+  const remedy = `run it with Node ${wantedMajor}, which npm ci installs: npm run and npx isobot use that one`
+  return major < wantedMajor
+    ? fail(`Node ${node} is too old`, remedy)
+    : warn(`Node ${node} is newer than what was tried`, remedy)
+}
+
+function checkMemory({ sandbox }: Config): Finding {
+  const constrained = process.constrainedMemory()
+  const all = Math.floor(Math.min(totalmem(), constrained > 0 ? constrained : Infinity) / megabyte)
+  const wanted = sandbox.totalMegabytes + processMegabytes
+  const message = `${all} MB of memory; a worker may take ${wanted}, of which its ${sandbox.processes} sandbox processes ${sandbox.totalMegabytes}`
+  if (all >= wanted + processMegabytes) return ok(message)
+  const remedy = `set SANDBOX_MEMORY to ${Math.max(128, all - 2 * processMegabytes)} or less, or give it more memory`
+  return all >= wanted ? warn(`${message}: no room for an api beside it`, remedy) : fail(message, remedy)
+}
+
+function checkFiles(): Finding {
+  const limits = process.platform === 'linux' ? readFileSync('/proc/self/limits', 'utf8') : ''
+  const most = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
+  const message = `${most === 'unlimited' ? 'Any number of' : most} open files for a process`
+  if (most === 'unlimited' || Number(most) >= wantedFiles) return ok(message)
+  return warn(`${message}: so many listeners and requests an api holds at once`, `raise it: ulimit -n ${wantedFiles}`)
+}
+
+async function checkDisk(directory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(directory)
+  const free = Math.floor((bavail * bsize) / megabyte)
+  const message = `${free} MB are free where the data folder is (${directory})`
+  if (free >= wantedDiskMegabytes) return ok(message)
+  const remedy = 'make room: PostgreSQL stops taking writes when its disk is full'
+  return free < leastDiskMegabytes ? fail(message, remedy) : warn(message, remedy)
+}

@@ -1,0 +1,91 @@
+import { Redis } from 'ioredis'
+import type { Config } from '#shared/config.ts'
+import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
+
+const { ok, warn, fail } = findingsOf('Redis')
+
+const leastVersion = [6, 2]
+const patienceMilliseconds = 5000
+
+/** Looks at Redis: whether it can be reached, is new enough, and keeps what it is given. */
+export async function checkRedis({ redis: settings, worker }: Config): Promise<Finding[]> {
+  if (!settings) return [ok('REDIS_URL is not set: the queue and the signals go over PostgreSQL')]
+  const { url, allowSelfSigned } = settings
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: patienceMilliseconds,
+    commandTimeout: patienceMilliseconds,
+    retryStrategy: () => null,
+    maxRetriesPerRequest: 0,
+    ...(allowSelfSigned && url.startsWith('rediss:') && { tls: { rejectUnauthorized: false } }),
+  })
+  let problem: unknown
+  redis.on('error', (error) => (problem ??= error))
+  try {
+    await redis.connect()
+    const info = readInfo(await redis.info())
+    return [
+      checkVersion(info),
+      checkEviction(info),
+      checkPersistence(info, worker.sweepMilliseconds / 1000),
+      ...checkClients(info),
+    ]
+  } catch (error) {
+    return [unreachable(problem ?? error, url)]
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function unreachable(error: unknown, url: string): Finding {
+  const { hostname, port, protocol } = new URL(url)
+  const where = `Redis at ${hostname}:${port || 6379}`
+  if (selfSigned.has(codeOf(error))) {
+    return fail(`${where} has a certificate that signs itself`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
+  }
+  const words = wordsOf(error)
+  const isRefused = /WRONGPASS|NOAUTH|NOPERM/.test(words)
+  const remedy = isRefused
+    ? 'set the right user and password in REDIS_URL, with the right to all commands'
+    : `start it, or correct REDIS_URL${protocol === 'redis:' ? ' (rediss:// where it wants TLS)' : ''}`
+  return fail(`${where} cannot be used: ${words}`, remedy)
+}
+
+type Info = Record<string, string | undefined>
+
+/** Its lines are `name:value`. */
+function readInfo(text: string): Info {
+  const lines = text.split('\r\n').map((line) => /^(\w+):(.*)$/.exec(line))
+  return Object.fromEntries(lines.flatMap((match) => (match ? [[match[1]!, match[2]!]] : [])))
+}
+
+function checkVersion({ redis_version: version = '', cluster_enabled: cluster }: Info): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (cluster === '1')
+    return fail('Redis runs as a cluster', 'use a single server: the queue is one and would not be shared out')
+  const isNew = major > leastVersion[0]! || (major === leastVersion[0] && minor >= leastVersion[1]!)
+  return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
+}
+
+function checkEviction({
+  maxmemory_policy: policy = 'unknown',
+  maxmemory = '0',
+  used_memory_human: used,
+}: Info): Finding {
+  const message = `Redis uses ${used ?? 'some memory'}, its maxmemory-policy is ${policy}`
+  if (policy === 'noeviction') return ok(message)
+  const remedy = 'set maxmemory-policy to noeviction: redis-cli config set maxmemory-policy noeviction'
+  if (maxmemory === '0') return warn(`${message}, which counts as soon as maxmemory is set`, remedy)
+  return fail(`${message}: it throws jobs away when it is full, and the queue breaks`, remedy)
+}
+
+function checkPersistence({ aof_enabled: log, rdb_changes_since_last_save: changes }: Info, seconds: number): Finding {
+  const how =
+    log === '1' ? 'Redis writes a log to the disk' : `Redis writes no log to the disk (${changes ?? 0} changes unsaved)`
+  return ok(`${how}; nothing depends on that: what it forgets is found again in PostgreSQL within ${seconds} s`)
+}
+
+function checkClients({ connected_clients: connected = '0', maxclients }: Info): Finding[] {
+  if (maxclients === undefined || Number(connected) < Number(maxclients) * 0.8) return []
+  return [warn(`Redis has ${connected} of ${maxclients} clients`, 'raise maxclients, or end what is connected to it')]
+}

@@ -1,0 +1,29 @@
+import type { Config } from '#shared/config.ts'
+import { wallNames, walls as descriptions } from '#sandbox/walls/names.ts'
+import { MissingWallsError, raiseWalls } from '#sandbox/walls/raise-walls.ts'
+import { findingsOf, wordsOf, type Finding } from './finding.ts'
+
+const { ok, warn, fail } = findingsOf('Sandbox')
+
+/** Finds out by trying which walls stand around the processes that run bots on this machine. */
+export async function checkSandbox({ sandbox: { profile, require } }: Config): Promise<Finding[]> {
+  try {
+    const { holds } = await raiseWalls({ profile, require: [], log() {} })
+    const held = wallNames.filter((name) => holds.has(name))
+    const missing = wallNames.filter((name) => !holds.has(name))
+    return [
+      ok(`These walls hold around bots: ${held.join(', ')}`),
+      ...(profile === 'jit' ? [warn('SANDBOX_PROFILE is jit', 'unset it unless all authors of bots are trusted')] : []),
+      ...missing.map((name) => {
+        const { meaning, remedy } = descriptions[name]
+        const message = `The wall "${name}" does not hold here (${meaning})`
+        if (require.includes(name)) return fail(`${message}, and SANDBOX_REQUIRE asks for it`, remedy)
+        return warn(message, remedy)
+      }),
+    ]
+  } catch (error) {
+    const remedy =
+      error instanceof MissingWallsError ? 'see SANDBOX_REQUIRE' : 'run npm ci again, with the Node of this machine'
+    return [fail(`No bot can run here: ${wordsOf(error)}`, remedy)]
+  }
+}

@@ -1,0 +1,52 @@
+import type { Infer } from '#shared/schema.ts'
+import type { Bot, botSummary } from '#shared/models/bot.ts'
+import type { Connection } from './connection.ts'
+import { failed, Failure, misused } from './failure.ts'
+import { closest } from './closest.ts'
+
+export type BotSummary = Infer<typeof botSummary>
+
+/** All bots of the workspace, newest first: those in production, and then those under development. */
+export async function listAllBots({ list }: Connection): Promise<BotSummary[]> {
+  const [production, development] = await Promise.all(
+    [false, true].map((dev) => Array.fromAsync(list<BotSummary>('/v1/admin/bots', 'bots', { query: { dev } }))),
+  )
+  return [...production!, ...development!]
+}
+
+/**
+ * The bot that somebody means by an id or a name, in full.
+ * @throws Failure when there is none, or more than one of that name
+ */
+export async function findBot(connection: Connection, idOrName: string): Promise<Bot> {
+  const byId = await getBot(connection, idOrName)
+  if (byId) return byId
+  const all = await listAllBots(connection)
+  const named = all.filter((bot) => bot.name === idOrName)
+  if (named.length > 1) {
+    const ids = named.map(({ id, createdAt }) => `  ${id}  created ${createdAt}`).join('\n')
+    throw misused(`${named.length} bots are called "${idOrName}": name the one you mean by its id\n${ids}`)
+  }
+  const [only] = named
+  const found = only && (await getBot(connection, only.id))
+  if (found) return found
+  const near = closest(
+    idOrName,
+    all.map((bot) => bot.name),
+  )
+  throw failed(
+    `The workspace has no bot "${idOrName}"${near === undefined ? '' : `; did you mean "${near}"?`} ` +
+      '`isobot bots list` shows them',
+    { type: 'ResourceNotFound' },
+  )
+}
+
+async function getBot({ ask }: Connection, id: string): Promise<Bot | undefined> {
+  if (!/^bot_\w+$/.test(id)) return undefined
+  try {
+    return (await ask<{ bot: Bot }>('GET', `/v1/admin/bots/${id}`)).bot
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,54 @@
+import { createInterface } from 'node:readline'
+import { ask, askSecretly } from './confirm.ts'
+import { connect, workspacesOf } from './connection.ts'
+import { misused } from './failure.ts'
+import type { Output } from './output.ts'
+import { localName, readUrl, saveProfile, type Profile } from './profiles.ts'
+
+type Given = { [Field in keyof Profile]: Profile[Field] | undefined }
+
+/**
+ * Checks with a platform what it takes to speak with it, and keeps it as a profile. What is not given is asked for,
+ * where there is somebody to ask.
+ * @throws Failure when something is missing, or the platform does not accept it
+ */
+export async function login(given: Given, output: Output): Promise<Profile> {
+  const url = readUrl(given.url ?? (await askFor('Address of the platform: ', '--url https://bots.example.com')))
+  const name = given.name ?? new URL(url).host
+  if (name === localName) {
+    throw misused(`"${localName}" is the platform of this machine, which needs no login: choose another --profile`)
+  }
+  const token = (given.token ?? (await readToken())).trim()
+  if (!/^[\x21-\x7E]+$/.test(token)) throw misused('The token is empty, or has characters that tokens do not have')
+  const account = { name, url, token }
+  const workspaceId = given.workspaceId ?? (await chooseWorkspace(account, output))
+  const profile = { ...account, workspaceId }
+  const { ask } = await connect(profile)
+  await output.during('Logging in', ask('GET', '/v1/admin/bots', { query: { pageSize: 1 } }))
+  await saveProfile(profile)
+  return profile
+}
+
+async function chooseWorkspace(account: Omit<Profile, 'workspaceId'>, output: Output): Promise<string> {
+  const workspaces = await output.during('Logging in', workspacesOf(account))
+  if (workspaces.length === 1) return workspaces[0]!.id
+  if (workspaces.length === 0) {
+    throw misused('The token’s account is a member of no workspace: ask an administrator to add it')
+  }
+  const listed = workspaces.map(({ id, name }, index) => `  ${index + 1}  ${id}  ${name}`).join('\n')
+  if (!process.stdin.isTTY) throw misused(`The token is of several workspaces: say --workspace with one of\n${listed}`)
+  const chosen = workspaces[Number(await ask(`${listed}\nWhich workspace (1 to ${workspaces.length})? `)) - 1]
+  if (chosen) return chosen.id
+  throw misused('That is none of them')
+}
+
+async function askFor(question: string, remedy: string): Promise<string> {
+  if (process.stdin.isTTY) return ask(question)
+  throw misused(`It is not said where the platform is: give ${remedy}`)
+}
+
+async function readToken(): Promise<string> {
+  if (process.stdin.isTTY) return askSecretly('Token (not shown): ')
+  for await (const line of createInterface(process.stdin)) return line
+  throw misused('No token was given: pass it on standard input, as --token, or in ISOBOT_TOKEN')
+}

@@ -1,0 +1,109 @@
+import { styleText } from 'node:util'
+
+/** Where a command says what came of it. Results go to standard output, and everything else to standard error. */
+export interface Output {
+  /** Whether programs read it: one JSON document, or a line of JSON for each item of a stream. */
+  readonly isJson: boolean
+  /** Prints the result of a command: the document for programs, or the text for people. */
+  result(document: unknown, text: string | (() => string)): void
+  /** Prints one item of a stream, as it comes: a line of JSON for programs, or the text for people. */
+  item(document: unknown, text: string | (() => string)): void
+  /** Tells people something that is no result. Programs are not told. */
+  note(text: string): void
+  /** Shows that something is being done, and for how long, when that takes long enough to be wondered at. */
+  during<T>(doing: string, work: Promise<T>): Promise<T>
+}
+
+const patienceMilliseconds = 400
+const frameMilliseconds = 100
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+export function openOutput(isJson: boolean): Output {
+  return {
+    isJson,
+    result(document, text) {
+      write(isJson ? JSON.stringify(document, undefined, 2) : words(text))
+    },
+    item(document, text) {
+      write(isJson ? JSON.stringify(document) : words(text))
+    },
+    note(text) {
+      if (!isJson) process.stderr.write(`${text}\n`)
+    },
+    async during(doing, work) {
+      const hideProgress = showProgress(doing, isJson)
+      try {
+        return await work
+      } finally {
+        hideProgress()
+      }
+    },
+  }
+}
+
+function write(text: string): void {
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+function words(text: string | (() => string)): string {
+  return typeof text === 'string' ? text : text()
+}
+
+/** At a terminal a line that moves and goes away; elsewhere one line, once. */
+function showProgress(doing: string, isJson: boolean): () => void {
+  const started = Date.now()
+  const isTerminal = process.stderr.isTTY
+  let count = 0
+  const timer = isJson
+    ? undefined
+    : setInterval(
+        () => {
+          const waited = Date.now() - started
+          if (waited < patienceMilliseconds) return
+          const frame = frames[count++ % frames.length]!
+          if (isTerminal) process.stderr.write(`\r${frame} ${doing} (${Math.round(waited / 1000)} s)\u001B[K`)
+          else if (count === 1) process.stderr.write(`${doing} …\n`)
+        },
+        isTerminal ? frameMilliseconds : patienceMilliseconds,
+      )
+  return () => {
+    clearInterval(timer)
+    if (isTerminal && count > 0) process.stderr.write('\r\u001B[K')
+  }
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Text with colours where standard output shows them: not in pipes, and not where NO_COLOR is set. */
+export function styled(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout })
+}
+
+/** Text that others wrote, with signs in place of the characters that would command the terminal. */
+export function harmless(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 32 ? String.fromCharCode(0x24_00 + code) : '\uFFFD'
+  })
+}
+
+/** Rows as columns of even width, below their titles. */
+export function table(titles: readonly string[], cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(harmless))
+  const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
+  const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column]!))
+  const heading = line(titles).map((title) => styled('bold', title))
+  return [heading, ...rows.map(line)].map((cells) => cells.join('  ').trimEnd()).join('\n')
+}
+
+/** `2026-11-20T10:31:04.123Z` as people read it, in their own time zone: `2026-11-20 11:31:04`. */
+export function localTime(timestamp: string): string {
+  const time = new Date(timestamp)
+  const day = [time.getFullYear(), twoDigits(time.getMonth() + 1), twoDigits(time.getDate())].join('-')
+  return `${day} ${[time.getHours(), time.getMinutes(), time.getSeconds()].map(twoDigits).join(':')}`
+}
+
+function twoDigits(figure: number): string {
+  return String(figure).padStart(2, '0')
+}

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { addBotsCommand } from './commands/bots.ts'
+import { addChatCommand } from './commands/chat.ts'
+import { addDeployCommand } from './commands/deploy.ts'
+import { addDevCommand } from './commands/dev.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addEventsCommand } from './commands/events.ts'
+import { addInitCommand } from './commands/init.ts'
+import { addLoginCommand } from './commands/login.ts'
+import { addLogsCommand } from './commands/logs.ts'
+import { addProfilesCommand } from './commands/profiles.ts'
+import { addRunCommand } from './commands/run.ts'
+import { addStartCommand } from './commands/start.ts'
+import { addTestCommand } from './commands/test.ts'
+import { exitCodes, misused, type ExitCode } from './failure.ts'
+import { reportFailure } from './report-failure.ts'
+
+/** Each adds its command. They import what it takes to carry it out only then, so that help comes at once. */
+const commands = [
+  addStartCommand,
+  addInitCommand,
+  addDevCommand,
+  addTestCommand,
+  addRunCommand,
+  addDeployCommand,
+  addBotsCommand,
+  addChatCommand,
+  addLogsCommand,
+  addEventsCommand,
+  addLoginCommand,
+  addProfilesCommand,
+  addDoctorCommand,
+]
+
+const epilogue = `
+A BOT is an id or a name. The platform is the one that \`isobot start\` runs here, the one of \`isobot login\`,
+or the one that ISOBOT_URL and ISOBOT_TOKEN name.
+
+Exit codes:
+  0  done
+  1  it was tried and did not work
+  2  it was asked for in a way that makes no sense
+  3  the platform cannot be reached, or does not accept the token
+`
+
+/** The whole command line. */
+export function createProgram(): Command {
+  const program = new Command('isobot')
+    .description('Runs Isobot, and makes, deploys, watches and talks to its bots.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .option('--json', 'print one JSON document, or one JSON line for each item of what goes on')
+    .option('--profile <name>', 'the platform to use, of those in `isobot profiles list`')
+    .option('--verbose', 'print all that is known about an error')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', epilogue)
+    .exitOverride()
+    // What is wrong with the command line is reported as everything else is that goes wrong.
+    .configureOutput({ outputError: () => {} })
+  for (const add of commands) add(program)
+  return program
+}
+
+/** Runs a command line, and sets the exit code of the process. Never rejects. */
+export async function runProgram(parameters: readonly string[]): Promise<void> {
+  endWithReader()
+  try {
+    await createProgram().parseAsync(parameters, { from: 'user' })
+  } catch (error) {
+    process.exitCode = report(error, parameters)
+  }
+}
+
+function report(error: unknown, parameters: readonly string[]): ExitCode {
+  const asked = { isJson: parameters.includes('--json'), isVerbose: parameters.includes('--verbose') }
+  if (!(error instanceof CommanderError)) return reportFailure(error, asked)
+  if (error.exitCode === 0) return exitCodes.ok
+  // The help, which was printed in place of what is missing.
+  if (error.code === 'commander.help') return exitCodes.usage
+  const problem = error.message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (?:one of )?(.+)\?\)$/, ': did you mean $1')
+    .replace(/\.?$/, '')
+  return reportFailure(misused(`${problem}. Add --help to see how it is used`), asked)
+}
+
+/** Whoever reads what is printed may have had enough, as `head` has: that ends a command, and is no failure. */
+function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit()
+    })
+  }
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

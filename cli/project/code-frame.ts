@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { styled } from '../output.ts'
+
+/** Something that is wrong with the source of a bot. Line and column count from 1. */
+export interface Problem {
+  /** From the project's folder on. */
+  file?: string
+  line?: number
+  column?: number
+  message: string
+}
+
+const linesAround = 2
+
+/** Problems as people read them: where, what, and the lines around. */
+export async function showProblems(folder: string, problems: readonly Problem[]): Promise<string> {
+  const shown = await Promise.all(problems.map((problem) => showProblem(folder, problem)))
+  return shown.join('\n\n')
+}
+
+async function showProblem(folder: string, { file, line, column = 1, message }: Problem): Promise<string> {
+  if (file === undefined || line === undefined) return message
+  const place = `${styled('cyan', file)}:${line}:${column}`
+  const source = await readFile(resolve(folder, file), 'utf8').catch(() => undefined)
+  const heading = `${place}: ${message}`
+  return source === undefined ? heading : `${heading}\n${codeFrame(source, { line, column })}`
+}
+
+/** The lines around a place of a text, with a mark below it. */
+export function codeFrame(source: string, { line, column }: { line: number; column: number }): string {
+  const lines = source.split('\n')
+  const first = Math.max(1, line - linesAround)
+  const last = Math.min(lines.length, line + linesAround)
+  const width = String(last).length
+  const frame: string[] = []
+  for (let number = first; number <= last; number++) {
+    const text = lines[number - 1]!.trimEnd()
+    const margin = `${number === line ? '>' : ' '} ${String(number).padStart(width)} |`
+    frame.push(`${styled('gray', margin)} ${text}`.trimEnd())
+    if (number !== line) continue
+    // A tab before the place is as wide in the line below it.
+    const before = text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')
+    frame.push(`${styled('gray', `${' '.repeat(width + 3)}|`)} ${before}${styled('red', '^')}`)
+  }
+  return frame.join('\n')
+}

@@ -1,0 +1,128 @@
+import type { Bot } from '#shared/models/bot.ts'
+import { findSources } from '#shared/source-map.ts'
+import type { Connection } from '../connection.ts'
+import { Failure, misused } from '../failure.ts'
+import { findBot, listAllBots } from '../find-bot.ts'
+import type { Bundle, Bundler } from './bundle.ts'
+import { checkTypes } from './check-types.ts'
+import type { Problem } from './code-frame.ts'
+import { rememberBot, type Project } from './project.ts'
+
+export interface DeployOptions {
+  /** Whether the types are looked at, and what is wrong with them stops it. */
+  checksTypes: boolean
+  /** The bot to deploy to, by its id or name; unless given, the one that the project was deployed as before. */
+  bot?: string | undefined
+  /** Hosts that the bot may reach, instead of those that the project names. */
+  net?: string[] | undefined
+  signal?: AbortSignal
+  /** What is in service already, and so need not be deployed. */
+  inService?: Bundle | undefined
+  /** Whether the source has changed again, so that there is no use in deploying what was read: it may be half a file. */
+  isStale?: () => boolean
+}
+
+export interface Deployed {
+  bot: Bot
+  bundle: Bundle
+  isNew: boolean
+  /** Whether the types were looked at; where they were to be, they can be only with a compiler and a tsconfig.json. */
+  checkedTypes: boolean
+  /** How long it took, in milliseconds: all in all, and until it was bundled and its types were looked at. */
+  milliseconds: { all: number; preparing: number }
+}
+
+/**
+ * Bundles a project, looks at its types and puts it into service, as a new bot the first time.
+ *
+ * @returns what is wrong with the source, where something is, and then the version in service stays; undefined when
+ *   there is nothing to deploy
+ * @throws Failure when it cannot be deployed for other reasons
+ */
+export async function deployProject(
+  project: Project,
+  connection: Connection,
+  bundler: Bundler,
+  options: DeployOptions,
+): Promise<Deployed | { problems: Problem[] } | undefined> {
+  const started = performance.now()
+  const [bundled, problems] = await Promise.all([
+    bundler.bundle(),
+    options.checksTypes ? checkTypes(project, options.signal) : undefined,
+  ])
+  if (options.isStale?.()) return undefined
+  // What cannot be bundled, the compiler would say again in other words.
+  if ('problems' in bundled) return bundled
+  if (problems && problems.length > 0) return { problems }
+  const { bundle } = bundled
+  if (bundle.code === options.inService?.code && bundle.sourceMap === options.inService.sourceMap) return undefined
+  const prepared = performance.now()
+  const uploaded = await upload(project, connection, bundle, options)
+  if ('problems' in uploaded) return uploaded
+  await rememberBot(project, connection.profile.url, uploaded.bot.id)
+  const since = (time: number) => Math.round(time - started)
+  return {
+    ...uploaded,
+    bundle,
+    checkedTypes: problems !== undefined,
+    milliseconds: { all: since(performance.now()), preparing: since(prepared) },
+  }
+}
+
+async function upload(
+  project: Project,
+  connection: Connection,
+  bundle: Bundle,
+  { bot, net, signal }: DeployOptions,
+): Promise<{ bot: Bot; isNew: boolean } | { problems: Problem[] }> {
+  const permissions = net ? { net } : project.settings.permissions
+  const body = { ...bundle, ...(permissions && { permissions }) }
+  const request = { body, ...(signal && { signal }) }
+  try {
+    const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
+    const updated = id === undefined ? undefined : await updateBot(connection, id, request)
+    if (updated) return { bot: updated, isNew: false }
+    await assertNameIsFree(connection, project)
+    const named = { ...request, body: { ...body, name: project.settings.name } }
+    const created = await connection.ask<{ bot: Bot }>('POST', '/v1/admin/bots', named)
+    return { bot: created.bot, isNew: true }
+  } catch (error) {
+    const problem = toProblem(error, bundle)
+    if (problem) return { problems: [problem] }
+    throw error
+  }
+}
+
+/** @returns undefined when the bot was deleted, or the platform is another at the same address */
+async function updateBot(connection: Connection, id: string, request: object): Promise<Bot | undefined> {
+  try {
+    return (await connection.ask<{ bot: Bot }>('PUT', `/v1/admin/bots/${id}`, request)).bot
+  } catch (error) {
+    if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
+    throw error
+  }
+}
+
+async function assertNameIsFree(connection: Connection, { settings: { name } }: Project): Promise<void> {
+  const [present] = (await listAllBots(connection)).filter((bot) => bot.name === name)
+  if (!present) return
+  throw misused(
+    `The workspace has a bot "${name}" (${present.id}) that was not deployed from here: --bot ${present.id} deploys to it, ` +
+      'and another "name" in isobot.json makes another bot',
+  )
+}
+
+/** What the platform says of the code, in the author's own files: it may speak of the bundle. */
+function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
+  if (!(error instanceof Failure)) return undefined
+  const { file, line, column } = (error.details?.['metadata'] ?? {}) as {
+    file?: string
+    line?: number
+    column?: number
+  }
+  if (file === undefined) return undefined
+  const message = error.message.replace(/^\S+:\d+:\d+: /, '')
+  if (line === undefined || column === undefined) return { message }
+  const [source] = file === 'bot.ts' ? findSources(sourceMap, [{ line, column }]) : []
+  return { ...(source ?? { file, line, column }), message }
+}

@@ -1,0 +1,149 @@
+import { createInterface } from 'node:readline'
+import type { Bot } from '#shared/models/bot.ts'
+import { openChat } from '../chat-session.ts'
+import type { Connection } from '../connection.ts'
+import { describePayload } from '../describe-payload.ts'
+import { followLogs, formatLine } from '../follow-logs.ts'
+import { styled, type Output } from '../output.ts'
+import { openTerminalChat } from '../terminal-chat.ts'
+import { openBundler, type Bundle } from './bundle.ts'
+import { showProblems } from './code-frame.ts'
+import { deployProject } from './deploy.ts'
+import type { Project } from './project.ts'
+import { describeDeployed, showDeployedBriefly } from './show-deployed.ts'
+import { watchProject } from './watch.ts'
+
+export interface DevelopOptions {
+  output: Output
+  /** Ends it. */
+  signal: AbortSignal
+  checksTypes: boolean
+  bot?: string | undefined
+  net?: string[] | undefined
+}
+
+/** Shows something that happens: a document for programs, text for people. */
+type Show = (document: object, text: string) => void
+
+/**
+ * Deploys a project with each of its changes, shows the bot's log, and talks to it: at a terminal by what is typed, else
+ * by the lines of standard input. Ends with the signal, or when whoever talks at a terminal has had enough.
+ *
+ * @throws Failure when the first deployment fails, but not of the source
+ */
+export async function develop(project: Project, connection: Connection, options: DevelopOptions): Promise<void> {
+  const { output, signal } = options
+  await using parts = new AsyncDisposableStack()
+  const bundler = parts.use(await openBundler(project))
+  const ended = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => ended.resolve(), { once: true })
+  let show: Show = (document, text) => output.item(document, text)
+  let stage: Stage | undefined
+  let inService: Bundle | undefined
+  let wasWrong = false
+
+  const deploy = async () => {
+    const deployed = await deployProject(project, connection, bundler, {
+      ...options,
+      inService,
+      isStale: deployments.isDueAgain,
+    })
+    if (!deployed) {
+      if (deployments.isDueAgain()) return
+      if (wasWrong) show({ kind: 'unchanged' }, 'The source is again that of the version in service')
+      wasWrong = false
+      return
+    }
+    wasWrong = 'problems' in deployed
+    if ('problems' in deployed) {
+      const { problems } = deployed
+      const note = stage ? 'the version in service stays' : 'there is no version yet'
+      const text = await showProblems(project.folder, problems)
+      return show({ kind: 'problems', problems }, `${styled('red', 'Not deployed')}, ${note}.\n${text}`)
+    }
+    inService = deployed.bundle
+    show({ kind: 'deployed', ...describeDeployed(deployed) }, showDeployedBriefly(deployed))
+    if (stage) return
+    stage = parts.use(await openStage(deployed.bot, connection, { output, ended: ended.resolve }))
+    ;({ show } = stage)
+  }
+  const deployments = oneAtATime(async () => {
+    try {
+      await deploy()
+    } catch (error) {
+      if (!stage) return ended.reject(error)
+      const message = error instanceof Error ? error.message : String(error)
+      show({ kind: 'failure', message }, `${styled('red', 'Not deployed')}: ${message}`)
+    }
+  })
+  parts.use(await watchProject(project.folder, deployments.start))
+  output.note(styled('dim', `Watching ${project.folder}; Ctrl-C ends it`))
+  deployments.start()
+  await ended.promise
+  await deployments.settled()
+}
+
+/** Where everything is shown once there is a bot, its log and what it says among it. */
+interface Stage extends AsyncDisposable {
+  show: Show
+}
+
+async function openStage(
+  bot: Bot,
+  connection: Connection,
+  { output, ended }: { output: Output; ended: () => void },
+): Promise<Stage> {
+  const parts = new AsyncDisposableStack()
+  const over = new AbortController()
+  parts.defer(() => over.abort())
+  const { url } = connection.profile
+  let show: Show = (document, text) => output.item(document, text)
+  if (process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
+    const chat = parts.use(await openTerminalChat(bot, url))
+    show = (_document, text) => chat.print(text)
+    void chat.ended.then(ended)
+  } else {
+    const session = parts.use(
+      await openChat(bot, url, {
+        heard: (message) =>
+          show({ kind: 'message', ...message }, `${bot.name} ${describePayload(message.payload).text}`),
+      }),
+    )
+    const lines = createInterface({ input: process.stdin, signal: over.signal })
+    lines.on('line', (line) => {
+      if (line.trim() === '') return
+      session.say(line.trim()).catch((error: Error) => show({ kind: 'failure', message: error.message }, error.message))
+    })
+  }
+  void showLogs().catch((error: Error) => show({ kind: 'failure', message: error.message }, error.message))
+  return { show, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+
+  async function showLogs(): Promise<void> {
+    for await (const line of followLogs(connection, bot.id, {}, { signal: over.signal })) {
+      show({ kind: 'log', ...line }, formatLine(line))
+    }
+  }
+}
+
+/** Does something, and once more when it was asked for meanwhile. */
+function oneAtATime(work: () => Promise<void>): { start(): void; isDueAgain(): boolean; settled(): Promise<void> } {
+  let underWay: Promise<void> | undefined
+  let again = false
+  const run = async () => {
+    do {
+      again = false
+      await work()
+    } while (again)
+    underWay = undefined
+  }
+  return {
+    start() {
+      if (underWay) again = true
+      else underWay = run()
+    },
+    isDueAgain: () => again,
+    async settled() {
+      await underWay
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { failed, misused } from '../failure.ts'
+import { pathToIsobot, refreshPlatformFiles } from './platform-files.ts'
+import { projectFile } from './project.ts'
+
+const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
+
+/** As packages may be called, and folders and bots everywhere. */
+const goodName = /^[a-z0-9][a-z0-9._-]{0,99}$/
+
+/**
+ * Makes the project of a bot in a folder.
+ *
+ * @param path of the folder; its last part is the bot's name
+ * @returns the folder, and the names of what is in it
+ * @throws Failure when the name is none, or there is something in the folder
+ */
+export async function initProject(path: string): Promise<{ folder: string; name: string; files: string[] }> {
+  const folder = resolve(path)
+  const name = basename(folder)
+  if (!goodName.test(name)) {
+    throw misused(`"${name}" is no name for a project: take lower case letters, digits, "-", "_" and "."`)
+  }
+  const present = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw failed(`${folder} is no folder that can be used (${error.code}): choose another name`, { cause: error })
+  })
+  if (present.length > 0) throw failed(`${folder} is not empty: choose another name, or an empty folder`)
+
+  await mkdir(folder, { recursive: true })
+  await cp(template, folder, { recursive: true })
+  // A file of its real name would hold for the template, too.
+  await rename(join(folder, 'gitignore'), join(folder, '.gitignore'))
+  const readme = join(folder, 'README.md')
+  await writeFile(readme, (await readFile(readme, 'utf8')).replace('# NAME', `# ${name}`))
+  await writeJson(join(folder, 'package.json'), {
+    name,
+    private: true,
+    type: 'module',
+    scripts: { dev: 'isobot dev', test: 'isobot test', deploy: 'isobot deploy' },
+    devDependencies: { isobot: `file:${pathToIsobot(folder)}` },
+  })
+  await writeJson(join(folder, projectFile), { name, permissions: { net: [] } })
+  await refreshPlatformFiles(folder)
+  return { folder, name, files: (await readdir(folder)).toSorted() }
+}
+
+async function writeJson(file: string, content: object): Promise<void> {
+  await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
+}

@@ -1,0 +1,93 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { failed, misused } from '../failure.ts'
+
+/** The file that makes a folder a bot's project. */
+export const projectFile = 'isobot.json'
+
+/** What `isobot.json` says. */
+export interface ProjectSettings {
+  /** What the bot is called where it is created. */
+  name: string
+  /** The module of hooks and actions; `src/index.ts` unless given. */
+  entry?: string
+  permissions?: { net?: string[] }
+  /** The bot's ids, by the addresses of the platforms it was deployed to. */
+  bots?: Record<string, string>
+}
+
+/** A folder with the source of a bot. */
+export interface Project {
+  folder: string
+  /** From the folder on. */
+  entry: string
+  settings: ProjectSettings
+}
+
+/**
+ * Opens the project in a folder, or in the next one around it that has one.
+ * @throws Failure when there is none
+ */
+export async function openProject(start: string): Promise<Project> {
+  for (let folder = resolve(start); ; folder = dirname(folder)) {
+    const project = await readProject(folder)
+    if (project) return project
+    if (folder === dirname(folder)) break
+  }
+  throw misused(
+    `${resolve(start)} is no bot's project: it has no ${projectFile}. \`isobot init NAME\` makes one, or name its folder`,
+  )
+}
+
+/** The project in a folder itself, if there is one. */
+export async function readProject(folder: string): Promise<Project | undefined> {
+  const file = join(folder, projectFile)
+  const text = await readIfThere(file)
+  if (text === undefined) return undefined
+  const settings = toSettings(file, text)
+  return { folder, entry: settings.entry ?? join('src', 'index.ts'), settings }
+}
+
+/** A module that stands alone, as the project of itself. Nothing of it can be remembered. */
+export function looseProject(file: string): Project {
+  const folder = dirname(resolve(file))
+  return { folder, entry: relative(folder, resolve(file)), settings: { name: 'bot' } }
+}
+
+/** Remembers the bot that a project was deployed as on a platform. */
+export async function rememberBot(project: Project, url: string, botId: string): Promise<void> {
+  const { settings } = project
+  if (settings.bots?.[url] === botId) return
+  settings.bots = { ...settings.bots, [url]: botId }
+  await writeFile(join(project.folder, projectFile), `${JSON.stringify(settings, undefined, 2)}\n`)
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() ?? false
+}
+
+export async function isFile(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isFile() ?? false
+}
+
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR'].includes(String(error.code)))
+      return undefined
+    throw failed(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+function toSettings(file: string, text: string): ProjectSettings {
+  try {
+    const settings = JSON.parse(text) as Partial<ProjectSettings>
+    if (typeof settings.name === 'string') return settings as ProjectSettings
+  } catch (cause) {
+    throw failed(`${file} is no JSON (${(cause as Error).message}): mend it`, { cause })
+  }
+  throw failed(`${file} names no bot: give it a "name"`)
+}

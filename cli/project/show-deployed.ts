@@ -1,0 +1,39 @@
+import { styled } from '../output.ts'
+import type { Deployed } from './deploy.ts'
+
+/** What a deployment came to, for programs. */
+export function describeDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed) {
+  const { id, name, version, integrations } = bot
+  return { bot: { id, name }, isNew, checkedTypes, version, chatUrl: integrations['chat']?.webhookUrl, milliseconds }
+}
+
+/** The same for people. */
+export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed): string {
+  const { id, name, version } = bot
+  const heading = `${styled('green', isNew ? 'Created' : 'Deployed')} ${styled('bold', name)} in ${seconds(milliseconds.all)}`
+  return [
+    heading,
+    `  bot      ${id}`,
+    `  version  ${version?.id}  (${version?.hash.slice(0, 12)})`,
+    `  hooks    ${listed(version?.hooks)}`,
+    `  actions  ${listed(version?.actions)}`,
+    `  talk     isobot chat ${name}`,
+    ...(checkedTypes
+      ? []
+      : ['  types    not checked: that takes a tsconfig.json, and the typescript of isobot’s dev dependencies']),
+  ].join('\n')
+}
+
+/** In a line, for those who deploy again and again. */
+export function showDeployedBriefly({ bot, checkedTypes, milliseconds: { all, preparing } }: Deployed): string {
+  const parts = `${preparing} ms to bundle${checkedTypes ? ' and check types' : ''}, ${all - preparing} ms to deploy`
+  return `${styled('green', 'Deployed')} ${bot.version?.id} in ${seconds(all)} ${styled('dim', `(${parts})`)}`
+}
+
+function listed(names: string[] = []): string {
+  return names.length === 0 ? '-' : names.join(', ')
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(2)} s`
+}

@@ -1,0 +1,27 @@
+import { inspect, styleText } from 'node:util'
+import { exitCodes, Failure, type ExitCode } from './failure.ts'
+import { harmless } from './output.ts'
+
+/**
+ * Says on standard error what ended a command: a line of JSON for programs, else the message, and with `isVerbose` all
+ * that is known. Standard output is left to results.
+ * @returns the exit code
+ */
+export function reportFailure(
+  error: unknown,
+  { isJson, isVerbose }: { isJson: boolean; isVerbose: boolean },
+): ExitCode {
+  const failure = error instanceof Failure ? error : undefined
+  const exitCode = failure?.exitCode ?? exitCodes.failed
+  const message = error instanceof Error ? error.message : String(error)
+  if (isJson) {
+    const { type, details } = failure ?? {}
+    const body = { exitCode, message, ...(type !== undefined && { type }), ...(details && { details }) }
+    process.stderr.write(`${JSON.stringify({ error: { ...body, ...(isVerbose && { stack: inspect(error) }) } })}\n`)
+  } else {
+    const label = styleText('red', 'error:', { stream: process.stderr })
+    const hint = failure || isVerbose ? '' : '\nRun it again with --verbose for all that is known about this'
+    process.stderr.write(`${label} ${isVerbose ? inspect(error) : harmless(message)}${hint}\n`)
+  }
+  return exitCode
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import type { Connection } from './connection.ts'
+import { openOutput, type Output } from './output.ts'
+
+/** The options that every command takes. */
+export interface CommonOptions {
+  json: boolean
+  verbose: boolean
+  profile?: string
+}
+
+/** What a command works with. */
+export interface Tools {
+  readonly options: CommonOptions
+  readonly output: Output
+  /** Opens a connection to the platform of the chosen profile. */
+  connect(): Promise<Connection>
+}
+
+/** The tools of a command that is being run, as its common options say. */
+export function toolsOf(command: Command): Tools {
+  const options = commonOptionsOf(command)
+  return {
+    options,
+    output: openOutput(options.json),
+    async connect() {
+      const [{ chooseProfile }, { connect }] = await Promise.all([import('./profiles.ts'), import('./connection.ts')])
+      return connect(await chooseProfile(options.profile))
+    },
+  }
+}
+
+export function commonOptionsOf(command: Command): CommonOptions {
+  const { json = false, verbose = false, profile } = command.optsWithGlobals<Partial<CommonOptions>>()
+  return { json, verbose, ...(profile !== undefined && { profile }) }
+}

@@ -1,0 +1,37 @@
+import { failed } from '../failure.ts'
+import { findBot } from '../find-bot.ts'
+import type { Connection } from '../connection.ts'
+import { openBundler, type Bundle } from '../project/bundle.ts'
+import { showProblems } from '../project/code-frame.ts'
+import { isFile, isFolder, looseProject, openProject, type Project } from '../project/project.ts'
+
+/**
+ * The code that somebody means: of a project by its folder, of a module by its file, or of a deployed bot by its id or
+ * name.
+ *
+ * @throws Failure when there is no such code, or it cannot be bundled
+ */
+export async function findCode(named: string, connect: () => Promise<Connection>): Promise<Bundle> {
+  if (await isFolder(named)) return bundleOnce(await openProject(named))
+  if (await isFile(named)) return bundleOnce(looseProject(named))
+  const connection = await connect()
+  const bot = await findBot(connection, named)
+  if (!bot.version) throw failed(`The bot "${bot.name}" has no code yet: \`isobot deploy\` gives it some`)
+  if (bot.version.kind === 'sdk') {
+    throw failed(`The bot "${bot.name}" is a bundle of the public SDK, which has no hooks that could be run one by one`)
+  }
+  const path = `/v1/admin/bots/${bot.id}/versions/${bot.version.id}`
+  const { version } = await connection.ask<{ version: { code: string } }>('GET', path)
+  return { code: version.code, sourceMap: '' }
+}
+
+/** @throws Failure that shows what is wrong with the source */
+export async function bundleOnce(project: Project): Promise<Bundle> {
+  await using bundler = await openBundler(project)
+  const bundled = await bundler.bundle()
+  if ('bundle' in bundled) return bundled.bundle
+  const { problems } = bundled
+  throw failed(`The bot cannot be bundled:\n\n${await showProblems(project.folder, problems)}`, {
+    details: { problems },
+  })
+}

@@ -1,0 +1,14 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { typesFile, writeTypes } from './author-types/write-types.ts'
+
+/**
+ * Writes the types for authors of bots to `bot/index.d.ts`; with `--check`, tells instead whether the committed file is
+ * what the operations make.
+ */
+const types = await writeTypes()
+if (!process.argv.includes('--check')) {
+  await writeFile(typesFile, types)
+} else if (types !== (await readFile(typesFile, 'utf8').catch(() => ''))) {
+  console.error('The operations make other types than bot/index.d.ts says: run "npm run types" and commit it')
+  process.exitCode = 1
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openBot } from 'isobot/test'
+
+// The bot in an isolate, as on the platform. What it asks of the platform is written down, and answered with examples.
+const bot = await openBot(import.meta.dirname)
+after(() => bot.close())
+
+test('the bot greets who is new, and repeats what it hears', async () => {
+  const { calls, state } = await bot.run('afterIncomingMessage', saying('Where is my order?'))
+  assert.deepEqual(said(calls), ['Hello! You said: Where is my order?'])
+  assert.equal(state.user.visits, 1)
+})
+
+test('whoever comes back is welcomed back', async () => {
+  const { calls } = await bot.run('afterIncomingMessage', { ...saying('Hi'), state: { user: { visits: 1 } } })
+  assert.deepEqual(said(calls), ['Welcome back. You said: Hi'])
+})
+
+function saying(text) {
+  return { payload: { type: 'text', text } }
+}
+
+function said(calls) {
+  return calls.filter((call) => call.operation === 'createMessage').map((call) => call.input.payload.text)
+}

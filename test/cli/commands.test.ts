@@ -1,0 +1,176 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Command } from 'commander'
+import { freePort } from '../../cli/free-port.ts'
+import { createProgram } from '../../cli/program.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+import { openCommandLine, type CommandLine } from './command-line.ts'
+
+let platform: Platform
+let isobot: CommandLine
+beforeAll(async () => {
+  platform = await openPlatform()
+  isobot = await openCommandLine(platform)
+})
+afterAll(async () => {
+  await isobot?.[Symbol.asyncDispose]()
+  await platform?.[Symbol.asyncDispose]()
+})
+
+describe('bots', () => {
+  it('are created from a file, listed, rolled back and deleted', async () => {
+    const file = join(isobot.folder, 'greeter.ts')
+    await writeFile(file, 'export const hooks = { afterIncomingMessage() {} }')
+    const { bot } = await isobot.json<{ bot: { id: string; name: string } }>('bots', 'create', '--file', file)
+    expect(bot.name).toBe('greeter')
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: 'export const hooks = {}' })
+
+    const { versions } = await isobot.json<{ versions: { id: string; isDeployed: boolean }[] }>(
+      'bots',
+      'versions',
+      'greeter',
+    )
+    const [second, first] = versions
+    expect(versions.map((version) => version.isDeployed)).toEqual([true, false])
+    expect(await isobot.json('bots', 'rollback', 'greeter')).toMatchObject({ from: second!.id, to: first!.id })
+    expect(await isobot.json('bots', 'rollback', bot.id, '--to', second!.id)).toMatchObject({ to: second!.id })
+    const listed = await isobot.run(['bots', 'list'])
+    expect(listed.stdout).toMatch(new RegExp(`^NAME +ID +.*\n.*greeter +${bot.id} `))
+
+    const unasked = await isobot.run(['bots', 'delete', 'greeter'])
+    expect(unasked).toMatchObject({ code: 2, stdout: '' })
+    expect(unasked.stderr).toContain('say --yes')
+    expect((await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).status).toBe(200)
+    expect(await isobot.json('bots', 'delete', 'greeter', '--yes')).toEqual({
+      deleted: { id: bot.id, name: 'greeter' },
+    })
+    expect((await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).status).toBe(404)
+  })
+
+  it('that are not meant clearly are asked about', async () => {
+    for (const name of ['order-desk', 'twin', 'twin']) await platform.ask('POST', '/v1/admin/bots', { name })
+    const unknown = await isobot.run(['bots', 'versions', 'order-dsek'])
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(unknown.stderr).toContain('no bot "order-dsek"; did you mean "order-desk"?')
+    const ambiguous = await isobot.run(['bots', 'versions', 'twin'])
+    expect(ambiguous.code).toBe(2)
+    expect(ambiguous.stderr).toMatch(/2 bots are called "twin".*\n {2}bot_\w+ .*\n {2}bot_\w+ /)
+  })
+
+  it('are not uploaded with code that does not load: the place is named', async () => {
+    const file = join(isobot.folder, 'broken.ts')
+    await writeFile(file, 'export const hooks = {\n  afterIncomingMessage( {},\n}\n')
+    const refused = await isobot.run(['bots', 'create', 'broken', '--file', file, '--json'])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      error: { exitCode: 1, type: 'InvalidPayload', message: expect.stringContaining(`${file}:3:1: `) },
+    })
+  })
+})
+
+describe('profiles', () => {
+  it('are kept by login for their owner alone, chosen and forgotten', async () => {
+    await using own = await openCommandLine()
+    const { url, token, workspaceId } = platform
+    const loggedIn = await own.run(['login', '--url', url, '--profile', 'test'], { input: `${token}\n` })
+    expect(loggedIn.code).toBe(0)
+    const file = join(own.folder, 'settings', 'profiles.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      current: 'test',
+      profiles: { test: { url, token, workspaceId } },
+    })
+
+    const wrong = await own.run(['login', '--url', url, '--profile', 'wrong'], { input: 'wrong-token' })
+    expect(wrong).toMatchObject({ code: 3, stdout: '' })
+    expect(await own.json('profiles', 'list')).toEqual({
+      profiles: [{ name: 'test', url, workspaceId, isCurrent: true }],
+    })
+    const unknown = await own.run(['bots', 'list', '--profile', 'tset'])
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is test') })
+    expect(await own.json('profiles', 'use', 'test')).toEqual({ current: 'test' })
+    await own.json('profiles', 'remove', 'test')
+    expect(await own.run(['bots', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('isobot login') })
+  })
+
+  it('need no login for the platform that was started on the same machine', async () => {
+    await using own = await openCommandLine()
+    await mkdir(join(own.folder, 'data'))
+    const { url, token, workspaceId } = platform
+    const credentials = { baseUrl: url, chatUrl: `${url}/chat`, token, workspaceId, botId: '', webhookId: '' }
+    await writeFile(join(own.folder, 'data', 'credentials.json'), JSON.stringify(credentials))
+    expect(await own.json('profiles', 'list')).toEqual({
+      profiles: [{ name: 'local', url, workspaceId, isCurrent: true }],
+    })
+    expect(await own.json('bots', 'list')).toHaveProperty('bots')
+    const refused = await own.run(['bots', 'list'], { environment: { ISOBOT_URL: url, ISOBOT_TOKEN: 'another' } })
+    expect(refused.code).toBe(3)
+    expect(await own.run(['bots', 'list'], { environment: { ISOBOT_URL: url } })).toMatchObject({ code: 2 })
+  })
+})
+
+describe('what goes wrong', () => {
+  it('with the way to the platform ends with 3, and says what to do', async () => {
+    const at = (url: string, token = platform.token) =>
+      isobot.run(['bots', 'list'], { environment: { ISOBOT_URL: url, ISOBOT_TOKEN: token } })
+    const refused = await at(platform.url, 'no-such-token')
+    expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Log in again') })
+    const nobody = await at(`http://127.0.0.1:${await freePort()}`)
+    expect(nobody).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('`isobot start`') })
+    expect(nobody.stderr.trim().split('\n')).toHaveLength(1)
+
+    const other = createServer((_request, response) => response.end('<h1>Hello</h1>')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const stranger = await at(`http://127.0.0.1:${(other.address() as AddressInfo).port}`)
+    other.close()
+    expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('no Isobot') })
+  })
+
+  it('with the command line ends with 2, and suggests what may have been meant', async () => {
+    const [unknown, choice, option] = await Promise.all([
+      isobot.run(['bot', 'list']),
+      isobot.run(['events', 'greeter', 'lst']),
+      isobot.run(['logs', 'greeter', '--folow', '--json']),
+    ])
+    expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean bots') })
+    expect(choice).toMatchObject({ code: 2, stderr: expect.stringContaining('list, show, replay') })
+    expect(option.code).toBe(2)
+    expect(JSON.parse(option.stderr)).toMatchObject({
+      error: { exitCode: 2, message: expect.stringContaining('--follow') },
+    })
+  })
+
+  it('is told with all that is known when that is asked for', async () => {
+    const environment = { ISOBOT_URL: `http://127.0.0.1:${await freePort()}` }
+    const { stderr } = await isobot.run(['bots', 'list', '--verbose'], { environment })
+    expect(stderr).toMatch(/\n {4}at .*connection\.ts/)
+    expect(stderr).toContain('ECONNREFUSED')
+    expect(stderr).not.toContain(platform.token)
+  })
+})
+
+describe('help', () => {
+  it('has an example for every command', () => {
+    const without = descendants(createProgram()).filter((command) => {
+      let help = ''
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+      return command.description() === '' || !/\nExamples?:\n {2}\$ isobot \w/.test(help)
+    })
+    expect(without.map((command) => command.name())).toEqual([])
+  })
+})
+
+describe('the launcher', () => {
+  it('finds the right Node when it is started with an old one, and passes on what comes of it', async () => {
+    const outcome = await isobot.run(['events', 'greeter', 'show'], { asOldNode: true })
+    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Say which event to show') })
+  })
+})
+
+function descendants(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...descendants(child)])
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createChatter } from '../chatter.ts'
+import { openLink, type Link } from '../chaos/network.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { launcher, openCommandLine, type CommandLine, type RunningCommand } from './command-line.ts'
+
+const code = `export const hooks = {
+  async afterIncomingMessage({ event, client, logger }) {
+    const say = (payload, type = 'text') => client.createMessage({ conversationId: event.conversationId, type, payload })
+    logger.info('Heard', event.preview)
+    if (event.preview === 'menu') {
+      const options = [{ label: 'Tea', value: 'a cup of tea' }, { label: 'Coffee', value: 'a coffee' }]
+      return void await say({ text: 'What may it be?', options }, 'choice')
+    }
+    if (event.preview === 'write') {
+      const stream = client.streamMessage(event.conversationId)
+      for (const part of ['Once ', 'upon ', 'a time']) await stream.write(part)
+      return void await stream.end()
+    }
+    if (event.preview === 'fail') {
+      logger.warn('This will not end well \\u001B[2J')
+      throw new Error('The kettle is broken')
+    }
+    await say({ text: 'You said ' + event.preview })
+  },
+}`
+
+/** Processes are started for all of it, on machines that have other things to do as well. */
+const soon = { timeout: 20_000 }
+
+let platform: Platform
+let bot: DeployedBot
+let isobot: CommandLine
+beforeAll(async () => {
+  platform = await openPlatform()
+  isobot = await openCommandLine(platform)
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'waiter', code })
+  bot = { id: body.bot.id, webhookId: '', chatUrl: body.bot.integrations.chat.webhookUrl }
+})
+afterAll(async () => {
+  await isobot?.[Symbol.asyncDispose]()
+  await platform?.[Symbol.asyncDispose]()
+})
+
+describe('isobot chat', () => {
+  it('says a message, and prints the answer', async () => {
+    expect(await isobot.run(['chat', 'waiter', 'Hi', 'there'])).toMatchObject({
+      code: 0,
+      stdout: 'You said Hi there\n',
+      stderr: '',
+    })
+  })
+
+  it('says each line of its input when the one before is answered, and chooses by number', async () => {
+    const { code: exitCode, stdout } = await isobot.run(['chat', bot.id, '--json'], { input: 'menu\n\n2\nwrite' })
+    expect(exitCode).toBe(0)
+    const payloads = lines(stdout).map((line) => (JSON.parse(line) as { payload: object }).payload)
+    expect(payloads).toMatchObject([
+      { type: 'choice', text: 'What may it be?' },
+      { type: 'text', text: 'You said a coffee' },
+      { type: 'text', text: 'Once upon a time' },
+    ])
+  })
+
+  it('fails where the bot fails, with the reason and how to see more', async () => {
+    const outcome = await isobot.run(['chat', 'waiter', 'fail'])
+    expect(outcome).toMatchObject({ code: 1, stdout: '' })
+    expect(outcome.stderr).toMatch(/The kettle is broken.*isobot events waiter show evt_\w+/)
+  })
+
+  it('talks at a terminal until Ctrl-C, shows what the bot is writing, and gets over a lost connection', async () => {
+    await using link = await linkToPlatform()
+    const chat = atTerminal(['chat', 'waiter'], through(link))
+    await expect.poll(chat.stdout, soon).toContain('Talking to waiter')
+    chat.child.stdin.write('menu\r')
+    await expect.poll(chat.stdout, soon).toContain('2. Coffee')
+    chat.child.stdin.write('1\r')
+    await expect.poll(chat.stdout, soon).toContain('You said a cup of tea')
+    chat.child.stdin.write('write\r')
+    await expect.poll(() => chat.stdout().split('Once upon a time').length, soon).toBe(2)
+    link.cut()
+    await expect.poll(chat.stdout, soon).toContain('The connection was lost')
+    link.mend()
+    await expect.poll(chat.stdout, soon).toContain('Connected again')
+    chat.child.stdin.write('still here\r')
+    await expect.poll(chat.stdout, soon).toContain('You said still here')
+    // The message that was shown while it was written is not shown again.
+    expect(chat.stdout().split('Once upon a time')).toHaveLength(2)
+    chat.child.stdin.write('\u0003')
+    expect(await chat.ended).toMatchObject({ code: 0 })
+  })
+})
+
+describe('isobot logs', () => {
+  it('follows what is logged until Ctrl-C, also while the platform was away, as lines of JSON for programs', async () => {
+    // Through a launcher that has to find the right Node, so that signals and exit codes are passed on.
+    await using link = await linkToPlatform()
+    const logs = isobot.start(['logs', 'waiter', '-f', '--text', 'heard', '-n', '0', '--json'], {
+      asOldNode: true,
+      environment: { ISOBOT_URL: through(link) },
+    })
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    let count = 0
+    await expect
+      .poll(async () => {
+        await chatter.say(conversationId, `message ${++count}`)
+        return lines(logs.stdout()).length
+      }, soon)
+      .toBeGreaterThan(2)
+    link.cut()
+    for (let more = 0; more < 3; more++) await chatter.say(conversationId, `message ${++count}`)
+    link.mend()
+    await expect.poll(logs.stdout, soon).toContain(`Heard message ${count}`)
+    logs.child.kill('SIGINT')
+    const { code: exitCode, stdout, stderr } = await logs.ended
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+    const messages = lines(stdout).map((line) => (JSON.parse(line) as { message: string }).message)
+    expect(messages[0]).toMatch(/^Heard message \d+$/)
+    const first = Number(messages[0]!.split(' ').at(-1))
+    expect(messages).toEqual(messages.map((_, index) => `Heard message ${first + index}`))
+  })
+
+  it('prints what was logged, the gravest lines only, and since when it is asked to', async () => {
+    const { stdout } = await isobot.run(['logs', 'waiter', '--level', 'warn', '--since', '1h'])
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d{3} WARN {2}This will not end well ␛\[2J {2}\(evt_\w+\)\n/)
+    expect(stdout).toMatch(/ERROR .*The kettle is broken/)
+    expect(stdout).not.toContain('Heard')
+    expect(await isobot.run(['logs', 'waiter', '--since', 'teatime'])).toMatchObject({ code: 2 })
+  })
+
+  it('ends quietly when nobody reads on', async () => {
+    const command = `set -o pipefail; "${process.execPath}" "${launcher}" logs waiter -f --since 1h | head -n 1`
+    const logs = isobot.startOther(['bash', '-c', command])
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await expect
+      .poll(async () => {
+        await chatter.say(conversationId, 'Is anybody there?')
+        return logs.child.exitCode
+      }, soon)
+      .toBe(0)
+    const { stdout, stderr } = await logs.ended
+    expect({ lines: lines(stdout).length, stderr }).toEqual({ lines: 1, stderr: '' })
+  })
+})
+
+describe('isobot events', () => {
+  it('lists, shows and replays what failed', async () => {
+    const listed = await isobot.json<{ events: { id: string }[] }>('events', 'waiter', 'list', '--status', 'failed')
+    expect(listed.events).toMatchObject([{ status: 'failed', failureReason: expect.stringContaining('kettle') }])
+    const [{ id }] = listed.events as [{ id: string }]
+
+    const shown = await isobot.run(['events', 'waiter', 'show', id])
+    expect(shown.stdout).toContain(`${id}  message_created  failed`)
+    expect(shown.stdout).toContain('hook afterIncomingMessage')
+    expect(shown.stdout).toMatch(/WARN {2}This will not end well/)
+    expect(await isobot.json('events', 'waiter', 'show', id)).toMatchObject({ event: { id, payload: {} } })
+
+    const still = await isobot.run(['events', 'waiter', 'replay', id])
+    expect(still).toMatchObject({ code: 1, stdout: expect.stringContaining('is failed now: ') })
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, {
+      code: 'export const hooks = { afterIncomingMessage() {} }',
+    })
+    expect(await isobot.json('events', 'waiter', 'replay', '--all', '--reason', 'kettle', '--yes')).toEqual({
+      botId: bot.id,
+      replayed: 1,
+    })
+    const path = `/v1/admin/bots/${bot.id}/events/${id}`
+    await expect
+      .poll(async () => (await platform.ask('GET', path)).body, soon)
+      .toMatchObject({ event: { status: 'processed' } })
+  })
+})
+
+function linkToPlatform(): Promise<Link> {
+  return openLink(() => Number(new URL(platform.url).port))
+}
+
+/** The platform's address by way of a link that can fail. */
+function through({ port }: Link): string {
+  return `http://127.0.0.1:${port}`
+}
+
+/** Runs a command at a terminal of its own. */
+function atTerminal(parameters: readonly string[], url: string): RunningCommand {
+  const command = [process.execPath, launcher, ...parameters].map((part) => `'${part}'`).join(' ')
+  return isobot.startOther(['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    environment: { ISOBOT_URL: url, SHELL: '/bin/sh', TERM: 'xterm', NO_COLOR: '1' },
+  })
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter(Boolean)
+}

@@ -1,0 +1,184 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig, type Config } from '#shared/config.ts'
+import { checkDatabase } from '../../cli/doctor/database.ts'
+import { examine, type Examination } from '../../cli/doctor/examine.ts'
+import type { Finding } from '../../cli/doctor/finding.ts'
+import { checkRedis } from '../../cli/doctor/redis.ts'
+import { checkSettings } from '../../cli/doctor/settings.ts'
+import { administer, createDatabase, urlOf } from '../databases.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+import { startRedis } from '../redis.ts'
+import { openCommandLine, type CommandLine } from './command-line.ts'
+
+let platform: Platform
+let commandLine: CommandLine
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+  commandLine = await openCommandLine()
+})
+afterAll(async () => {
+  await commandLine[Symbol.asyncDispose]()
+  await platform[Symbol.asyncDispose]()
+})
+
+/** The configuration of the platform of these tests with some of its variables changed. */
+function configWith(changes: NodeJS.ProcessEnv): Config {
+  return readConfig({ ISOBOT_BASE_URL: platform.url, ...platform.environment, ...changes })
+}
+
+/** What was found that is not as it should be: the remedy of each, by what is wrong. */
+function problemsIn(findings: Finding[]): Record<string, string | undefined> {
+  const problems = findings.filter(({ grade }) => grade !== 'ok')
+  return Object.fromEntries(problems.map(({ grade, message, remedy }) => [`${grade}: ${message}`, remedy]))
+}
+
+async function foundInDatabase(changes: NodeJS.ProcessEnv): Promise<Record<string, string | undefined>> {
+  return problemsIn(await checkDatabase(configWith(changes)))
+}
+
+test('finds nothing wrong with a platform that works, and says what it looked at', async () => {
+  const environment = { ISOBOT_BASE_URL: platform.url, ...platform.environment }
+  const { code, stdout } = await commandLine.run(['doctor'], { environment })
+  expect(stdout).not.toContain('✗')
+  expect(code).toBe(0)
+  const areas = stdout.split('\n').filter((line) => /^\w+$/.test(line))
+  expect(areas).toEqual(['Settings', 'Machine', 'Database', 'Redis', 'Sandbox', 'Address'])
+  expect(stdout).toMatch(/✓ \d+ variables are set, and all are understood/)
+  expect(stdout).toMatch(/✓ PostgreSQL \d+.* answers/)
+  expect(stdout).toMatch(/an api takes up to 5, a worker 5/)
+  expect(stdout).toMatch(/✓ The database is up to date, with \d+ migrations/)
+  expect(stdout).toMatch(/✓ What one connection notifies, another hears/)
+  expect(stdout).toMatch(/✓ Redis \d+\.\d+.* answers/)
+  expect(stdout).toMatch(/✓ These walls hold around bots: permissions/)
+  expect(stdout).toContain(`✓ The api answers at ${platform.url}, and has all it needs`)
+  expect(stdout).toMatch(/differ by \d+ ms/)
+  expect(stdout).toMatch(/\n0 failures, \d+ warnings?\n|\nAll is well\n/)
+})
+
+test('tells all that is wrong with the settings at once, ends with 1, and shows no value', async () => {
+  const directory = join(commandLine.folder, 'project')
+  await mkdir(directory)
+  const variables = ['DATABASE_URL=mysql://root:hidden-password@host', 'ISOBOT_SECRET=too-short', 'SANDBOX_PROCESES=2']
+  await writeFile(join(directory, '.env'), variables.join('\n'))
+  const { code, stdout } = await commandLine.run(['doctor', '--json'], { directory, environment: { PORT: 'eighty' } })
+  expect(code).toBe(1)
+  const examination = JSON.parse(stdout) as Examination
+  expect(examination.failures).toBe(3)
+  expect(problemsIn(examination.findings.filter(({ area }) => area === 'Settings'))).toEqual({
+    'fail: DATABASE_URL must match pattern "^postgres(ql)?://"': expect.stringContaining(
+      'postgres://user:password@host',
+    ),
+    'fail: ISOBOT_SECRET must NOT have fewer than 32 characters': expect.stringContaining('openssl rand -hex 32'),
+    'fail: PORT must be integer': expect.any(String),
+    'warn: SANDBOX_PROCESES is set, and nothing reads it': expect.stringContaining('SANDBOX_PROCESSES'),
+  })
+  expect(stdout).not.toMatch(/hidden-password|too-short|eighty/)
+})
+
+test('knows secrets that can be guessed, and addresses that everybody can listen in on', async () => {
+  const changes = { ISOBOT_SECRET: 'secret'.repeat(6), ISOBOT_BASE_URL: 'http://bots.example.invalid' }
+  expect(problemsIn(checkSettings({ ...platform.environment, ...changes }).findings)).toEqual({
+    'warn: ISOBOT_SECRET can be guessed: it has few different characters': expect.stringContaining('openssl'),
+    'warn: ISOBOT_BASE_URL is http://bots.example.invalid: tokens and keys cross the network in the clear':
+      expect.stringContaining('https://'),
+  })
+})
+
+test('knows a secret that what is stored was not encrypted with', async () => {
+  const { status } = await platform.ask('POST', '/v1/admin/bots', { secrets: { WEATHER: 'rain' } })
+  expect(status).toBe(200)
+  expect(await foundInDatabase({})).toEqual({})
+  expect(await foundInDatabase({ ISOBOT_SECRET: 'another one of more than 32 characters' })).toEqual({
+    'fail: ISOBOT_SECRET is not the one that stored secrets were encrypted with': expect.stringContaining('former'),
+  })
+})
+
+test('tells an unreachable database from a wrong password, a missing database, an empty one, and ones of other releases', async () => {
+  const url = platform.environment['DATABASE_URL']!
+  expect(await foundInDatabase({ DATABASE_URL: 'postgres://isobot:secret-word@127.0.0.1:1/isobot' })).toEqual({
+    [`fail: PostgreSQL at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1`]:
+      expect.stringContaining('start'),
+  })
+  const [missing] = Object.entries(await foundInDatabase({ DATABASE_URL: urlOf(url, 'nowhere') }))
+  expect(missing).toEqual([
+    expect.stringContaining('database "nowhere" does not exist'),
+    'make the database: createdb nowhere',
+  ])
+
+  const empty = `${new URL(url).pathname.slice(1)}_empty`
+  await administer(url, `create database ${empty}`)
+  try {
+    expect(await foundInDatabase({ DATABASE_URL: urlOf(url, empty) })).toEqual({
+      'fail: The database is empty': 'run the release step: node migrations/migrate.ts',
+    })
+  } finally {
+    await administer(url, `drop database ${empty}`)
+  }
+
+  const database = await createDatabase()
+  const change = async (statement: string) => {
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  }
+  try {
+    await change(`delete from knex_migrations where name = '013_administration'`)
+    expect(await foundInDatabase({ DATABASE_URL: database.url })).toEqual({
+      'fail: The database lacks 013_administration': 'run the release step: node migrations/migrate.ts',
+    })
+    await change(`insert into knex_migrations (name, batch, migration_time) values ('999_future', 9, now())`)
+    expect(await foundInDatabase({ DATABASE_URL: database.url })).toHaveProperty([
+      'fail: The database is newer than this code: it has 999_future',
+    ])
+  } finally {
+    await database.drop()
+  }
+})
+
+test('reckons up connections, for the processes that there will be', async () => {
+  const problems = await foundInDatabase({ DATABASE_POOL: '200' })
+  expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api takes up to 201/)])
+})
+
+test('knows a Redis that throws away what it is given', async () => {
+  const server = await startRedis()
+  const redis = new Redis(server.url)
+  try {
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    const found = async () => problemsIn(await checkRedis(configWith({ REDIS_URL: server.url })))
+    const [harmless] = Object.keys(await found())
+    expect(harmless).toMatch(/^warn: .* maxmemory-policy is allkeys-lru, which counts as soon as maxmemory is set$/)
+    await redis.config('SET', 'maxmemory', '100mb')
+    const [harmful] = Object.entries(await found())
+    expect(harmful).toEqual([
+      expect.stringMatching(/^fail: .* it throws jobs away when it is full/),
+      expect.stringContaining('maxmemory-policy noeviction'),
+    ])
+  } finally {
+    redis.disconnect()
+    await server.stop()
+  }
+  const away = await checkRedis(configWith({ REDIS_URL: 'redis://127.0.0.1:1' }))
+  expect(Object.keys(problemsIn(away))).toEqual([expect.stringMatching(/^fail: Redis at 127.0.0.1:1 cannot/)])
+})
+
+test('knows the platform of `isobot start` by its data folder, and what answers in its place', async () => {
+  const folder = join(commandLine.folder, 'data')
+  await mkdir(folder)
+  await writeFile(join(folder, 'secret'), 'f0e1d2c3b4a5968778695a4b3c2d1e0f'.repeat(2))
+  await writeFile(join(folder, 'credentials.json'), JSON.stringify({ baseUrl: platform.url }))
+  const { findings, failures } = await examine({ environment: {}, dataDirectory: folder })
+  expect(failures).toBe(0)
+  expect(findings.map(({ message }) => message)).toEqual(
+    expect.arrayContaining([
+      `DATABASE_URL is not set: this is the platform of \`isobot start\`, with its own database in ${folder}`,
+      expect.stringContaining('are free where the data folder is'),
+      `The api answers at ${platform.url}, and has all it needs`,
+    ]),
+  )
+})

@@ -1,0 +1,387 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventObject } from '#shared/models/event-object.ts'
+import { connect, type Connection } from '../../cli/connection.ts'
+import { openBundler } from '../../cli/project/bundle.ts'
+import { deployProject, type Deployed, type DeployOptions } from '../../cli/project/deploy.ts'
+import { initProject } from '../../cli/project/init.ts'
+import { openProject } from '../../cli/project/project.ts'
+import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.ts'
+import { findCode } from '../../cli/trial/find-code.ts'
+import { showResult } from '../../cli/trial/show-result.ts'
+import { openTrial, type TrialResult } from '../../cli/trial/trial.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+import { openCommandLine, type CommandLine } from './command-line.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let isobot: CommandLine
+let connection: Connection
+beforeAll(async () => {
+  platform = parts.use(await openPlatform())
+  isobot = parts.use(await openCommandLine(platform))
+  connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
+})
+afterAll(() => parts.disposeAsync())
+
+/** Makes a project with this source. Gives its folder. */
+async function createProject(name: string, source: string): Promise<string> {
+  const { folder } = await initProject(join(isobot.folder, name))
+  await writeSources(folder, { 'src/index.ts': source })
+  return folder
+}
+
+async function writeSources(folder: string, files: Record<string, string>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
+}
+
+/** What `isobot deploy` does, in this process. */
+async function deploy(folder: string, options: Partial<DeployOptions> = {}) {
+  const project = await openProject(folder)
+  await using bundler = await openBundler(project)
+  return deployProject(project, connection, bundler, { checksTypes: false, ...options })
+}
+
+/** A bot that answers with what an expression of the event comes to. */
+function answering(expression: string): string {
+  return `import type { Hooks } from 'isobot/bot'
+export const hooks: Hooks = {
+  async afterIncomingMessage({ event, client, logger }) {
+    logger.info('heard', event.preview)
+    const text: string = ${expression}
+    await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+  },
+}
+`
+}
+
+interface Shown {
+  bot: { id: string; name: string }
+  isNew: boolean
+  version: { id: string; hooks: string[]; actions: string[] }
+  chatUrl: string
+}
+
+/** What a bot answers to somebody new. */
+async function tell({ bot, chatUrl }: Pick<Shown, 'bot' | 'chatUrl'>, text: string): Promise<string[]> {
+  const chatter = await createChatter(chatUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, text)
+  await endedEvents(platform, bot.id, 1)
+  await expect.poll(() => replies(platform, conversationId)).not.toEqual([])
+  return replies(platform, conversationId)
+}
+
+describe('init', () => {
+  test('makes a project whose own tests pass; tests that fail end with 1', async () => {
+    const { folder } = await isobot.json<{ folder: string }>('init', 'greeter')
+    const passed = await isobot.run(['test'], { directory: folder })
+    expect(passed).toMatchObject({ code: 0 })
+    expect(passed.stdout).toMatch(/pass 2\n.*fail 0/)
+    await writeSources(folder, { 'test/failing.test.js': `import 'isobot/test'; throw new Error('it fails')` })
+    const failing = await isobot.run(['test', 'test/failing.test.js'], { directory: folder })
+    expect(failing).toMatchObject({ code: 1, stdout: expect.stringContaining('it fails') })
+  })
+
+  test('refuses a folder that is not empty, and names that are none', async () => {
+    const full = join(isobot.folder, 'full')
+    await mkdir(full)
+    await writeSources(full, { 'notes.txt': 'mine' })
+    const refused = await isobot.run(['init', 'full'])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('is not empty')
+    expect(await isobot.run(['init', 'Order Desk'])).toMatchObject({ code: 2, stdout: '' })
+    for (const name of ['.hidden', 'ä', 'full/Y']) {
+      await expect(initProject(join(isobot.folder, name))).rejects.toMatchObject({ exitCode: 2 })
+    }
+  })
+})
+
+describe('deploy', () => {
+  test('makes a bot the first time, and then new versions of it', async () => {
+    const folder = await createProject('desk', answering('`One: ${event.preview}`'))
+    const first = await isobot.json<Shown>('deploy', folder)
+    expect(first).toMatchObject({ isNew: true, checkedTypes: true, bot: { name: 'desk' } })
+    expect(first.version.hooks).toEqual(['afterIncomingMessage'])
+    expect(await tell(first, 'Hi')).toEqual(['One: Hi'])
+    expect(JSON.parse(await readFile(join(folder, 'isobot.json'), 'utf8'))).toEqual({
+      name: 'desk',
+      permissions: { net: [] },
+      bots: { [platform.url]: first.bot.id },
+    })
+
+    await writeFile(join(folder, 'src', 'text.ts'), `export const two = 'Two'`)
+    const source = `import { two } from './text'\n${answering('`${two}: ${event.preview}`')}`
+    await writeFile(join(folder, 'src', 'index.ts'), source)
+    const second = await isobot.json<Shown>('deploy', folder, '--allow-net', 'api.example.com, *.example.org')
+    expect(second).toMatchObject({ isNew: false, bot: first.bot })
+    expect(second.version.id).not.toBe(first.version.id)
+    expect(await tell(second, 'Hi')).toEqual(['Two: Hi'])
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${first.bot.id}`)
+    expect(body.bot.permissions).toEqual({ net: ['api.example.com', '*.example.org'] })
+    const third = (await deploy(folder)) as Deployed
+    expect(showDeployed(third)).toMatch(/^Deployed desk in [\d.]+ s\n.*bot +bot_\w+\n.*version +botver_\w+/)
+  })
+
+  test('shows where the source is wrong, and leaves the version in service', async () => {
+    const folder = await createProject('wrong', answering('event.preview'))
+    const cases: [files: Record<string, string>, file: string, line: number, column: number, message: RegExp][] = [
+      [{ 'src/index.ts': answering('event.previw') }, 'src/index.ts', 5, 32, /^TS2551: Property 'previw'/],
+      [
+        { 'src/index.ts': 'export const hooks = {\n  afterTurnEnd() { return ( }\n}' },
+        'src/index.ts',
+        2,
+        29,
+        /^Unexpected "}"/,
+      ],
+      [
+        { 'src/index.ts': `\nimport { two } from './two'\nconsole.log(two)` },
+        'src/index.ts',
+        2,
+        21,
+        /^Could not resolve ".\/two"/,
+      ],
+      [
+        { 'src/index.ts': `import { readFile } from 'node:fs'\nconsole.log(readFile)` },
+        'src/index.ts',
+        1,
+        26,
+        /there is no Node in isolates/,
+      ],
+      [
+        {
+          'src/index.ts': `import { price } from './price'\nexport const hooks = { afterTurnEnd() { price } }`,
+          'src/price.ts': `export const price = of(12)\n\nfunction of(figure: number) {\n  throw new RangeError('no ' + figure)\n}`,
+        },
+        'src/price.ts',
+        4,
+        9,
+        /^RangeError: no 12/,
+      ],
+      [
+        { 'src/index.ts': 'const first = 1\n\nexport const hooks = {\n  afterwards() { return first }\n}' },
+        'src/index.ts',
+        4,
+        3,
+        /afterwards/,
+      ],
+    ]
+    for (const [files, file, line, column, message] of cases) {
+      await writeSources(folder, files)
+      const { problems } = (await deploy(folder, { checksTypes: String(message).includes('TS') })) as {
+        problems: object[]
+      }
+      expect(problems[0]).toEqual({ file, line, column, message: expect.stringMatching(message) })
+    }
+    const [, file, line, column] = cases.at(-1)!
+    const shown = await isobot.run(['deploy', folder, '--no-types'])
+    expect(shown).toMatchObject({ code: 1, stdout: '' })
+    const marked = `${file}:${line}:${column}: [^\n]*\n[^]*> +${line} \\|[^\n]*\n +\\| ${' '.repeat(column - 1)}\\^`
+    expect(shown.stderr).toMatch(new RegExp(marked))
+    expect((await platform.ask('GET', '/v1/admin/bots')).body.bots).not.toContainEqual(
+      expect.objectContaining({ name: 'wrong' }),
+    )
+  })
+
+  test('does not touch a bot of the same name that is another’s, unless it is named', async () => {
+    const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'taken' })
+    const folder = await createProject('taken', answering('event.preview'))
+    const refused = await isobot.run(['deploy', folder, '--no-types'])
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain(`--bot ${body.bot.id}`)
+    expect(await deploy(folder, { bot: 'taken' })).toMatchObject({ isNew: false, bot: { id: body.bot.id } })
+    await platform.ask('DELETE', `/v1/admin/bots/${body.bot.id}`)
+    const renewed = await deploy(folder)
+    expect(renewed).toMatchObject({ isNew: true, bot: { name: 'taken', id: expect.not.stringMatching(body.bot.id) } })
+  })
+
+  test('outside of a project says what to do', async () => {
+    await expect(openProject(isobot.folder)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('isobot init'),
+    })
+  })
+})
+
+/** A line that `isobot dev --json` prints. */
+interface Item {
+  kind: string
+  isNew: boolean
+  level: string
+  message: string
+  payload: { text: string }
+  problems: object[]
+}
+
+test('dev deploys what is changed, keeps what runs when it is wrong, shows the log and talks', async () => {
+  const folder = await createProject('worked-on', answering('`One: ${event.preview}`'))
+  const source = join(folder, 'src', 'index.ts')
+  const { child, stdout, ended } = isobot.start(['dev', '--json'], { directory: folder })
+  const items = (kind: string) => {
+    const lines = stdout().split('\n').slice(0, -1)
+    return lines.map((line) => JSON.parse(line) as Item).filter((item) => item.kind === kind)
+  }
+  // As editors do: the file is there whole at once.
+  const save = async (text: string) => {
+    const draft = join(isobot.folder, 'draft.ts')
+    await writeFile(draft, text)
+    await rename(draft, source)
+  }
+  const said = () => items('message').map(({ payload }) => payload.text)
+  const say = (text: string) => child.stdin.write(`${text}\n`)
+
+  await expect.poll(() => items('deployed'), { timeout: 20_000 }).toHaveLength(1)
+  say('a')
+  await expect.poll(said, { timeout: 10_000 }).toEqual(['One: a'])
+  await expect.poll(() => items('log').map(({ message }) => message), { timeout: 10_000 }).toContain('heard a')
+
+  await save(answering('`Two: ${event.preview}`'))
+  await expect.poll(() => items('deployed'), { timeout: 10_000 }).toHaveLength(2)
+  expect(items('deployed')[1]!.isNew).toBe(false)
+  say('b')
+  await expect.poll(said, { timeout: 10_000 }).toEqual(['One: a', 'Two: b'])
+
+  await save(answering('event.payload'))
+  await expect.poll(() => items('problems'), { timeout: 10_000 }).toHaveLength(1)
+  await save(answering('`Three: ${event.preview'))
+  await expect.poll(() => items('problems'), { timeout: 10_000 }).toHaveLength(2)
+  const [types, syntax] = items('problems').map(({ problems }) => problems[0])
+  expect(types).toMatchObject({ file: 'src/index.ts', line: 5, column: 11, message: expect.stringMatching(/^TS2322/) })
+  expect(syntax).toMatchObject({ file: 'src/index.ts', message: expect.stringMatching(/^(Expected|Unterminated)/) })
+  say('c')
+  await expect.poll(said, { timeout: 10_000 }).toEqual(['One: a', 'Two: b', 'Two: c'])
+
+  await save(answering('`Two: ${event.preview}`'))
+  await expect.poll(() => items('unchanged'), { timeout: 10_000 }).toHaveLength(1)
+  expect(items('deployed')).toHaveLength(2)
+
+  await save(answering(`(() => { throw new Error('Four') })()`))
+  await expect.poll(() => items('deployed'), { timeout: 10_000 }).toHaveLength(3)
+  say('d')
+  const failures = () =>
+    items('log')
+      .filter(({ level }) => level === 'error')
+      .map(({ message }) => message)
+  await expect.poll(failures, { timeout: 10_000 }).toEqual([expect.stringMatching(/Error: Four\n.*src\/index\.ts:5:/)])
+
+  child.kill('SIGINT')
+  expect(await ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+/** What of an event is not as its schema says. */
+function faultsOf(event: unknown): string {
+  const ajv = new Ajv({ allErrors: true })
+  addFormats.default(ajv, ['date-time'])
+  ajv.validate(eventObject, event)
+  return ajv.errorsText()
+}
+
+describe('run', () => {
+  const event = JSON.stringify({ payload: { type: 'text', text: 'Hi' }, state: { user: { visits: 2 } } })
+
+  test('runs a hook of a project, a file or a deployed bot on an event that was recorded', async () => {
+    const folder = await createProject('recorded', answering('JSON.stringify(event)'))
+    const deployed = describeDeployed((await deploy(folder)) as Deployed) as Shown
+    const [first] = await tell(deployed, 'Where is it?')
+    const handled = JSON.parse(first!) as Record<string, unknown>
+    // What bots get is what their types, made of the schema, say.
+    expect(faultsOf(handled)).toBe('No errors')
+
+    const shown = await isobot.json('events', 'recorded', 'show', String(handled['id']))
+    const results: TrialResult[] = []
+    for (const named of [folder, join(folder, 'src', 'index.ts'), 'recorded']) {
+      await using trial = await openTrial(await findCode(named, async () => connection))
+      results.push(await trial.run('afterIncomingMessage', shown))
+      await expect(trial.run('afterTurnEnd', shown)).rejects.toMatchObject({
+        exitCode: 2,
+        message: expect.stringContaining('it has afterIncomingMessage'),
+      })
+    }
+    for (const { calls } of results) {
+      const { text } = calls[0]!.input['payload'] as { text: string }
+      const seen = JSON.parse(text) as Record<string, unknown>
+      const { id, conversationId, userId, payload, preview, createdOn } = handled
+      expect(seen).toMatchObject({ id, conversationId, userId, payload, preview, createdOn })
+      expect(faultsOf(seen)).toBe('No errors')
+    }
+    expect(await replies(platform, String(handled['conversationId']))).toHaveLength(1)
+  })
+
+  test('prints calls with their answers, requests, the log and the state', async () => {
+    const file = join(isobot.folder, 'asking.ts')
+    await writeFile(
+      file,
+      `export const hooks = {
+        async afterIncomingMessage({ event, client, state, logger, env }) {
+          state.user.visits += 1
+          const { user } = await client.getUser({ id: event.userId })
+          const { output } = await client.callAction({ type: 'double', input: { figure: 21 } })
+          const order = await (await fetch('https://shop.example/orders/1')).json()
+          logger.warn(user.name, output.figure, order.status, env.SECRET_KEY)
+          await client.setState({ type: 'user', id: event.userId, name: 'cart', payload: { items: 1 } })
+          logger.info((await client.getState({ type: 'user', id: event.userId, name: 'cart' })).state.payload.items)
+          await client.getMessage({ id: event.messageId }).catch((error) => logger.info(error.type, error.code))
+          await client.createMessage({ type: 'text', payload: {} }).catch((error) => logger.info(error.message))
+          await fetch('https://elsewhere.example').catch((error) => logger.info(error.message))
+        },
+      }
+      export const actions = { double: ({ input, client }) => ({ figure: input.figure * 2 }) }`,
+    )
+    const answers = join(isobot.folder, 'answers.json')
+    await writeFile(
+      answers,
+      JSON.stringify({
+        getUser: { user: { id: 'user_1', name: 'Grace' } },
+        getMessage: { error: 'ResourceNotFound' },
+        fetch: { 'GET https://shop.example/orders/1': { body: { status: 'sent' } } },
+      }),
+    )
+    const command = ['run', file, 'afterIncomingMessage', '-', '--answers', answers]
+    const environment = { SECRET_KEY: 'sesame' }
+    const printed = await isobot.run([...command, '--json'], { input: event, environment })
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    const result = JSON.parse(printed.stdout) as TrialResult
+    expect(result).toMatchObject({
+      status: 'done',
+      state: { user: { visits: 3 } },
+      calls: [
+        { operation: 'getUser', source: 'given', answer: { user: { name: 'Grace' } } },
+        { operation: 'callAction', source: 'own', answer: { output: { figure: 42 } } },
+        { operation: 'setState', source: 'made up' },
+        { operation: 'getState', source: 'made up', answer: { state: { payload: { items: 1 } } } },
+        { operation: 'getMessage', refusal: { type: 'ResourceNotFound' } },
+        {
+          operation: 'createMessage',
+          refusal: { type: 'InvalidPayload', message: expect.stringContaining('conversationId') },
+        },
+      ],
+      fetches: [
+        { url: 'https://shop.example/orders/1', status: 200 },
+        { failure: expect.stringContaining('--allow-fetch') },
+      ],
+    })
+    const logged = result.logs.map(({ message }) => message)
+    expect(logged).toEqual(expect.arrayContaining(['Grace 42 sent ***', '1', 'ResourceNotFound 404']))
+    expect(showResult(result)).toMatch(
+      /^Calls\n {2}getUser \{.*\n {4}given \{.*Grace[^]*Log\n[^]* {2}warn +Grace 42[^]*Done in \d+ ms/,
+    )
+  })
+
+  test('ends with 1 when the hook throws, and says where', async () => {
+    const folder = await createProject(
+      'throwing',
+      `import { fail } from './fail'\nexport const hooks = { afterIncomingMessage: () => fail() }`,
+    )
+    await writeSources(folder, {
+      'src/fail.ts': `\nexport function fail(): never {\n  throw new TypeError('nothing to say')\n}`,
+    })
+    const thrown = await isobot.run(['run', folder, 'afterIncomingMessage', '-'], { input: event })
+    expect(thrown.code).toBe(1)
+    expect(thrown.stdout).toMatch(/Failed: TypeError: nothing to say\n +at fail \(src\/fail\.ts:3:9\)/)
+  })
+})
