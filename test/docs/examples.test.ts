@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../cli/free-port.ts'
+import type { SavedCredentials } from '../../cli/credentials.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents, replies } from '../outcomes.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { readPages, root, type Block } from './blocks.ts'
+import { kindNames, runExample, type Scene } from './examples.ts'
+import { openShell } from './shell.ts'
+
+const run = promisify(execFile)
+
+/** Where pages say that the platform is, and a service of somebody else's that bots request. */
+const statedUrl = 'http://localhost:3000'
+const statedService = 'api.example.com'
+const metricsToken = 'the-token-of-who-reads-figures'
+
+const pages = await readPages()
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let servicePort: number
+let example: DeployedBot
+beforeAll(async () => {
+  servicePort = await freePort()
+  const service = createServer((_request, response) => response.end('{"forecast":"sunny"}'))
+  service.listen(servicePort, '127.0.0.1')
+  parts.defer(() => void service.close())
+  platform = parts.use(
+    await openPlatform({
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+      environment: { OUTBOUND_ALLOW_PRIVATE: `${statedService}:${servicePort}`, METRICS_TOKEN: metricsToken },
+    }),
+  )
+  const code = await readFile(join(root, 'examples', 'echo.js'), 'utf8')
+  const { body } = await platform.ask('POST', '/v1/admin/bots', { name: 'echo', code })
+  const { webhookId, webhookUrl } = body.bot.integrations.chat
+  example = { id: body.bot.id, webhookId, chatUrl: webhookUrl }
+})
+afterAll(() => parts.disposeAsync())
+
+/** Opens the place where a reader tries a page: a folder in which `npm start` was run, and a shell in it. */
+async function openScene(page: string): Promise<Scene & AsyncDisposable> {
+  const own = new AsyncDisposableStack()
+  const directory = own.adopt(await mkdtemp(join(tmpdir(), 'isobot-docs-')), (path) =>
+    rm(path, { recursive: true, force: true }),
+  )
+  const credentials: SavedCredentials = {
+    baseUrl: platform.url,
+    chatUrl: `${platform.url}/chat`,
+    workspaceId: platform.workspaceId,
+    token: platform.token,
+    botId: example.id,
+    webhookId: example.webhookId,
+  }
+  const dataFolder = join(directory, '.isobot')
+  await mkdir(dataFolder)
+  await writeFile(join(dataFolder, 'credentials.json'), `${JSON.stringify(credentials, undefined, 2)}\n`)
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
+  const programs = join(directory, '.programs')
+  await mkdir(programs)
+  // Here, what npx runs is at hand.
+  for (const [name, script] of [
+    ['npx', 'exec "$@"'],
+    ['isobot', `exec '${process.execPath}' '${join(root, 'cli', 'isobot.js')}' "$@"`],
+  ] as const) {
+    await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`)
+    await chmod(join(programs, name), 0o755)
+  }
+  const PATH = [programs, join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter)
+  const shell = own.use(
+    openShell(directory, {
+      PATH,
+      HOME: directory,
+      ISOBOT_CONFIG_DIR: join(directory, '.config'),
+      ISOBOT_DATA_DIR: dataFolder,
+      NO_COLOR: '1',
+      // It would ask the registry for a newer npm.
+      npm_config_update_notifier: 'false',
+    }),
+  )
+  const scene: Scene = {
+    platform,
+    shell,
+    directory,
+    bot: example,
+    printed: '',
+    page,
+    localise: (text) =>
+      text
+        .replaceAll(statedUrl, platform.url)
+        .replaceAll(`https://${statedService}`, `http://${statedService}:${servicePort}`)
+        .replaceAll(`"${statedService}"`, `"${statedService}:${servicePort}"`)
+        .replaceAll('<webhookId>', scene.bot.webhookId)
+        .replaceAll('<botId>', scene.bot.id)
+        .replaceAll('<workspaceId>', platform.workspaceId)
+        .replaceAll('<token>', platform.token)
+        .replaceAll('<METRICS_TOKEN>', metricsToken),
+  }
+  return Object.assign(scene, { [Symbol.asyncDispose]: () => own.disposeAsync() })
+}
+
+test('the example bot works', async () => {
+  const chatter = await createChatter(example.chatUrl, { id: 'Ann' })
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, 'hi')
+  await chatter.say(conversationId, 'ho')
+  await chatter.ask('POST', '/events', { conversationId, payload: { a: 1 } })
+  await endedEvents(platform, example.id, 3)
+  expect(await replies(platform, conversationId)).toEqual([
+    'Hello Ann! You said: hi',
+    'You said: ho',
+    'Event chat:custom with {"a":1}',
+  ])
+})
+
+/** Who reads a page has none of the bots of the others. */
+async function deleteOtherBots(): Promise<void> {
+  const { body } = await platform.ask('GET', '/v1/admin/bots?pageSize=100')
+  const ids = (body.bots as { id: string }[]).map(({ id }) => id)
+  await Promise.all(ids.filter((id) => id !== example.id).map((id) => platform.ask('DELETE', `/v1/admin/bots/${id}`)))
+}
+
+/** Languages of blocks that tell nobody to do anything. */
+const silent = ['', 'text', 'mermaid']
+const onlyRead = /^only read: \S/
+
+const isSilent = ({ kind, language }: Block) => kind === undefined && silent.includes(language)
+const isRun = ({ kind = '' }: Block) => kindNames.includes(kind.split(' ')[0]!)
+
+describe.each(pages.filter(({ blocks }) => blocks.some(isRun)))('the examples of $path work as it says', (page) => {
+  let scene: Scene & AsyncDisposable
+  beforeAll(async () => {
+    scene = await openScene(page.text)
+  })
+  afterAll(async () => {
+    await scene[Symbol.asyncDispose]()
+    await deleteOtherBots()
+  })
+
+  test.each(page.blocks.filter(isRun))('$place', async (block) => {
+    await expect(runExample(scene, block)).resolves.toBeUndefined()
+  })
+})
+
+test('each block of a page is an example that is run, or says why it is only read', async () => {
+  const others = pages.flatMap(({ blocks }) => blocks).filter((block) => !isRun(block) && !isSilent(block))
+  const hint = `a comment belongs before it, <!-- ${kindNames.join(' | ')} | only read: why -->`
+  expect(others.filter(({ kind = '' }) => !onlyRead.test(kind)).map(({ place }) => `${place}: ${hint}`)).toEqual([])
+  for (const { text } of others.filter(({ language }) => language === 'json')) JSON.parse(text)
+  for (const { text } of others.filter(({ language }) => language === 'sh')) await run('bash', ['-n', '-c', text])
+})

@@ -1,0 +1,173 @@
+import { writeFile, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import * as operations from '#shared/operations/index.ts'
+import { compile } from '#shared/schema.ts'
+import { createChatter } from '../chatter.ts'
+import { logOf } from '../install-code.ts'
+import { type DeployedBot, type Platform } from '../platform.ts'
+import { notesOf, type Block } from './blocks.ts'
+import type { Shell } from './shell.ts'
+
+/** Where the examples of one page take place. */
+export interface Scene {
+  platform: Platform
+  shell: Shell
+  /** Where the shell is. */
+  directory: string
+  /** What the page's examples have made so far: the bot they talk of, and what was printed last. */
+  bot: DeployedBot
+  printed: string
+  /** The page's own text. */
+  page: string
+  /** Puts what is true here in place of what a page can only say in general: addresses and ids. */
+  localise(text: string): string
+}
+
+const patience = { timeout: 20_000, interval: 20 }
+
+/** How each kind of example is run. The kind is the first word of the comment before the block; the rest of its line is an argument. */
+const kinds: Record<string, (scene: Scene, block: Block, argument: string) => Promise<void> | void> = {
+  bot: deployBot,
+  integration: installIntegration,
+  shell: runShell,
+  program: runProgram,
+  file: ({ directory }, block, name) => writeInto(directory, name, block.text),
+  body: validateBody,
+  printed: ({ printed }, { text }) => expectLines(printed, text.trimEnd().split('\n')),
+}
+
+export const kindNames = Object.keys(kinds)
+
+/** Runs an example, and looks whether what happens is what the page says. */
+export async function runExample(scene: Scene, block: Block): Promise<void> {
+  const [name = '', ...argument] = (block.kind ?? '').split(' ')
+  const run = kinds[name]
+  if (!run) throw new Error(`${block.place}: no kind of example is called '${name}': ${kindNames.join(', ')}`)
+  await run(scene, block, argument.join(' '))
+}
+
+/** `with`: further fields of createBot. `file`: where it is written as well. `say`, `event`: what a user does; `hear`, `log`, `fail`: what comes of it. */
+async function deployBot(scene: Scene, block: Block): Promise<void> {
+  const { platform, localise } = scene
+  const [fields = '{}'] = notesOf(block, 'with')
+  const code = localise(block.text)
+  for (const name of notesOf(block, 'file')) await writeInto(scene.directory, name, code)
+  const answer = await platform.ask('POST', '/v1/admin/bots', { code, ...(JSON.parse(localise(fields)) as object) })
+  expect(answer.body).toHaveProperty('bot')
+  const { id, integrations } = answer.body.bot
+  scene.bot = { id, webhookId: integrations.chat.webhookId, chatUrl: integrations.chat.webhookUrl }
+  await converse(scene, block)
+}
+
+/** Does what the notes of a block say, with the page's bot, and expects what they expect. */
+async function converse({ platform, bot }: Scene, block: Block): Promise<void> {
+  const chatter = await createChatter(bot.chatUrl, { name: 'Ann' })
+  const conversationId = await chatter.createConversation()
+  for (const [name, value] of block.notes) {
+    if (name === 'say') expect(await chatter.say(conversationId, value)).toMatchObject({ status: 201 })
+    if (name === 'event') {
+      const event = { conversationId, payload: JSON.parse(value) as unknown }
+      expect(await chatter.ask('POST', '/events', event)).toMatchObject({ status: 201 })
+    }
+  }
+  const heard = notesOf(block, 'hear')
+  if (heard.length > 0) {
+    const said = async () => {
+      const { body } = await chatter.ask('GET', `/conversations/${conversationId}/messages`)
+      const messages = body.messages as { userId: string; payload: { type: string; text?: string } }[]
+      return messages.toReversed().filter(({ userId }) => userId !== chatter.userId)
+    }
+    await expect.poll(async () => (await said()).length, patience).toBeGreaterThanOrEqual(heard.length)
+    const words = (await said()).map(({ payload }) =>
+      payload.type === 'text' ? payload.text : JSON.stringify(payload),
+    )
+    expect(words).toEqual(heard.map((line) => expect.stringMatching(patternOf(line, '^', '$')) as string))
+  }
+  await expectLog(platform, bot, block)
+  for (const reason of notesOf(block, 'fail')) {
+    const reasons = () => platform.context.db('events').where({ bot_id: bot.id }).pluck('failure_reason')
+    await expect.poll(reasons, patience).toContainEqual(expect.stringMatching(patternOf(reason)))
+  }
+}
+
+async function expectLog(platform: Platform, bot: DeployedBot, block: Block): Promise<void> {
+  for (const line of notesOf(block, 'log')) {
+    await expect.poll(() => logOf(platform, bot.id), patience).toContainEqual(expect.stringMatching(patternOf(line)))
+  }
+}
+
+/** Installs it on the page's bot, under its own name. `post`: a request to its webhook; `answer`: what that gets. */
+async function installIntegration(scene: Scene, block: Block, name: string): Promise<void> {
+  const { platform, bot, localise } = scene
+  const [fields = '{}', installed = '{}'] = [...notesOf(block, 'with'), ...notesOf(block, 'install')]
+  const integration = { name, version: '1.0.0', code: localise(block.text), ...(JSON.parse(fields) as object) }
+  const created = await platform.ask('POST', '/v1/admin/integrations', integration)
+  expect(created.body).toHaveProperty('integration')
+  const integrations = {
+    [name]: { integrationId: created.body.integration.id, ...(JSON.parse(installed) as object) },
+  }
+  const { body } = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  expect(body.bot?.integrations[name]).toMatchObject({ status: 'registered' })
+  const { webhookUrl } = body.bot.integrations[name]
+  const answers = notesOf(block, 'answer')
+  for (const [index, request] of notesOf(block, 'post').entries()) {
+    const response = await fetch(webhookUrl, { method: 'POST', body: request })
+    expect(await response.text()).toMatch(patternOf(answers[index] ?? '…'))
+  }
+  await expectLog(platform, bot, block)
+}
+
+/** `type`: what is typed into it. `print`: what it prints, among other things. `until`: it goes on until it has printed this. `names`: metrics, of which the page names all that it prints and no others. */
+async function runShell(scene: Scene, block: Block): Promise<void> {
+  const { shell, localise } = scene
+  const [until] = notesOf(block, 'until')
+  const script = localise(block.text)
+  const typed = notesOf(block, 'type')
+  scene.printed =
+    until === undefined ? await shell.run(script, typed) : await shell.runUntil(script, typed, patternOf(until))
+  expectLines(scene.printed, notesOf(block, 'print'))
+  for (const pattern of notesOf(block, 'names')) {
+    const [named, printed] = [scene.page, scene.printed].map((text, index) => {
+      const found = text.matchAll(new RegExp(index === 0 ? `\`(${pattern})\`` : `# TYPE (${pattern}) `, 'g'))
+      return [...new Set(Array.from(found, ([, name = '']) => name))].toSorted()
+    })
+    expect(named).toEqual(printed)
+  }
+}
+
+/** A module for Node, with the packages that this repository has. */
+async function runProgram(scene: Scene, block: Block, name = 'program.js'): Promise<void> {
+  const file = name || 'program.js'
+  await writeInto(scene.directory, file, scene.localise(block.text))
+  await runShell(scene, { ...block, text: `node ${file}` })
+}
+
+/** JSON that is sent as the body of an operation. */
+function validateBody(_scene: Scene, block: Block, name: string): void {
+  const operation = Object.values(operations).find((candidate) => candidate.name === name)
+  if (!operation) throw new Error(`${block.place}: there is no operation '${name}'`)
+  const isValid = compile(operation.input as { type: 'object' }, 'closedBody')
+  const required = Object.fromEntries(pathParameters(operation.path).map((parameter) => [parameter, 'id']))
+  isValid({ ...required, ...(JSON.parse(block.text) as object) })
+  expect(isValid.errors ?? []).toEqual([])
+}
+
+function pathParameters(path: string): string[] {
+  return Array.from(path.matchAll(/\{(\w+)\*?\}/g), ([, parameter]) => parameter!)
+}
+
+async function writeInto(directory: string, name: string, text: string): Promise<void> {
+  await mkdir(dirname(join(directory, name)), { recursive: true })
+  await writeFile(join(directory, name), text)
+}
+
+function expectLines(printed: string, lines: string[]): void {
+  for (const line of lines) if (line.trim() !== '') expect(printed).toMatch(patternOf(line.trim()))
+}
+
+/** A line in which `…` stands for anything. */
+function patternOf(line: string, begin = '', end = ''): RegExp {
+  const parts = line.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  return new RegExp(`${begin}${parts.join('[^]*?')}${end}`)
+}
