@@ -8,6 +8,7 @@ import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { openConsole, type Console } from './console/pages.ts'
 import { prepareClose } from './graceful-close.ts'
 import { health } from './health.ts'
 import { openApi } from './openapi.ts'
@@ -15,6 +16,7 @@ import { openOverload, type Overload } from './overload.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
+import { noting, requestIdHeader, scopeRequests } from './request-scope.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -22,10 +24,11 @@ interface AppParts {
   realtime: Realtime
   rateLimiter: RateLimiter
   overload: Overload
+  pages: Console
 }
 
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
-export function createApp(context: Context, { realtime, rateLimiter, overload }: AppParts): Express {
+export function createApp(context: Context, { realtime, rateLimiter, overload, pages }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -35,6 +38,7 @@ export function createApp(context: Context, { realtime, rateLimiter, overload }:
   app.use(rateLimiter.handle)
   app.use('/webhooks', webhooks(context, overload))
   app.use(openApi(context))
+  app.use(pages.router)
   app.use(async (request, response) => {
     const body = () => readBody(request, response, overload)
     const reply = await answer(context, fromHttp(context, request, body))
@@ -57,7 +61,7 @@ const allowBrowsers = cors({
   origin: true,
   credentials: true,
   methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-  exposedHeaders: [...rateLimitHeaders, 'Idempotent-Replayed'],
+  exposedHeaders: [...rateLimitHeaders, 'Idempotent-Replayed', requestIdHeader],
   optionsSuccessStatus: 200,
 })
 
@@ -95,7 +99,7 @@ function fromHttp(context: Context, request: Request, body: () => Promise<unknow
     query: { ...request.query, ...(lastEventId && { lastEventId }) },
     idempotencyKey,
     body,
-    identify: identify(context, request.headers),
+    identify: noting(identify(context, request.headers)),
   }
 }
 
@@ -119,14 +123,17 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
+  const pages = openConsole(context.log)
   const parts = { realtime, rateLimiter, overload }
-  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, createApp(context, parts))
+  const handle = scopeRequests(context, createApp(context, { ...parts, pages }))
+  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, handle)
   acceptUpgrades(server, { context, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds
   const { leave, close } = prepareClose(server)
   try {
     await listen(server, context.config.http)
   } catch (error) {
+    pages.close()
     rateLimiter.close()
     overload.close()
     throw error
@@ -135,6 +142,7 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       await leave(leaveMilliseconds)
+      pages.close()
       await Promise.all([close(), realtime.close()])
       rateLimiter.close()
       overload.close()

@@ -10,6 +10,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
 import type { Connection } from './realtime/connection.ts'
 import { openWebSocketStream } from './realtime/web-socket.ts'
+import { noting, requestIdHeader, scopeUpgrade } from './request-scope.ts'
 
 /** Clients have nothing to say. */
 const largestFrameBytes = 1024
@@ -39,20 +40,25 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
     // A compressor for each stream costs more memory than the stream.
     perMessageDeflate: false,
   })
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', (error) => context.log.debug({ err: error }, 'A connection broke'))
-    const accept = () =>
-      new Promise<Connection | undefined>((resolve) => {
-        socket.once('close', () => resolve(undefined))
-        sockets.handleUpgrade(request, socket, head, (webSocket) => resolve(openWebSocketStream(webSocket)))
-      })
-    answerUpgrade(parts, request)
-      .then((reply) => (reply.opensStream ? realtime.open(reply.body as Listening, accept) : refuse(socket, reply)))
-      .catch((error: unknown) => {
-        context.log.error({ err: error }, 'A stream could not be opened')
-        socket.destroy()
-      })
-  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    scopeUpgrade(request, (requestId) => {
+      socket.on('error', (error) => context.log.debug({ err: error }, 'A connection broke'))
+      const accept = () =>
+        new Promise<Connection | undefined>((resolve) => {
+          socket.once('close', () => resolve(undefined))
+          sockets.handleUpgrade(request, socket, head, (webSocket) => resolve(openWebSocketStream(webSocket)))
+        })
+      answerUpgrade(parts, request)
+        .then((reply) => {
+          if (reply.opensStream) return realtime.open(reply.body as Listening, accept)
+          return refuse(socket, { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } })
+        })
+        .catch((error: unknown) => {
+          context.log.error({ err: error }, 'A stream could not be opened')
+          socket.destroy()
+        })
+    }),
+  )
 }
 
 async function answerUpgrade(parts: UpgradeParts, request: IncomingMessage): Promise<Reply> {
@@ -70,7 +76,7 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
   const query = new URLSearchParams(search.join('?'))
   const { 'x-user-key': _unused, ...others } = headers
   const key = query.get('x-user-key')
-  const ask = identify(context, { ...others, ...(key && { 'x-user-key': key }) })
+  const ask = noting(identify(context, { ...others, ...(key && { 'x-user-key': key }) }))
   return answer(context, {
     method,
     path,

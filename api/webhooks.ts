@@ -5,6 +5,7 @@ import { awaitOutcome } from '#shared/await-outcome.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError, foreignKeyViolation, postgresCode } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
+import { addLogFields } from '#shared/log-scope.ts'
 import { allowedLimits } from '#shared/limit-settings.ts'
 import { webhookReceived } from '#shared/models/event.ts'
 import type { WebhookRequest } from '#shared/models/webhook.ts'
@@ -55,6 +56,7 @@ async function carryOut(context: Context, request: Request, hold: () => void): P
   if (!installation?.enabled || installation.integration_id === null) {
     throw new ApiError('ResourceNotFound', `There is no webhook at '${webhookId}'`)
   }
+  addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
   // Nothing is stored for what could not be handled.
   await context.dependencies.carrier.whileHere(async () => {})
   hold()

@@ -16,6 +16,7 @@ import * as idempotencyKeys from './009_idempotency_keys.ts'
 import * as failedEvents from './010_failed_events.ts'
 import * as straightLine from './012_straight_line.ts'
 import * as administration from './013_administration.ts'
+import * as activity from './014_activity.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -31,6 +32,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '010_failed_events': failedEvents,
   '012_straight_line': straightLine,
   '013_administration': administration,
+  '014_activity': activity,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {
@@ -42,6 +44,9 @@ const migrationSource: Knex.MigrationSource<string> = {
     return migration
   },
 }
+
+/** What knex would print is in the error that it throws, too. */
+const silent = { warn() {} }
 
 /** Names the lock that lets one process migrate at a time. */
 const lockKey = 1_769_172_834
@@ -56,7 +61,7 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [lockKey])
-    const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 } })
+    const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
     try {
       // Ours is the only process here, so a lock that knex finds is that of one which was killed.
       await db.migrate.forceFreeMigrationsLock({ migrationSource })
@@ -76,7 +81,7 @@ async function release(): Promise<void> {
   await migrate(config.database.url, config.database)
   console.log('The database is up to date')
   if (!config.adminToken) return
-  const db = knex({ client: 'pg', connection: connectionSettings(config.database) })
+  const db = knex({ client: 'pg', connection: connectionSettings(config.database), log: silent })
   try {
     console.log(`The administrator's workspace is ${await ensureAdministrator(db, config.adminToken)}`)
   } finally {

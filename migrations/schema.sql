@@ -38,6 +38,23 @@ CREATE INDEX audit_records_by_account ON public.audit_records USING btree (accou
 
 CREATE INDEX audit_records_by_workspace ON public.audit_records USING btree (workspace_id, created_at DESC, id DESC);
 
+create table bot_activity (
+  bot_id text not null,
+  seconds integer not null,
+  at timestamp(0) with time zone not null,
+  processed integer not null,
+  failed integer not null,
+  ignored integer not null,
+  retried integer not null,
+  put_back integer not null,
+  handling jsonb not null,
+  waiting jsonb not null,
+  constraint bot_activity_pkey PRIMARY KEY (bot_id, seconds, at),
+  constraint bot_activity_seconds_check CHECK ((seconds = ANY (ARRAY[60, 900])))
+);
+
+CREATE INDEX bot_activity_by_age ON public.bot_activity USING btree (seconds, at);
+
 create table bot_versions (
   id text not null,
   bot_id text not null,
@@ -159,6 +176,7 @@ create table events (
   created_at timestamp(3) with time zone not null default now(),
   installation_id text,
   workflow_id text,
+  runs jsonb,
   constraint events_bot_id_conversation_id_fkey FOREIGN KEY (bot_id, conversation_id) REFERENCES conversations(bot_id, id) ON DELETE CASCADE,
   constraint events_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint events_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -176,6 +194,8 @@ CREATE INDEX events_by_conversation ON public.events USING btree (conversation_i
 CREATE INDEX events_by_installation ON public.events USING btree (installation_id) WHERE (installation_id IS NOT NULL);
 
 CREATE INDEX events_failed ON public.events USING btree (bot_id, ended_at DESC, id DESC) WHERE (status = 'failed'::text);
+
+CREATE INDEX events_registrations ON public.events USING btree (installation_id, created_at DESC, id DESC) WHERE (type = ANY (ARRAY['register'::text, 'unregister'::text]));
 
 CREATE INDEX events_scheduled ON public.events USING btree (available_at) WHERE (status = 'scheduled'::text);
 
@@ -457,6 +477,16 @@ create table webhook_cursors (
 );
 
 CREATE INDEX webhook_cursors_by_due ON public.webhook_cursors USING btree (due_at);
+
+create unlogged table workers (
+  id text not null,
+  host text not null,
+  started_at timestamp(3) with time zone not null default now(),
+  seen_at timestamp(3) with time zone not null default now(),
+  slots integer not null,
+  in_use integer not null,
+  constraint workers_pkey PRIMARY KEY (id)
+);
 
 create table workflows (
   id text not null,

@@ -102,10 +102,10 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
       const bytes = Buffer.allocUnsafe(headerBytes + length)
       bytes.writeUInt32LE(length, 0)
       bytes.write(text, headerBytes)
-      // What is sent in one go is written in one go.
+      // What is sent before anything new comes in is written in one go: a write takes longer than making a frame.
       if (stream.writableCorked === 0) {
         stream.cork()
-        process.nextTick(() => stream.uncork())
+        setImmediate(() => stream.uncork())
       }
       stream.write(bytes)
     },

@@ -230,6 +230,15 @@ interface Ended {
   logs: LogLine[]
   /** Processor time spent inside the isolate, in milliseconds. */
   cpuMilliseconds: number
+  /** Which hooks and other functions were at work, in order; none where the process did not live to tell. */
+  hooks: HookStart[]
+}
+
+/** A function of the bundle that came to work, or was at work again after one that it had called. */
+export interface HookStart {
+  name: string
+  /** Milliseconds since the run began, as the worker has it: right to the time that a frame takes. */
+  start: number
 }
 
 export type Outcome =
@@ -291,8 +300,38 @@ export interface SandboxOptions {
   log: SandboxLog
   /** Code is moved to quarantine, or out of service. Here it holds already; elsewhere, the caller sees to it. */
   onVerdict?: (verdict: Verdict) => void
+  watch?: SandboxWatch
   /** When a process is replaced in good health; the defaults are for everybody but tests. */
   recycling?: Partial<Recycling>
+}
+
+/** How a run got its isolate: it was there; it was made ahead of time, without a bot; it had to be made. */
+export type IsolateStart = 'warm' | 'spare' | 'cold'
+
+/** Why a sandbox process came to its end that was not asked to. */
+export type KillCause =
+  /** It ended by itself, or something outside ended it. */
+  | 'ended'
+  | 'start'
+  | 'heartbeat'
+  /** A run outlived its deadline. */
+  | 'deadline'
+  /** A thread in it could not be stopped. */
+  | 'stuck'
+  | 'memory'
+  /** It said what it may not say, or too much of it. */
+  | 'protocol'
+
+/** Told what happens in the sandbox, for those who count it. */
+export interface SandboxWatch {
+  started(kind: IsolateStart, count: number): void
+  killed(cause: KillCause): void
+}
+
+/** What the processes of one home hold, or all that are in quarantine. */
+export interface PlaceMemory {
+  place: string
+  residentBytes: number
 }
 
 /** What becomes of code that has sandbox processes killed. */
@@ -324,6 +363,8 @@ export interface Sandbox {
   run(run: Run): Promise<Outcome>
   /** Evaluates a bundle once and says what it declares. */
   inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
+  /** What the processes hold, as they said at their last heartbeat. */
+  memory(): PlaceMemory[]
   /** Kills the processes; runs under way end as interrupted. */
   close(): Promise<void>
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Death } from './conduct.ts'
 import type { Recycling, SandboxLog } from './contract.ts'
 import type { Job } from './job.ts'
+import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 export interface HomeOptions {
@@ -59,6 +60,10 @@ export class Home {
 
   get isRenewing(): boolean {
     return this.#successor !== undefined
+  }
+
+  get residentBytes(): number {
+    return sumOfMemory(this.#processes)
   }
 
   /** The process in which the first run of a family is under way. */

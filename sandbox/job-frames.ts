@@ -46,7 +46,7 @@ export class JobFrames {
         return frame.message.length <= lineCharacters && job.log(toLine(frame))
       case 'done':
         this.#options.ended(job)
-        job.done(frame.result, frame.state, toMilliseconds(frame.cpu))
+        job.done(frame.result, frame.state, toMilliseconds(frame.cpu), frame.hooks)
         return true
       case 'interrupted':
         this.#options.ended(job)
@@ -63,7 +63,7 @@ export class JobFrames {
     const cut = (field: 'name' | 'message' | 'stack' | 'hook') => frame[field].slice(0, errorCharacters[field])
     const error = { name: cut('name'), message: cut('message'), ...(frame.stack === '' ? {} : { stack: cut('stack') }) }
     const hook = frame.hook === '' ? {} : { hook: cut('hook') }
-    job.fail({ reason: toFailureReason(frame.reason), error, ...hook }, toMilliseconds(frame.cpu))
+    job.fail({ reason: toFailureReason(frame.reason), error, ...hook }, toMilliseconds(frame.cpu), frame.hooks)
   }
 
   async #answer(job: Job, call: string, request: string): Promise<void> {

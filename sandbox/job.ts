@@ -19,8 +19,9 @@ export interface Job {
   fetch(fetch: string, request: string): Promise<FetchedTexts>
   /** Takes such a request back. */
   unfetch(fetch: string): void
-  done(result: string, state: string, cpuMilliseconds: number): void
-  fail(failure: Failure, cpuMilliseconds: number): void
+  /** `hooks` is the text of the frame. */
+  done(result: string, state: string, cpuMilliseconds: number, hooks: string): void
+  fail(failure: Failure, cpuMilliseconds: number, hooks?: string): void
   interrupt(reason: string, cpuMilliseconds: number): void
 }
 

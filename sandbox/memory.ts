@@ -32,3 +32,8 @@ export function processMemory(megabytes: number): ProcessMemory {
  * set, and the process itself.
  */
 export const quarantineMegabytes = 180
+
+/** What some processes hold together, in bytes. */
+export function sumOfMemory(processes: Iterable<{ residentBytes: number }>): number {
+  return Array.from(processes).reduce((sum, { residentBytes }) => sum + residentBytes, 0)
+}

@@ -11,9 +11,10 @@ import { raiseWalls } from './walls/raise-walls.ts'
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { processes, profile = 'hardened', require = [], operations, hooks, log } = options
   const walls = await raiseWalls({ profile, require, log })
-  const { memoryMegabytes = processes * usualMegabytes, onVerdict, recycling } = options
+  const { memoryMegabytes = processes * usualMegabytes, onVerdict, watch, recycling } = options
   const programs = await bundlePrograms()
-  const pool = await openPool({ processes, memoryMegabytes, walls, programs, operations, log, onVerdict, recycling })
+  const given = { processes, memoryMegabytes, walls, programs, operations, log, onVerdict, watch, recycling }
+  const pool = await openPool(given)
   const runs = new Map<string, RunJob>()
 
   return {
@@ -33,6 +34,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       await pool.assign(job)
       return job.inspection
     },
+    memory: () => pool.memory(),
     close: () => pool.close(),
   }
 }
@@ -43,5 +45,6 @@ function orphaned(within: string): Outcome {
     reason: `the run ${within}, which called this one, is not under way`,
     logs: [],
     cpuMilliseconds: 0,
+    hooks: [],
   }
 }

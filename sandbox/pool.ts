@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Conduct, ownerOf, type Owner } from './conduct.ts'
-import type { ClientOperation, Recycling, SandboxLog, Verdict } from './contract.ts'
+import type { ClientOperation, PlaceMemory, Recycling, SandboxLog, SandboxWatch, Verdict } from './contract.ts'
 import { defaultRecycling, Home, type ProcessEvents } from './home.ts'
 import type { Job } from './job.ts'
 import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory.ts'
@@ -18,12 +18,14 @@ export interface PoolOptions {
   operations: ClientOperation[]
   log: SandboxLog
   onVerdict?: ((verdict: Verdict) => void) | undefined
+  watch?: SandboxWatch | undefined
   recycling?: Partial<Recycling> | undefined
 }
 
 export interface Pool {
   /** Gives a job to the home process of its bot, or to the one its code has in quarantine. */
   assign(job: Job): Promise<void>
+  memory(): PlaceMemory[]
   close(): Promise<void>
 }
 
@@ -86,6 +88,14 @@ class SandboxPool implements Pool {
     }
   }
 
+  memory(): PlaceMemory[] {
+    const { residentBytes } = this.#quarantine
+    return [
+      ...this.#homes.map((home, index) => ({ place: `home ${index}`, residentBytes: home.residentBytes })),
+      { place: 'quarantine', residentBytes },
+    ]
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#homes.map((home) => home.close()), this.#quarantine.close()])
   }
@@ -105,8 +115,8 @@ class SandboxPool implements Pool {
   }
 
   #start(memory: ProcessMemory, events: ProcessEvents): SandboxProcess {
-    const { walls, programs, operations, log } = this.#options
-    return new SandboxProcess({ walls, programs, operations, log, memory, ...events })
+    const { walls, programs, operations, log, watch } = this.#options
+    return new SandboxProcess({ walls, programs, operations, log, watch, memory, ...events })
   }
 
   #pronounce(verdict: Verdict): void {

@@ -1,9 +1,22 @@
+import type { Owner } from './conduct.ts'
+import type { KillCause } from './contract.ts'
 import type { Failure, Job } from './job.ts'
 
 /** Whose jobs fail, and of what, when a process ends. */
 export interface Guilty {
   family: string
   failure: Failure
+}
+
+/** Whose doing the end of a process is. */
+export interface Blame {
+  cause: KillCause
+  guilty?: Guilty
+  /** Whose doing it may be: all that run in it, unless given. */
+  suspects?: Owner[]
+  fromOutside?: boolean
+  /** How long the steps took that came before, for the log. */
+  steps?: Record<string, number>
 }
 
 /**

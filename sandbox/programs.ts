@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { buildSync, stop, type BuildOptions } from 'esbuild'
+import { build, stop, type BuildOptions } from 'esbuild'
 import { groupNames, type GroupName } from './prelude/groups.ts'
 
 export interface Programs {
@@ -14,27 +14,31 @@ export interface Programs {
 /** Bot code sees the names of functions. */
 const minifyButNames = { minifyWhitespace: true, minifySyntax: true } as const
 
-/** Bundles the programs, in memory. */
-export async function bundlePrograms(): Promise<Programs> {
-  const programs = {
-    process: bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
-    inside: bundle('./inside/kernel.ts', {
+let bundled: Promise<Programs> | undefined
+
+/** Bundles the programs, in memory. What they are made of does not change while this process runs. */
+export function bundlePrograms(): Promise<Programs> {
+  return (bundled ??= bundleAll())
+}
+
+async function bundleAll(): Promise<Programs> {
+  const [process, inside, groups] = await Promise.all([
+    bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
+    bundle('./inside/kernel.ts', {
       format: 'iife',
       globalName: 'inside',
       platform: 'neutral',
       target: 'es2024',
       ...minifyButNames,
     }),
-    groups: Object.fromEntries(
-      groupNames.map((name) => [name, bundlePrelude(`./prelude/groups/${name}.ts`)]),
-    ) as Programs['groups'],
-  }
+    Promise.all(groupNames.map(async (name) => [name, await bundlePrelude(`./prelude/groups/${name}.ts`)] as const)),
+  ])
   // Otherwise esbuild's own process stays for as long as this one.
   await stop()
-  return programs
+  return { process, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
 }
 
-function bundlePrelude(entry: string): string {
+function bundlePrelude(entry: string): Promise<string> {
   return bundle(entry, {
     format: 'iife',
     globalName: 'prelude',
@@ -46,8 +50,8 @@ function bundlePrelude(entry: string): string {
   })
 }
 
-function bundle(entry: string, options: BuildOptions): string {
-  const { outputFiles } = buildSync({
+async function bundle(entry: string, options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({
     ...options,
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     bundle: true,

@@ -12,8 +12,8 @@ export const maximumBytesToProcess = 512 * 1024 * 1024
 
 export type ToProcess =
   | Start
-  /** `within` is the run that called this one, or empty. */
-  | { type: 'run'; run: string; within: string; bundle: string; task: string; limits: Limits }
+  /** `within` is the run that called this one, or empty; `hook` names the function that begins, or is empty. */
+  | { type: 'run'; run: string; within: string; bundle: string; hook: string; task: string; limits: Limits }
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
   | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
@@ -44,8 +44,11 @@ export interface BundleSource {
 /** What a sandbox process may say. Checked field by field: after an escape it says whatever it likes. */
 const fields = {
   ready: {},
-  /** With its resident memory, in bytes. */
-  pong: { rss: 'number' },
+  /**
+   * With its resident memory, in bytes, and how many runs it has begun since it started: in isolates that were there, in
+   * the one that was made ahead of time, and in others.
+   */
+  pong: { rss: 'number', warm: 'number', spare: 'number', cold: 'number' },
   /** It needs the code of a bundle. */
   code: { bundle: 'string' },
   call: { run: 'string', call: 'string', request: 'string' },
@@ -53,7 +56,11 @@ const fields = {
   /** Nobody waits any more for what this request brings. */
   unfetch: { run: 'string', fetch: 'string' },
   log: { run: 'string', level: 'string', message: 'string', timestamp: 'string' },
-  done: { run: 'string', result: 'string', state: 'string', cpu: 'number' },
+  /**
+   * `hooks` is JSON, or empty: how many milliseconds the run took, and what was at work, as pairs of its name and the
+   * milliseconds since the run's begin.
+   */
+  done: { run: 'string', result: 'string', state: 'string', cpu: 'number', hooks: 'string' },
   failed: {
     run: 'string',
     reason: 'string',
@@ -62,6 +69,7 @@ const fields = {
     stack: 'string',
     hook: 'string',
     cpu: 'number',
+    hooks: 'string',
   },
   interrupted: { run: 'string', reason: 'string', cpu: 'number' },
   /** A turn of this run takes long: should the process die now, this run is the suspect. */

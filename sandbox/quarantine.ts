@@ -2,6 +2,7 @@ import { ownerKey, type Death, type Owner } from './conduct.ts'
 import type { SandboxLog } from './contract.ts'
 import type { ProcessEvents } from './home.ts'
 import type { Job } from './job.ts'
+import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
 export interface QuarantineOptions {
@@ -37,6 +38,10 @@ export class Quarantine {
   holding(family: string): SandboxProcess | undefined {
     for (const process of this.#processes) if (process.holds(family)) return process
     return undefined
+  }
+
+  get residentBytes(): number {
+    return sumOfMemory(this.#processes)
   }
 
   /** Runs a job where nobody else's are; when there is no room for that, it is interrupted. */

@@ -1,8 +1,10 @@
 import type { HostCall, HostReply, JsonObject, LogLine, Outcome, Run, RunError, SandboxLog } from './contract.ts'
+import { firstFunction } from './first-function.ts'
 import { toHandlerResponse } from './handler-response.ts'
 import type { Job } from './job.ts'
 import { takesLine, type Logged } from './log-room.ts'
 import { parseUntrustedJson } from './parse-json.ts'
+import { readHooks } from './read-hooks.ts'
 import { RunFetches } from './run-fetches.ts'
 import { secretsStarrer } from './star-secrets.ts'
 
@@ -30,6 +32,7 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
   const { bundle, limits } = outer ?? run
   const logs: LogLine[] = []
   const star = secretsStarrer(run.bundle.environment)
+  const begunAt = performance.now()
   let ended = false
 
   const log = (line: LogLine) => {
@@ -65,6 +68,7 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
       run: run.id,
       within: outer?.id ?? '',
       bundle: bundle.id,
+      hook: firstFunction(run.task),
       task: JSON.stringify(run.task),
       limits,
     }),
@@ -84,7 +88,8 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
         return replyText(refusal(500, 'The platform could not answer'))
       }
     },
-    done(result, state, cpuMilliseconds) {
+    done(result, state, cpuMilliseconds, hooksText) {
+      const hooks = readHooks(hooksText, performance.now() - begunAt)
       try {
         if (result.length > limits.resultCharacters || state.length > mostStateCharacters) {
           throw new TypeError('The result is too large')
@@ -92,17 +97,26 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
         const parsed = parseUntrustedJson(result)
         const isResponse = run.task.kind === 'call' && bundle.kind === 'sdk'
         const answer = isResponse ? toHandlerResponse(parsed) : parsed
-        end({ status: 'done', result: answer, state: toObject(parseUntrustedJson(state)), logs, cpuMilliseconds })
+        end({
+          status: 'done',
+          result: answer,
+          state: toObject(parseUntrustedJson(state)),
+          logs,
+          cpuMilliseconds,
+          hooks,
+        })
       } catch (thrown) {
         const message = thrown instanceof TypeError ? thrown.message : 'The result is not JSON'
-        end({ status: 'failed', reason: 'result', error: { name: 'ResultError', message }, logs, cpuMilliseconds })
+        const error = { name: 'ResultError', message }
+        end({ status: 'failed', reason: 'result', error, logs, cpuMilliseconds, hooks })
       }
     },
-    fail({ reason, error, hook }, cpuMilliseconds) {
-      end({ status: 'failed', reason, error: starError(error), ...(hook && { hook }), logs, cpuMilliseconds })
+    fail({ reason, error, hook }, cpuMilliseconds, hooksText = '') {
+      const hooks = readHooks(hooksText, performance.now() - begunAt)
+      end({ status: 'failed', reason, error: starError(error), ...(hook && { hook }), logs, cpuMilliseconds, hooks })
     },
     interrupt(reason, cpuMilliseconds) {
-      end({ status: 'interrupted', reason, logs, cpuMilliseconds })
+      end({ status: 'interrupted', reason, logs, cpuMilliseconds, hooks: [] })
     },
   }
 }

@@ -1,11 +1,13 @@
 import type { Channel } from './channel.ts'
-import { ownerOf, type Death, type Owner } from './conduct.ts'
+import { ownerOf, type Death } from './conduct.ts'
+import type { KillCause, SandboxWatch } from './contract.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { JobFrames } from './job-frames.ts'
 import { failureOutside, type Job } from './job.ts'
-import { ProcessJobs, type Guilty } from './process-jobs.ts'
+import { ProcessJobs, type Blame } from './process-jobs.ts'
 import { isFromProcess, type FromProcess, type ToProcess } from './protocol.ts'
 import { Rations } from './rations.ts'
+import { RunStarts } from './run-starts.ts'
 import { startProcess, type StartOptions } from './start-process.ts'
 import { Suspects } from './suspects.ts'
 import type { WalledProcess } from './walls/walled-process.ts'
@@ -18,6 +20,7 @@ export interface ProcessOptions extends StartOptions {
   onDead(reason: string, early: boolean, death: Death | undefined): void
   /** It has answered a heartbeat. */
   onBeat?(): void
+  watch?: SandboxWatch | undefined
 }
 
 const startMilliseconds = 15_000
@@ -25,15 +28,6 @@ const reasonCharacters = 200
 const flood = 'it floods the worker'
 /** What `unshare` ends with, which waits outside of the namespaces, when the process inside was killed with SIGKILL. */
 const killedInside = 1
-
-interface Blame {
-  guilty?: Guilty
-  /** Whose doing it may be: all that run in it, unless given. */
-  suspects?: Owner[]
-  fromOutside?: boolean
-  /** How long the steps took that came before, for the log. */
-  steps?: Record<string, number>
-}
 
 /**
  * One process that holds isolates, seen from the worker.
@@ -54,6 +48,8 @@ export class SandboxProcess {
   readonly startedAt = performance.now()
   /** Runs that it was given, those that ended included. */
   runs = 0
+  /** Its memory, as it said last. */
+  residentBytes = 0
 
   readonly #process: WalledProcess
   readonly #channel: Channel<ToProcess>
@@ -67,16 +63,18 @@ export class SandboxProcess {
   #isReady = false
   #isRetired = false
   #killedAt = 0
+  readonly #starts: RunStarts
 
   constructor(options: ProcessOptions) {
     this.#options = options
+    this.#starts = new RunStarts(options.watch)
     this.ready = this.#started.promise
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     this.closed = closed
     const { process, channel } = startProcess(options, {
       onFrame: (frame, bytes) => this.#receive(frame, bytes),
-      onBreach: (reason) => this.#crashed(reason),
-      onGone: (reason) => this.kill(reason),
+      onBreach: (reason) => this.#crashed(reason, 'protocol'),
+      onGone: (reason) => this.kill(reason, { cause: 'ended' }),
       onClosed: (code, signal) => {
         this.#ended(code, signal)
         const milliseconds = Math.round(performance.now() - this.#killedAt)
@@ -98,9 +96,9 @@ export class SandboxProcess {
         this.#rations.beat()
         this.#channel.send({ type: 'ping' })
       },
-      missed: () => this.kill('it missed its heartbeats'),
+      missed: () => this.kill('it missed its heartbeats', { cause: 'heartbeat' }),
     })
-    const startTimer = setTimeout(() => this.kill('it did not start in time'), startMilliseconds)
+    const startTimer = setTimeout(() => this.kill('it did not start in time', { cause: 'start' }), startMilliseconds)
     const hasStarted = () => clearTimeout(startTimer)
     this.ready.then(hasStarted, hasStarted)
   }
@@ -125,7 +123,7 @@ export class SandboxProcess {
 
   /** Begins a job. From here on it ends by itself, or with the process. */
   take(job: Job): void {
-    this.#jobs.add(job, () => this.#killBecauseOf(job, 'a run outlived its deadline', 'timeout'))
+    this.#jobs.add(job, () => this.#killBecauseOf(job, 'a run outlived its deadline', 'deadline'))
     this.runs += 1
     this.#suspects.remember(job)
     this.#rations.begin(job)
@@ -144,7 +142,8 @@ export class SandboxProcess {
   }
 
   /** Ends the process and every job because something is wrong with it. */
-  kill(reason: string, { guilty, suspects, fromOutside = false, steps }: Blame = {}): void {
+  kill(reason: string, { cause, guilty, suspects, fromOutside = false, steps }: Blame): void {
+    if (!this.dead) this.#options.watch?.killed(cause)
     const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs), fromOutside }
     this.#die(reason, death, guilty, steps)
   }
@@ -168,30 +167,33 @@ export class SandboxProcess {
   /** The process ended without being asked to. */
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const reason = signal === null ? `it ended with code ${code}` : `it ended with ${signal}`
-    if (signal === 'SIGKILL' || code === killedInside) this.kill(reason, { fromOutside: true })
-    else this.#crashed(reason)
+    if (signal === 'SIGKILL' || code === killedInside) this.kill(reason, { cause: 'ended', fromOutside: true })
+    else this.#crashed(reason, 'ended')
   }
 
   /** It has ended, or has to, because of a job. */
-  #crashed(reason: string): void {
+  #crashed(reason: string, cause: KillCause): void {
     const family = this.#suspects.family(this.#jobs)
-    this.kill(reason, family === undefined ? {} : { guilty: { family, failure: failureOutside('crashed') } })
+    this.kill(
+      reason,
+      family === undefined ? { cause } : { cause, guilty: { family, failure: failureOutside('crashed') } },
+    )
   }
 
   /** A run has to end, and only the end of the process ends it. */
-  #killBecauseOf({ family, bundle }: Job, reason: string, failure: 'crashed' | 'timeout'): void {
-    const guilty = { family, failure: failureOutside(failure) }
-    this.kill(reason, { guilty, suspects: [ownerOf(bundle)] })
+  #killBecauseOf({ family, bundle }: Job, reason: string, cause: 'deadline' | 'protocol'): void {
+    const guilty = { family, failure: failureOutside(cause === 'deadline' ? 'timeout' : 'crashed') }
+    this.kill(reason, { cause, guilty, suspects: [ownerOf(bundle)] })
   }
 
   #receive(frame: unknown, bytes: number): void {
     if (this.dead) return
-    if (!isFromProcess(frame)) return this.#crashed('it sent a frame that does not exist')
+    if (!isFromProcess(frame)) return this.#crashed('it sent a frame that does not exist', 'protocol')
     if (this.#obey(frame)) return
     if (!this.#rations.useless(bytes)) return
     const job = 'run' in frame ? this.#jobs.get(frame.run) : undefined
-    if (job === undefined) return this.#crashed(flood)
-    this.#killBecauseOf(job, flood, 'crashed')
+    if (job === undefined) return this.#crashed(flood, 'protocol')
+    this.#killBecauseOf(job, flood, 'protocol')
   }
 
   /** @returns whether the frame was of any use; a process in order sends hardly one that is not */
@@ -201,11 +203,13 @@ export class SandboxProcess {
         if (this.#isReady) return false
         this.#isReady = true
         this.#heartbeat.start()
-        this.#process.started(() => this.#crashed('it outgrew its memory'))
+        this.#process.started(() => this.#crashed('it outgrew its memory', 'memory'))
         this.#started.resolve()
         return true
       case 'pong':
         if (!this.#heartbeat.answered(frame.rss)) return false
+        this.residentBytes = frame.rss
+        this.#starts.tell(frame)
         this.#options.onBeat?.()
         return true
       case 'code':
@@ -214,6 +218,7 @@ export class SandboxProcess {
         const { turn, waited } = frame
         const owner = this.#suspects.ownerOfBundle(frame.bundle)
         this.kill(frame.reason.slice(0, reasonCharacters), {
+          cause: 'stuck',
           ...(owner && { suspects: [owner] }),
           steps: { turn, waited },
         })

@@ -2,6 +2,7 @@ import { newId } from './ids.ts'
 import { hashToken } from './secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from './store/accounts.ts'
 import type { Database } from './store/database.ts'
+import { firstWorkspaceId } from './store/workspaces.ts'
 
 /** Marks the token that the environment names, so that another one replaces it. */
 const note = 'ISOBOT_ADMIN_TOKEN'
@@ -29,9 +30,15 @@ interface Owner {
   workspaceId: string
 }
 
+/** Of the workspace that the platform began with: owners of others are its tenants. */
 async function firstOwner(db: Database): Promise<Owner | undefined> {
-  const member = await db('members').where({ role: 'owner' }).orderBy(['created_at', 'workspace_id']).first()
-  return member && { accountId: member.account_id, workspaceId: member.workspace_id }
+  const workspaceId = await firstWorkspaceId(db)
+  if (workspaceId === undefined) return undefined
+  const member = await db('members')
+    .where({ workspace_id: workspaceId, role: 'owner' })
+    .orderBy(['created_at', 'account_id'])
+    .first('account_id')
+  return member && { accountId: member.account_id, workspaceId }
 }
 
 async function createOwner(db: Database): Promise<Owner> {

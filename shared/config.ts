@@ -4,6 +4,13 @@ import { grantedHost } from './models/bot-code.ts'
 import { parseOpening, type Opening } from './openings.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
 import { compile, type Infer } from './schema.ts'
+import {
+  readTelemetry,
+  telemetryContradictions,
+  telemetryRemedies,
+  telemetryVariables,
+  type TelemetrySettings,
+} from './telemetry-settings.ts'
 
 /** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
 export const wallNames = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
@@ -11,7 +18,7 @@ export const wallNames = ['permissions', 'memory', 'network', 'files', 'processe
 export type WallName = (typeof wallNames)[number]
 
 /** The settings of an Isobot process, read from the environment once, complete and frozen. */
-export interface Config {
+export interface Config extends TelemetrySettings {
   database: {
     url: string
     /** Connections that this process may hold for its statements; see `shared/connection-budget.ts` for the others. */
@@ -81,6 +88,7 @@ export interface Config {
     logMilliseconds: number
     /** For events that failed for good: as long as they can be replayed. */
     failedMilliseconds: number
+    auditMilliseconds: number
     /** Versions of a bot, beside the one in service. */
     versions: number
   }
@@ -122,6 +130,7 @@ const environmentSchema = {
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       default: 'info',
     },
+    ...telemetryVariables,
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
     WORKER_STALLED_SECONDS: { ...seconds, default: 2 },
@@ -129,6 +138,7 @@ const environmentSchema = {
     OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
     RETENTION_LOG_DAYS: { ...days, default: 30 },
     RETENTION_FAILED_DAYS: { ...days, default: 30 },
+    RETENTION_AUDIT_DAYS: { ...days, default: 365 },
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
     SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
@@ -143,9 +153,13 @@ type Environment = Infer<typeof environmentSchema>
 const properties = { ...environmentSchema.properties, ...limitVariables }
 const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, properties }, 'environment')
 
+/** The names of all variables that are read. */
+export const variableNames: readonly string[] = Object.keys(properties)
+
 /** What to do about a variable that is missing or wrong; the rule itself is in the schema. */
 const remedies: Record<string, string | undefined> = {
   ...limitRemedies,
+  ...telemetryRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
@@ -181,7 +195,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseOpening(entry))
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   const config = toConfig(given)
-  const contradictions = limitContradictions(config.sandbox)
+  const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
   if (contradictions.length > 0)
     throw new ConfigError(['The environment does not fit:', ...contradictions].join('\n  '))
   return Object.freeze(config)
@@ -216,6 +230,7 @@ function toConfig(given: Environment): Config {
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,
+    ...readTelemetry(given),
     worker: {
       concurrency: given.WORKER_CONCURRENCY,
       lockMilliseconds: given.WORKER_LOCK_SECONDS * 1000,
@@ -234,6 +249,7 @@ function toConfig(given: Environment): Config {
     retention: {
       logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
       failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,
+      auditMilliseconds: given.RETENTION_AUDIT_DAYS * dayMilliseconds,
       versions: given.RETENTION_VERSIONS,
     },
     hasParent: given.ISOBOT_PARENT === 'stdin',

@@ -2,7 +2,10 @@ import type { Config } from './config.ts'
 import { openDependencies, type Dependencies } from './dependencies.ts'
 import { openInstallations, type Installations } from './installations.ts'
 import type { Logger } from './logger.ts'
+import { openMetrics, type Metrics } from './metrics.ts'
 import { openQueue, type WakeQueue } from './queue.ts'
+import { watchConnections } from './connection-metrics.ts'
+import { tellQueue } from './state-metrics.ts'
 import { openSignals, type Signals } from './signals.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts'
@@ -11,6 +14,7 @@ import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts'
 export interface Context {
   config: Config
   log: Logger
+  metrics: Metrics
   dependencies: Dependencies
   db: Database
   queue: WakeQueue
@@ -22,12 +26,15 @@ export interface Context {
 /** Opens the parts in the order in which they need each other. Disposing closes them in reverse. */
 export function openContext(config: Config, log: Logger): Context & AsyncDisposable {
   const parts = new AsyncDisposableStack()
+  const metrics = openMetrics(config.metrics !== undefined)
   const dependencies = parts.use(openDependencies(config, log))
   const db = parts.adopt(openDatabase(config.database, dependencies.database.connections), (open) => open.destroy())
   const signals = parts.adopt(openSignals(dependencies, db, log), (open) => open.close())
   const installations = openInstallations(config, log, db, signals)
   const queue = parts.adopt(openQueue({ dependencies, config, log }), (open) => open.close())
   const waiting = openWaitingEvents(config.waitingEvents)
-  const opened = { config, log, dependencies, db, queue, signals, installations, waiting }
+  watchConnections(metrics, dependencies, db)
+  const opened = { config, log, metrics, dependencies, db, queue, signals, installations, waiting }
+  tellQueue(opened)
   return { ...opened, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }

@@ -65,7 +65,7 @@ export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'c
 export function toPage<Row>(fetched: Row[], request: PageRequest, place: (row: Row) => Place): Page<Row> {
   const rows = fetched.slice(0, request.limit)
   const last = rows.at(-1)
-  return last && fetched.length > request.limit ? { rows, nextToken: pack(place(last)) } : { rows }
+  return last && fetched.length > request.limit ? { rows, nextToken: packPlace(place(last)) } : { rows }
 }
 
 /** The `meta` object of an answer. */
@@ -73,7 +73,8 @@ export function toMeta(page: Page<unknown>): { nextToken?: string } {
   return page.nextToken ? { nextToken: page.nextToken } : {}
 }
 
-function pack({ createdAt, id }: Place): string {
+/** The token of the page after a place. */
+export function packPlace({ createdAt, id }: Place): string {
   return Buffer.from(`${createdAt.getTime()} ${id}`).toString('base64url')
 }
 

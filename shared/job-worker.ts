@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DelayedError, type Processor } from 'bullmq'
 import { isConnectionLoss } from './errors.ts'
+import { withLogFields } from './log-scope.ts'
+import type { Metrics } from './metrics.ts'
 import {
   InterruptedError,
   PutBackError,
@@ -11,6 +13,7 @@ import {
   type Jobs,
 } from './queue.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
+import { queueTelemetry } from './tracing.ts'
 
 export interface JobWorkerOptions {
   concurrency: number
@@ -38,11 +41,11 @@ const mostBreaks = 5
  * when its lock has run out and the next look for stalled jobs finds it. One that ends with a PutBackError comes again.
  */
 export function openJobWorker(
-  parts: QueueParts,
+  parts: QueueParts & { metrics: Metrics },
   options: JobWorkerOptions,
   work: (job: AnyJob) => Promise<void>,
 ): JobWorker {
-  const { dependencies, log } = parts
+  const { dependencies, log, metrics } = parts
   const { carrier, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
@@ -61,20 +64,25 @@ export function openJobWorker(
     }
   }
 
-  const process: Processor<Jobs[JobName], void, JobName> = async (job, token) => {
-    try {
-      await patiently(job as AnyJob)
-    } catch (error) {
-      if (!(error instanceof PutBackError)) throw error
-      await job.moveToDelayed(Date.now() + error.delayMilliseconds, token)
-      throw new DelayedError()
-    }
-  }
+  const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
+    withLogFields({ jobId: job.id, job: job.name }, async () => {
+      try {
+        await patiently(job as AnyJob)
+        metrics.jobs.inc({ job: job.name, outcome: 'done' })
+      } catch (error) {
+        metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
+        if (!(error instanceof PutBackError)) throw error
+        metrics.putBacks.inc()
+        await job.moveToDelayed(Date.now() + error.delayMilliseconds, token)
+        throw new DelayedError()
+      }
+    })
 
   function start() {
     const worker = new Worker<Jobs[JobName], void, JobName>(queueName, process, {
       connection,
       ...(prefix && { prefix }),
+      ...queueTelemetry(),
       autorun: false,
       concurrency: options.concurrency,
       lockDuration: options.lockMilliseconds,
@@ -85,8 +93,14 @@ export function openJobWorker(
       maxStalledCount: mostStalls,
     })
     reportErrors(worker, parts)
-    worker.on('failed', (job, error) => log.error({ err: error, job: job?.name, data: job?.data }, 'A job failed'))
-    worker.on('stalled', (jobId) => log.warn({ jobId }, 'A job was taken over from a worker that is gone'))
+    worker.on('failed', (job, error) => {
+      const { id: jobId, name, data, attemptsMade } = job ?? {}
+      log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'A job failed; it is tried again')
+    })
+    worker.on('stalled', (jobId) => {
+      metrics.locksLost.inc()
+      log.warn({ jobId }, 'A job was taken over from a worker that is gone')
+    })
     return worker
   }
 
@@ -120,6 +134,11 @@ export function openJobWorker(
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
     },
   }
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof PutBackError) return 'put_back'
+  return error instanceof InterruptedError ? 'interrupted' : 'failed'
 }
 
 function pauseAfter(error: Error | undefined, attempts: number): number {

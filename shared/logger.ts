@@ -1,17 +1,38 @@
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
+import { describeError } from './log-error.ts'
+import { logFields } from './log-scope.ts'
+import { redactor } from './redact.ts'
+import { openedTracing } from './tracing.ts'
 
 export type { Logger }
 
+export interface LoggerOptions {
+  /** Values that no line may hold, beside what is known for a secret by its name or form. */
+  secrets?: readonly (string | undefined)[]
+  /** Where lines go: to standard output unless given. */
+  destination?: DestinationStream
+}
+
 /**
- * The process's logger: JSON lines on standard output.
+ * The process's logger: JSON lines, each with the fields of the request or job that it is written for
+ * (`log-scope.ts`), and without secrets.
  *
  * @param name which process speaks: `api`, `worker`
  * @param level pino's levels, or `silent`
  */
-export function createLogger(name: string, level: string): Logger {
-  return pino({
+export function createLogger(name: string, level: string, { secrets = [], destination }: LoggerOptions = {}): Logger {
+  const options = {
     name,
     level,
-    redact: ['authorization', 'token', 'key', 'secret', '*.authorization', '*.token', '*.key', '*.secret'],
-  })
+    mixin: () => ({ ...logFields(), ...traceField() }),
+    serializers: { err: describeError, error: describeError },
+    // The whole line, since a secret may be in a message, a stack or a field of any depth.
+    hooks: { streamWrite: redactor(secrets) },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+function traceField(): { traceId?: string } {
+  const traceId = openedTracing()?.traceId()
+  return traceId === undefined ? {} : { traceId }
 }

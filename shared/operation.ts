@@ -59,7 +59,7 @@ export interface Operation {
   call(context: Context & { caller: Caller }, input: unknown): Promise<unknown>
 }
 
-/** Declares an operation. Its schema is compiled here, once. */
+/** Declares an operation. Its schema is compiled at the first call: a process uses few of all operations. */
 export function operation<A extends Access, const I extends object, const O extends object>(
   specification: Specification<A, I, O>,
 ): Operation {
@@ -75,7 +75,8 @@ export function operation<A extends Access, const I extends object, const O exte
     ...declaration
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
-  const isValid = compile(declaration.input, takesBody ? (isClosed ? 'closedBody' : 'body') : 'query')
+  const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
+  let isValid: ReturnType<typeof compile<I>> | undefined
   const audited = { ...declaration, changesNothing, auditedFields }
   const isKept = isAudited(audited)
   return {
@@ -87,6 +88,7 @@ export function operation<A extends Access, const I extends object, const O exte
     isAudited: isKept,
     takesBody,
     call(context, input) {
+      isValid ??= compile(declaration.input, from)
       if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
       const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
       return isKept ? recorded(context, audited, input as object, act) : act()

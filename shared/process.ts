@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { untilParentGone } from './parent.ts'
+import { secretsOf } from './telemetry-settings.ts'
+import { startTracing } from './tracing.ts'
 
 /** Platforms kill 30 s after SIGTERM; what has not ended by then is cut off a little before, with a word in the log. */
 const graceMilliseconds = 25_000
@@ -22,7 +24,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
     process.exitCode = 1
     return
   }
-  const log = createLogger(name, config.logLevel)
+  const log = createLogger(name, config.logLevel, { secrets: secretsOf(config) })
   // From the start on: what is told to stop while it opens ends opening, and then stops in order.
   const asked = untilAsked(config.hasParent).then((reason) => {
     log.info({ reason }, 'Stopping')
@@ -32,6 +34,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
       process.exit(1)
     }, graceMilliseconds)
   })
+  const tracing = await startTracing(config, name, log)
   const work = await open(config, log).catch((error: unknown) => {
     log.fatal({ err: error }, 'Could not start')
     process.exit(1)
@@ -39,6 +42,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
 
   const overdue = await asked
   await work[Symbol.asyncDispose]()
+  await tracing[Symbol.asyncDispose]()
   clearTimeout(overdue)
   log.info('Stopped')
 }

@@ -45,8 +45,9 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     ...connectionSettings(config.database),
     max: end === 'sends' ? sendingConnections : config.database.queueSize + listeningConnections,
     query_timeout: statementMilliseconds,
-    // BullMQ's tables have a schema of their own, and its statements name none.
-    options: '-c search_path=bullmq',
+    // BullMQ's tables have a schema of their own, and its statements name none. They need not wait for the disk: what a
+    // crash of PostgreSQL takes back of the queue, the sweep makes up for, as when all of it is lost.
+    options: '-c search_path=bullmq -c synchronous_commit=off',
   })
   pool.on('connect', (connection) => {
     // What waits for jobs reports its end there too, and so does what is idle; neither may end this process.

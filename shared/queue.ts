@@ -1,4 +1,6 @@
+import { outsideOfScopes } from './log-scope.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
+import { queueTelemetry } from './tracing.ts'
 import { WakeOrder } from './wake-order.ts'
 
 /**
@@ -41,6 +43,9 @@ const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration'
 /** A job as its task gets it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
 
+/** Jobs by what they do: wait for a worker, are at one, wait for their time, have failed for good. */
+export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>
+
 /** The end of the queue that jobs are put in at. */
 export interface WakeQueue {
   /**
@@ -53,6 +58,8 @@ export interface WakeQueue {
   wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, before the mailboxes that wait: a person waits too. */
   inspect(inspectionId: string): Promise<void>
+  /** How many jobs there are, of all tenants. */
+  counts(): Promise<QueueCounts>
   close(): Promise<void>
 }
 
@@ -82,6 +89,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
     new Queue<Jobs[JobName], void, JobName>(queueName, {
       connection,
       ...(prefix && { prefix }),
+      ...queueTelemetry(),
       defaultJobOptions: {
         // Rows tell what happened; finished jobs are of no use.
         removeOnComplete: true,
@@ -96,7 +104,8 @@ export function openQueue(parts: QueueParts): WakeQueue {
 
   /** BullMQ's queue is of no use for good when it could not be opened at first. */
   async function open(): Promise<OpenQueue> {
-    const queue = create()
+    // Whichever request is the first to need it: what is said of it later is not that one's.
+    const queue = outsideOfScopes(create)
     reportErrors(queue, parts)
     try {
       await queue.waitUntilReady()
@@ -108,8 +117,12 @@ export function openQueue(parts: QueueParts): WakeQueue {
     }
   }
 
+  function ask<Answer>(question: (queue: OpenQueue) => Promise<Answer>): Promise<Answer> {
+    return carrier.whileHere(async () => question(await (opening ??= open())))
+  }
+
   async function add(...job: Parameters<OpenQueue['add']>): Promise<void> {
-    await carrier.whileHere(async () => (await (opening ??= open())).add(...job))
+    await ask((queue) => queue.add(...job))
   }
 
   const order = new WakeOrder()
@@ -125,6 +138,12 @@ export function openQueue(parts: QueueParts): WakeQueue {
     async inspect(inspectionId) {
       await add('inspection', { inspectionId }, { lifo: true })
     },
+    async counts() {
+      // A wake-up has a priority and waits in a list of its own.
+      const counted = await ask((queue) => queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'))
+      const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counted
+      return { waiting: wait + prioritized, active, delayed, failed }
+    },
     async close() {
       await carrier.whileHere(async () => (await opening)?.close()).catch(() => {})
       await release()
@@ -138,6 +157,7 @@ export function reportErrors(
   { dependencies, log }: QueueParts,
 ): void {
   source.on('error', (error) => {
-    log[dependencies.carrier.isHere() ? 'error' : 'debug']({ err: error }, 'The queue reports an error')
+    const level = dependencies.carrier.isHere() ? 'error' : 'debug'
+    outsideOfScopes(() => log[level]({ err: error }, 'The queue reports an error'))
   })
 }

@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { newId } from './ids.ts'
 import { nextTime } from './register-schedule.ts'
-import type { EventEnd, LogEntry } from './store/mailboxes.ts'
+import type { EventEnd, LogEntry } from './store/event-ends.ts'
 import {
   endRegistration,
   planRegistrations,

@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events'
+import { batched } from './batch.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { Logger } from './logger.ts'
 import type { RedisConnections } from './redis.ts'
 import type { Database } from './store/database.ts'
 import type { Lifeline } from './store/lifeline.ts'
-import { fetchLargeSignal, notify, storeLargeSignal } from './store/signals.ts'
+import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from './store/signals.ts'
 
 /**
  * Short messages between the processes about what has been committed. A signal reaches whoever listens at that moment
@@ -121,10 +122,16 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
 
 /** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; what is larger goes through a table. */
 const largestNotification = 7900
+/** As many as a statement tells of. */
+const atOnce = 100
 
 /** Over the connection to PostgreSQL that is always open. */
 function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
+  const tell = batched(async (notifications: Notification[]) => {
+    await notify(db, notifications)
+    return notifications.map(() => undefined)
+  }, atOnce)
 
   async function receive(topic: string, payload: string) {
     try {
@@ -141,7 +148,7 @@ function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: L
   return {
     async publish(topic, body) {
       const fits = Buffer.byteLength(body) <= largestNotification
-      await notify(db, topic, fits ? body : await storeLargeSignal(db, body))
+      await tell({ channel: topic, payload: fits ? body : await storeLargeSignal(db, body) })
     },
     async subscribe(topic) {
       topics.add(topic)

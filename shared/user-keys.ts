@@ -11,13 +11,20 @@ import type { Installation } from './store/installations.ts'
  */
 const algorithm = 'HS256'
 
+/** Installations are remembered for some seconds (`installations.ts`), and so are their keys: nearly every request asks. */
+const encryptionKeys = new WeakMap<Installation, { secret: string; key: string }>()
+
 /**
  * The key that an installation's user keys are signed with: the configured one, else the one that is derived for it.
  *
  * @param secret the platform's own secret
  */
 export function encryptionKeyOf(installation: Installation, secret: string): string {
-  return chatConfigurationOf(installation).encryptionKey ?? sharedEncryptionKey(secret, installation.id)
+  const known = encryptionKeys.get(installation)
+  if (known?.secret === secret) return known.key
+  const key = chatConfigurationOf(installation).encryptionKey ?? sharedEncryptionKey(secret, installation.id)
+  encryptionKeys.set(installation, { secret, key })
+  return key
 }
 
 /** Signs a key for a user. It does not expire: the client keeps it as long as it wants to be that user. */

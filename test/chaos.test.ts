@@ -20,7 +20,7 @@ test.concurrent.each(backEnds)(
         faults: faultKinds.length,
         kinds: faultKinds,
         spacingMilliseconds: 1000,
-        drainMilliseconds: 60_000,
+        drainMilliseconds: 120_000,
         settings: { fsync: 'off', full_page_writes: 'off' },
         environment: { WORKER_SWEEP_SECONDS: '2', WORKER_LOCK_SECONDS: '3', WORKER_STALLED_SECONDS: '1' },
       },
@@ -28,5 +28,5 @@ test.concurrent.each(backEnds)(
     )
     expect(isClean(report) ? '' : describeReport(report)).toBe('')
   },
-  180_000,
+  300_000,
 )

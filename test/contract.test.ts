@@ -2,12 +2,17 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as operations from '#shared/operations/index.ts'
+import { compile } from '#shared/schema.ts'
 
 const folder = join(import.meta.dirname, '..', 'shared', 'operations')
 
 describe.each(Object.values(operations))('the operation $method $path', (operation) => {
   test('says what it does, in a sentence', () => {
     expect(operation.description).toMatch(/^[A-Z].*\.$/)
+  })
+
+  test('has an input that can be validated, which a process finds out when it is first called', () => {
+    expect(() => compile(operation.input, operation.takesBody ? 'body' : 'query')).not.toThrow()
   })
 
   test('takes and gives objects whose fields are all declared', () => {

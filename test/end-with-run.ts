@@ -3,4 +3,10 @@
  * that the test has started. What it started ends with it, so it may end at once; `process.exit` is not for tests to
  * call, vitest sees to that.
  */
-process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+function endWithRun(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+// One process runs many files, and this is run for each of them.
+const isPrepared = process.listeners('disconnect').some(({ name }) => name === endWithRun.name)
+if (!isPrepared) process.once('disconnect', endWithRun)

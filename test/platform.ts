@@ -68,6 +68,9 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       HOST: '127.0.0.1',
       LOG_LEVEL: 'silent',
       SANDBOX_PROCESSES: '1',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      // The machine may be busy with other tests; who tests overload sets what is too much.
+      API_DELAY_MS: '20000',
       ...options.environment,
     }
     const config = readConfig(environment)

@@ -1,4 +1,4 @@
-import type { Outcome } from '#sandbox/contract.ts'
+import type { FailureReason, Outcome } from '#sandbox/contract.ts'
 import { toSourceStack } from '#shared/compile-bot.ts'
 import { limitHint } from '#shared/models/code-limits.ts'
 import type { Code } from './bundles.ts'
@@ -9,13 +9,17 @@ export interface Failure {
   reason: string
   /** With the author's own file, line and column where there are any, and the causes of the error. */
   details: string
+  /** The limit that was met, or `error`. */
+  kind: FailureReason
+  /** The hook or other function that failed, where it is known. */
+  hook?: string
 }
 
 const reasonCharacters = 2000
 
 /** A failure in so many words. */
 export function toFailure(reason: string, details = reason): Failure {
-  return { reason: reason.slice(0, reasonCharacters), details }
+  return { reason: reason.slice(0, reasonCharacters), details, kind: 'error' }
 }
 
 /** Called for one purpose each, which whoever reads of the failure knows: their names would only be in the way. */
@@ -28,5 +32,6 @@ export function describeFailure(outcome: Outcome & { status: 'failed' }, { sourc
   const where = hook === undefined || entryPoints.includes(hook) ? '' : `${hook}: `
   const what =
     reason === 'error' ? `${where}${name}: ${message}` : `${reason}: ${where}${message}${limitHint(reason, name)}`
-  return toFailure(what, stack === '' ? what : `${what}\n${toSourceStack(stack, sourceMap).replace(/^\n/, '')}`)
+  const details = stack === '' ? what : `${what}\n${toSourceStack(stack, sourceMap).replace(/^\n/, '')}`
+  return { ...toFailure(what, details), kind: reason, ...(hook !== undefined && { hook }) }
 }

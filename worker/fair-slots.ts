@@ -5,10 +5,6 @@ const presenceMilliseconds = 10_000
 const rateMilliseconds = 1000
 /** With so many slots given back in a second, the next bot has one within 50 ms, however long each was held. */
 const quickEnds = 20
-const firstReturnMilliseconds = 100
-/** Jobs of one bot come back one after the other, so that a long row of them costs next to nothing. */
-const mostBetweenReturns = 10
-const leastBetweenReturns = 2
 
 /**
  * Shares the slots of a worker among bots.
@@ -20,13 +16,11 @@ const leastBetweenReturns = 2
  */
 export class FairSlots {
   readonly #slots: number
-  readonly #now: () => number
   readonly #held = new Map<string, number>()
   readonly #taken: RecentCounts
   readonly #ended: RecentCounts
-  /** When the last of a bot's jobs that were put back returns. */
-  readonly #returns = new Map<string, number>()
   #inUse = 0
+  #freed = () => {}
 
   /**
    * @param slots how many jobs the worker has under way at most
@@ -34,9 +28,18 @@ export class FairSlots {
    */
   constructor(slots: number, now: () => number = () => performance.now()) {
     this.#slots = slots
-    this.#now = now
     this.#taken = new RecentCounts(presenceMilliseconds, now)
     this.#ended = new RecentCounts(rateMilliseconds, now)
+  }
+
+  /** How many are taken. */
+  get inUse(): number {
+    return this.#inUse
+  }
+
+  /** Calls back whenever one was given back. */
+  onFree(callback: () => void): void {
+    this.#freed = callback
   }
 
   /** Takes a slot for a bot; disposing gives it back. Undefined when the bot has its share. */
@@ -55,22 +58,12 @@ export class FairSlots {
     return held < ended || ended >= quickEnds
   }
 
-  /** How long a job waits, in milliseconds, for which there was no slot. */
-  pause(botId: string): number {
-    const now = this.#now()
-    const between = Math.max(rateMilliseconds / this.#ended.of(botId), leastBetweenReturns)
-    const last = this.#returns.get(botId) ?? 0
-    const next = Math.max(now + firstReturnMilliseconds, last + Math.min(between, mostBetweenReturns))
-    this.#returns.set(botId, next)
-    return next - now
-  }
-
   #give(botId: string): void {
     this.#inUse -= 1
     this.#ended.add(botId)
     const held = (this.#held.get(botId) ?? 0) - 1
-    if (held > 0) return void this.#held.set(botId, held)
-    this.#held.delete(botId)
-    if ((this.#returns.get(botId) ?? 0) <= this.#now()) this.#returns.delete(botId)
+    if (held > 0) this.#held.set(botId, held)
+    else this.#held.delete(botId)
+    this.#freed()
   }
 }

@@ -18,6 +18,8 @@ export interface DoorRun {
   scope: string
   /** The streams that the event's handling has open, in whichever of its runs. */
   openStreams: OpenStreams
+  /** A call is made; tells of what it turns out to be, and when it is answered. */
+  onCall?(name: string): { name(name: string): void; end(status: number): void }
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
@@ -28,18 +30,22 @@ export interface DoorRun {
  */
 export function openDoor(context: Context, run: DoorRun): (call: HostCall) => Promise<HostReply> {
   const counts = new Map<string, number>()
-  return ({ method, path, query, body }) => {
+  return async ({ method, path, query, body }) => {
     let caller: BotCaller | undefined
-    return answerPatiently(context, {
+    const step = run.onCall?.(`${method} ${path}`)
+    const reply = await answerPatiently(context, {
       method,
       path,
       ...(query && { query }),
       body: async () => body,
       // A call that is made again is still the same call.
       identify: (operation) => (caller ??= toCaller(operation)),
-    }) as Promise<HostReply>
+    })
+    step?.end(reply.status)
+    return reply as HostReply
 
     function toCaller(operation: Operation): BotCaller {
+      step?.name(operation.name)
       const name = journalName(operation.name, body)
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)

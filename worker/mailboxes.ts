@@ -1,6 +1,7 @@
 import { batched } from '#shared/batch.ts'
 import type { Database } from '#shared/store/database.ts'
-import { claimNextEvents, endEvents, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
+import { endEvents, type EventEnd } from '#shared/store/event-ends.ts'
+import { claimNextEvents, type ClaimedEvent } from '#shared/store/mailboxes.ts'
 
 /** What a worker asks of mailboxes, many at once when it is busy. */
 export interface Mailboxes {

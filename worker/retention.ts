@@ -1,9 +1,11 @@
 import type { Context } from '#shared/context.ts'
 import { idsSince } from '#shared/ids.ts'
+import { deleteOldActivity } from '#shared/store/activity.ts'
 import type { Database } from '#shared/store/database.ts'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
 import {
   alone,
+  deleteOldAuditRecords,
   deleteOldJournals,
   deleteOldLogs,
   deleteOldVersions,
@@ -12,9 +14,9 @@ import {
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * What is kept for a time only: logs, what runs have done, old versions, kept answers. Rows are looked at in the order of
- * their keys, so many at once, and no index is there just to delete them by. Expired states are looked after where their
- * bots are told of them (`due.ts`).
+ * What is kept for a time only: logs, what runs have done, old versions, kept answers, records of administrative actions.
+ * Rows are looked at in the order of their keys, so many at once, and no index is there just to delete them by. Expired
+ * states are looked after where their bots are told of them (`due.ts`).
  */
 
 const restMilliseconds = 60_000
@@ -48,7 +50,7 @@ export function startRetention(context: Context): () => Promise<void> {
 
 /** One pass over each kind of rows, each bounded in what it looks at; it goes on where the last one ended. */
 export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
-  const { logMilliseconds, failedMilliseconds, versions } = config.retention
+  const { logMilliseconds, failedMilliseconds, auditMilliseconds, versions } = config.retention
   let journalPlace: JournalPlace | undefined
   let versionPlace: string | undefined
 
@@ -70,6 +72,11 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
       versionPlace = place
       return place !== undefined
     },
+
+    'audit records': async (transaction) =>
+      (await deleteOldAuditRecords(transaction, auditMilliseconds, rows)) === rows,
+
+    activity: async (transaction) => (await deleteOldActivity(transaction, rows)) === rows,
 
     'idempotency keys': async (transaction) => (await deleteOldKeys(transaction, rows)) === rows,
   }

@@ -1,4 +1,4 @@
-import type { Bundle, Host, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
+import type { Bundle, FetchRequest, Host, HostFetch, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
 import { secretsStarrer } from '#sandbox/star-secrets.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/call-action.ts'
 import type { OpenStreams } from '#shared/caller.ts'
@@ -11,8 +11,10 @@ import { integrationActionCall } from './calls/integration-calls.ts'
 import { describeFailure } from './failures.ts'
 import type { FetchCount } from './fetch.ts'
 import type { EventLog } from './event-log.ts'
+import type { RunRecorder } from './run-recorder.ts'
 import { openDoor } from './host.ts'
 import type { limitsOf } from './limits.ts'
+import { observedCall, observedRun } from './observe.ts'
 import type { Tools } from './worker.ts'
 
 /** What all runs of an event's handling have in common. */
@@ -23,6 +25,7 @@ export interface Handling extends FetchCount {
   limits: ReturnType<typeof limitsOf>
   /** Of all its runs. */
   log: EventLog
+  recorder: RunRecorder
   /** Calls of actions, those that actions make included: so many so far, and so many at this moment. */
   actions: { called: number; underWay: number }
   /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
@@ -50,9 +53,16 @@ const widthOfNested = 4
 let runs = 0
 
 /** Makes a call in the sandbox, with the door open for whom the code belongs to. */
-export function runCall(tools: Tools, handling: Handling, call: Call, place: Place = { scope: '' }): Promise<Outcome> {
-  const { event, openStreams, limits } = handling
+export async function runCall(
+  tools: Tools,
+  handling: Handling,
+  call: Call,
+  place: Place = { scope: '' },
+): Promise<Outcome> {
+  const { event, openStreams, limits, recorder } = handling
   const { scope, within } = place
+  // An action is within the call of it, which is within a hook.
+  const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
   const door = openDoor(tools, {
@@ -62,6 +72,7 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     attempt: event.attempt,
     scope,
     openStreams,
+    onCall: (name) => observedCall(tools, recorder.begin('call', name, depth + 1)),
     async callAction(type, input, nestedScope) {
       const called = await actionCall(tools, event, call, type, input as JsonObject)
       const depth = depthOf(event) + nestedScope.split('/').length - 1
@@ -82,10 +93,17 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     const reply = await door(hostCall)
     return interrupted === undefined ? reply : { interrupted }
   }
-  const fetch = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  const open = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  const fetch: HostFetch = async (request, signal) => {
+    const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
+    const answer = await open(request, signal)
+    step.end('failure' in answer ? answer.failure : answer.status)
+    return answer
+  }
   // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
-  return tools.sandbox.run({
+  const start = recorder.now
+  const outcome = await observedRun(tools, {
     id,
     bundle: inHeap(call.code.bundle, limits),
     // A run that is repeated names its streams as before, so that listeners replace what they show of them.
@@ -95,6 +113,14 @@ export function runCall(tools: Tools, handling: Handling, call: Call, place: Pla
     fetch,
     onLog: (line) => handling.log.write(line),
   })
+  recorder.ran(outcome, start, depth)
+  return outcome
+}
+
+/** Where to, and no more: a path or a query may hold what is secret or somebody's own. */
+function nameOfFetch({ method, url }: FetchRequest, { bundle }: Call['code']): string {
+  const host = URL.parse(url)?.host ?? 'no address'
+  return secretsStarrer(bundle.environment)(`${method.slice(0, 10)} ${host}`)
 }
 
 /**

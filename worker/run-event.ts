@@ -12,6 +12,7 @@ import { describeFailure, toFailure, type Failure } from './failures.ts'
 import { limitsOf } from './limits.ts'
 import { runCall, type Handling } from './run-call.ts'
 import { refuseDisabled } from './verdicts.ts'
+import type { RunRecorder } from './run-recorder.ts'
 import type { Tools } from './worker.ts'
 
 /** How an event's handling went. */
@@ -33,7 +34,7 @@ interface Ended {
 }
 
 /** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
-export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handled> {
+export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
   let call: Call | undefined
   try {
     call = await findCall(tools, event)
@@ -49,6 +50,7 @@ export async function runEvent(tools: Tools, event: ClaimedEvent): Promise<Handl
     openStreams: new Map(),
     limits,
     log,
+    recorder,
     actions: { called: 0, underWay: 0 },
     deadline,
     fetches: 0,
@@ -81,7 +83,8 @@ function withoutRun(error: unknown): Handled {
     return { status: 'ignored', logs: [{ timestamp, level: 'warn', message: error.message }] }
   }
   if (error instanceof Unrunnable) {
-    return { status: 'failed', failure: toFailure(`${error.reason}: ${error.message}`), logs: [], retry: null }
+    const failure = { ...toFailure(`${error.reason}: ${error.message}`), kind: error.reason }
+    return { status: 'failed', failure, logs: [], retry: null }
   }
   if (error instanceof ApiError && error.status < 500) {
     return { status: 'failed', failure: toFailure(error.message), logs: [], retry: null }

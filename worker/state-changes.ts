@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '#sandbox/contract.ts'
 import { newId } from '#shared/ids.ts'
 import { stateLimit } from '#shared/models/state.ts'
-import type { ClaimedEvent, StateChange } from '#shared/store/mailboxes.ts'
+import type { StateChange } from '#shared/store/event-ends.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { initialState } from './event-object.ts'
 
 /** A session is forgotten when its conversation has been quiet for this long. */

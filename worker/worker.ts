@@ -1,17 +1,21 @@
 import type { Context } from '#shared/context.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { openJobWorker } from '#shared/job-worker.ts'
-import { PutBackError, type AnyJob } from '#shared/queue.ts'
+import { outsideOfScopes } from '#shared/log-scope.ts'
+import type { AnyJob } from '#shared/queue.ts'
 import { registerBySchedule } from '#shared/registration.ts'
 import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { openActivity, type Activity } from './activity.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { startDue } from './due.ts'
+import { tellFigures, watchOf } from './figures.ts'
 import { FairSlots } from './fair-slots.ts'
 import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
 import type { Resolve } from './outbound/resolver.ts'
+import { startPresence } from './presence.ts'
 import { startRetention } from './retention.ts'
 import { startRegisterTick } from './register-tick.ts'
 import { startSweep } from './sweep.ts'
@@ -19,6 +23,7 @@ import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import { openVerdicts } from './verdicts.ts'
+import { WaitingRoom } from './waiting-room.ts'
 import type { Sandbox } from '#sandbox/contract.ts'
 
 /** What the tasks of this process work with. */
@@ -26,6 +31,7 @@ export interface Tools extends Context {
   sandbox: Sandbox
   bundles: Bundles
   mailboxes: Mailboxes
+  activity: Activity
   outbound: Outbound
   openFetch: OpenFetch
 }
@@ -50,8 +56,10 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       require: config.sandbox.require,
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
-      log: (level, message, details) => log[level](details ?? {}, message),
+      // It outlives the event that happens to be handled.
+      log: (level, message, details) => outsideOfScopes(() => log[level](details ?? {}, message)),
       onVerdict: (verdict) => verdicts.keep(verdict),
+      watch: watchOf(context.metrics),
     }),
     (open) => open.close(),
   )
@@ -61,6 +69,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     sandbox,
     bundles: openBundles(context),
     mailboxes: openMailboxes(context.db),
+    activity: parts.adopt(openActivity(context), (open) => open.close()),
     outbound,
     openFetch: prepareFetch({ ...context, outbound }),
   }
@@ -68,10 +77,18 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   parts.adopt(startRetention(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
   parts.adopt(startDue(context), (stop) => stop())
-  const slots = new FairSlots(config.worker.concurrency)
+  const { concurrency } = config.worker
+  const slots = new FairSlots(concurrency)
+  tellFigures(context, sandbox, slots)
   parts.adopt(
-    openJobWorker(context, config.worker, (job) => takeTurn(tools, slots, job)),
+    startPresence(context, () => slots.inUse),
+    (stop) => stop(),
+  )
+  const room = new WaitingRoom(slots, concurrency, (botId) => tools.activity.putBack(botId))
+  parts.adopt(
+    openJobWorker(context, config.worker, (job) => takeTurn(tools, room, job)),
     async (jobs) => {
+      room.close()
       const handBack = setTimeout(() => void sandbox.close(), handBackMilliseconds)
       await jobs.close()
       clearTimeout(handBack)
@@ -80,13 +97,14 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   return parts
 }
 
-/** @throws PutBackError when the job's bot has its share of the slots */
-async function takeTurn(tools: Tools, slots: FairSlots, job: AnyJob): Promise<void> {
-  // These are over at once: they run nobody's code.
-  if (job.name === 'inspection' || job.name === 'retry') return work(tools, job)
-  const { botId } = job.data
-  using slot = slots.take(botId)
-  if (!slot) throw new PutBackError(slots.pause(botId))
+/** All inspections together share the slots with the bots, as if they were one. */
+const inspections = 'inspections'
+
+/** @throws PutBackError when the job is beyond its bot's share, and has waited for a slot in vain */
+async function takeTurn(tools: Tools, room: WaitingRoom, job: AnyJob): Promise<void> {
+  // It is over at once: it runs nobody's code.
+  if (job.name === 'retry') return work(tools, job)
+  using _ = await room.enter(job.name === 'inspection' ? inspections : job.data.botId)
   await work(tools, job)
 }
 

@@ -43,9 +43,11 @@ export function openRealtime(context: Context): Realtime {
       if (!connection || connection.isClosed()) return leave()
       const ping = setInterval(() => send(connection, 'ping'), pingMilliseconds)
       connections.add(connection)
+      context.metrics.streams.set(connections.size)
       connection.onClose(() => {
         clearInterval(ping)
         connections.delete(connection)
+        context.metrics.streams.set(connections.size)
         leave()
       })
       if (isClosing) return connection.end()

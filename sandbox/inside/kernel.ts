@@ -25,6 +25,7 @@ import {
   keys,
   NativePromise,
   NativeTypeError,
+  now,
   parse,
   record,
 } from './primordials.ts'
@@ -41,8 +42,8 @@ export interface KernelSettings {
   seed: string
 }
 
-/** Does one thing in the isolate. What comes of it is posted. */
-export type Dispatch = (operation: string, id: string, ...texts: string[]) => void
+/** Does one thing in the isolate. What comes of it is posted; what is returned is when it began, in milliseconds since 1970. */
+export type Dispatch = (operation: string, id: string, ...texts: string[]) => number
 
 /**
  * Makes the kernel; what it returns is the only way in, and `post` the only way out. `settings` is a `KernelSettings` as
@@ -102,7 +103,7 @@ export const open: Open = (post, settings, ...preludes) => {
     }
   }
 
-  const start = (id: string, taskText: string, limitsText: string, within: string) => {
+  const start = (id: string, taskText: string, limitsText: string, within: string, atFirst: string) => {
     if (refusal !== undefined) return post('failed', id, 'error', refusal)
     const task = parse(taskText) as Task
     const outer = runs[within]
@@ -123,6 +124,7 @@ export const open: Open = (post, settings, ...preludes) => {
       resume: undefined,
       fault: undefined,
       atWork: undefined,
+      told: atFirst,
       tell: (name) => post('at', id, name, ''),
     })
     runs[id] = run
@@ -190,12 +192,14 @@ export const open: Open = (post, settings, ...preludes) => {
     }
   }
 
-  return (operation, id, first = '', second = '', third = '') => {
+  return (operation, id, first = '', second = '', third = '', fourth = '') => {
+    const began = now()
     current = undefined
     const run = runs[id]
     if (operation === 'inspect') inspect(id)
-    else if (operation === 'start') start(id, first, second, third)
+    else if (operation === 'start') start(id, first, second, third, fourth)
     else if (run !== undefined) continueRun(run, operation, first, second, third)
+    return began
   }
 }
 

@@ -47,7 +47,9 @@ export interface KernelRun {
   fault: { thrown: unknown; name: string } | undefined
   /** The functions of the bundle that are under way: the one that began last, and from there on those before it. */
   atWork: Work | undefined
-  /** Tells the host which function is at work. */
+  /** Which function the host takes to be at work. */
+  told: string
+  /** Tells the host which it is. */
   tell(name: string): void
 }
 
@@ -70,7 +72,7 @@ export function never(): Promise<never> {
 export async function blaming(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
   const work: Work = { name, before: run.atWork, ended: false }
   run.atWork = work
-  tellOf(run, work.before)
+  tellOf(run)
   try {
     return await call()
   } catch (thrown) {
@@ -78,20 +80,21 @@ export async function blaming(run: KernelRun, name: string, call: () => unknown)
     throw thrown
   } finally {
     work.ended = true
-    const last = run.atWork
     while (run.atWork?.ended) run.atWork = run.atWork.before
-    tellOf(run, last)
+    tellOf(run)
   }
 }
 
 /** A hook that stops what a loop sends over and over would else flood the host. */
 const mostTold = 1000
 
-/** Tells the host which function is at work, unless it is as it was, or only the kernel is. */
-function tellOf({ atWork, shared, tell, ended }: KernelRun, before: Work | undefined): void {
-  if (ended || atWork === undefined || atWork.name === before?.name || shared.timesTold > mostTold) return
+/** Tells the host which function is at work, unless it knows, or only the kernel is. */
+function tellOf(run: KernelRun): void {
+  const { atWork, shared } = run
+  if (run.ended || atWork === undefined || atWork.name === run.told || shared.timesTold > mostTold) return
   shared.timesTold += 1
-  tell(shared.timesTold > mostTold ? '' : atWork.name)
+  run.told = shared.timesTold > mostTold ? '' : atWork.name
+  run.tell(run.told)
 }
 
 /**

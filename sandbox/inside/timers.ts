@@ -82,11 +82,13 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
     },
     arm(run) {
       delete asked[run.id]
+      // Of all at the same moment: those that are due together are to fire in the order in which they were set.
+      const armedAt = now()
       for (const id in timers) {
         const timer = timers[id]!
         if (timer.run !== run || timer.isArmed) continue
         timer.isArmed = true
-        const left = timer.dueAt - now()
+        const left = timer.dueAt - armedAt
         post('timer', run.id, id, `${left >= 1 && left <= timer.milliseconds ? left : 1}`)
       }
     },

@@ -1,6 +1,7 @@
 import type { Limits } from '../contract.ts'
 import type { Logged } from '../log-room.ts'
 import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
+import type { HookTimes } from './hook-times.ts'
 import type { Realm } from './realm.ts'
 
 /** A run under way in this process; an inspection is one too. */
@@ -13,6 +14,7 @@ export interface ActiveRun extends TurnOwner {
   readonly timers: Map<string, NodeJS.Timeout>
   /** The name of the hook or other function of the bundle that is at work, as its kernel told last. */
   hook: string
+  readonly hookTimes: HookTimes
 }
 
 /** A run and the runs called from within it: they share its limits, and what ends it ends them all. */

@@ -2,6 +2,7 @@ import type { Isolate, Ivm } from './isolated-vm.ts'
 import type { Realm } from './realm.ts'
 import { Realms } from './realms.ts'
 import type { Scripts } from './scripts.ts'
+import { TurnCosts } from './turn-costs.ts'
 
 /** Processor time: what may be used, and what has been. */
 export interface CpuBudget {
@@ -24,16 +25,27 @@ export interface TurnOwner {
 
 export interface Turn {
   owner: TurnOwner
-  enter(): Promise<unknown>
+  enter: Entrance
+  /** Whether nothing else may be given to the isolate until it is over. */
+  isAlone: boolean
+  /** When it began, as far as this thread knows. */
   startedAt: number
   reportedLong: boolean
 }
+
+/**
+ * Has the isolate's thread do something. What that resolves to is when it began there, in milliseconds since 1970, where
+ * it tells; undefined: there is nothing to do.
+ */
+type Entrance = () => Promise<unknown> | undefined
 
 export interface IsolateEvents {
   /** The kernel of a realm says something; always strings. */
   posted(realm: Realm, kind: string, run: string, first: string, second: string): void
   turnStarted(): void
   turnEnded(turn: Turn): void
+  /** All processor time of a turn that has ended is its owner's by now. */
+  turnCharged(turn: Turn): void
   /** V8 ended the isolate for its memory; `turn` is the one it happened in. */
   outOfMemory(turn: Turn | undefined): void
   /**
@@ -59,9 +71,12 @@ const canaryMilliseconds = 300
 const longestCanaryMilliseconds = 900
 const canaryStepMilliseconds = 50
 
+/** So many turns are given to the isolate's thread at once: it is not woken for each of them. */
+const mostGiven = 16
+
 /**
- * One isolate, entered one turn at a time: whoever's turn it is pays for the processor time, and is to blame when the
- * heap is full.
+ * One isolate, in which one turn follows another: whoever's turn it is pays for the processor time, and is to blame when
+ * the heap is full. Its thread is given several turns where there are, and tells of the end of each.
  *
  * No turn has a timeout of isolated-vm's own: that measures time on the wall, so that busy neighbours would make a run
  * fail, and leaves a timer behind for each turn. The watchdog reads the processor time instead, and disposes the
@@ -79,13 +94,12 @@ export class BotIsolate {
   readonly #isolate: Isolate
   readonly #events: IsolateEvents
   readonly #waiting: Turn[] = []
+  /** What the thread was given, the turn under way first. */
+  readonly #given: Turn[] = []
   /** What waits for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
-  #taking = false
   #stopping = false
-  #turnStartedCpu = 0
-  #turnStartedProcess = process.cpuUsage()
-  #lastCpu = 0
+  readonly #costs: TurnCosts
 
   constructor({ ivm, scripts, memoryMegabytes, events }: IsolateOptions) {
     this.#events = events
@@ -93,19 +107,29 @@ export class BotIsolate {
       memoryLimit: memoryMegabytes,
       onCatastrophicError: () => this.#catastrophe(),
     })
+    this.#costs = new TurnCosts(this.#isolate, (turn) => events.turnCharged(turn))
     this.realms = new Realms(this, this.#isolate, { ivm, scripts, posted: (...said) => events.posted(...said) })
   }
 
-  /** Enters the isolate when all turns before this one are over, unless the owner has ended by then. */
-  enter(owner: TurnOwner, work: () => Promise<unknown>): void {
+  /** Enters the isolate once, after all turns before this one, unless the owner has ended by then. */
+  enter(owner: TurnOwner, entrance: Entrance): void {
+    this.#enter({ owner, enter: entrance, isAlone: false, startedAt: 0, reportedLong: false })
+  }
+
+  /** Likewise, for what enters it several times. */
+  enterAlone(owner: TurnOwner, work: () => Promise<void>): void {
+    this.#enter({ owner, enter: work, isAlone: true, startedAt: 0, reportedLong: false })
+  }
+
+  #enter(turn: Turn): void {
     if (this.dead) return
-    this.#waiting.push({ owner, enter: work, startedAt: 0, reportedLong: false })
-    if (!this.#taking) void this.#takeTurns()
+    this.#waiting.push(turn)
+    this.#give()
   }
 
   /** Processor time of the owner, the turn under way included. */
   cpuOf(owner: TurnOwner): number {
-    const current = this.turn?.owner.cpu === owner.cpu ? this.#spent() : 0
+    const current = this.turn?.owner.cpu === owner.cpu ? this.#costs.ofCurrent : 0
     return owner.cpu.used + current
   }
 
@@ -114,7 +138,7 @@ export class BotIsolate {
     if (this.dead) return
     this.dead = true
     this.#waiting.length = 0
-    this.#cpu()
+    this.#costs.read()
     if (!this.#isolate.isDisposed) this.#isolate.dispose()
     if (this.turn !== undefined) this.#expectToLeave()
   }
@@ -161,37 +185,48 @@ export class BotIsolate {
     for (const callback of this.#afterwards.splice(0)) callback()
   }
 
-  async #takeTurns(): Promise<void> {
-    this.#taking = true
-    for (let turn = this.#waiting.shift(); turn !== undefined; turn = this.#waiting.shift()) {
-      if (turn.owner.endedAt === undefined) await this.#take(turn)
+  #give(): void {
+    for (let next = this.#waiting[0]; next !== undefined && this.#takes(next); next = this.#waiting[0]) {
+      this.#waiting.shift()
+      const entered = next.owner.endedAt === undefined ? next.enter() : undefined
+      if (entered === undefined) continue
+      const turn = next
+      if (this.#given.push(turn) === 1) this.#begin(turn)
+      entered.then(
+        (began) => this.#ended(turn, began),
+        (thrown: unknown) => this.#ended(turn, undefined, { thrown }),
+      )
     }
-    this.#taking = false
   }
 
-  async #take(turn: Turn): Promise<void> {
-    const events = this.#events
+  #takes(turn: Turn): boolean {
+    const [first] = this.#given
+    return first === undefined || (!first.isAlone && !turn.isAlone && this.#given.length < mostGiven)
+  }
+
+  #begin(turn: Turn): void {
     this.turn = turn
     turn.startedAt = performance.now()
-    this.#turnStartedCpu = this.#cpu()
-    this.#turnStartedProcess = process.cpuUsage()
-    events.turnStarted()
-    let thrown: unknown
-    let threw = false
-    try {
-      await turn.enter()
-    } catch (error) {
-      threw = true
-      thrown = error
-    }
-    turn.owner.cpu.used += this.#spent()
+    this.#costs.begin()
+    this.#events.turnStarted()
+  }
+
+  #ended(turn: Turn, began: unknown, failure?: { thrown: unknown }): void {
+    this.#costs.end(turn, began)
+    this.#given.shift()
     this.turn = undefined
-    this.#left()
-    events.turnEnded(turn)
+    const [next] = this.#given
+    if (next !== undefined) this.#begin(next)
+    else {
+      this.#costs.settle()
+      this.#left()
+    }
+    this.#events.turnEnded(turn)
     if (this.dead) return
     // Nobody else disposes it without setting `dead`.
-    if (this.#isolate.isDisposed) this.#outOfMemory(turn)
-    else if (threw) turn.owner.threw(thrown)
+    if (this.#isolate.isDisposed) return this.#outOfMemory(turn)
+    if (failure !== undefined) turn.owner.threw(failure.thrown)
+    this.#give()
   }
 
   /** V8 has given up on the isolate and parked its thread for ever. Without timeouts, memory is the only cause. */
@@ -211,19 +246,5 @@ export class BotIsolate {
     this.dead = true
     this.#waiting.length = 0
     this.#events.outOfMemory(turn)
-  }
-
-  /**
-   * Processor time of the turn under way. While a thread is in the isolate, isolated-vm tells the time on the wall, in
-   * which neighbours may have had the processor; all of this process's processor time is a bound that they do not move.
-   */
-  #spent(): number {
-    const { user, system } = process.cpuUsage(this.#turnStartedProcess)
-    return Math.min(this.#cpu() - this.#turnStartedCpu, (user + system) / 1000)
-  }
-
-  #cpu(): number {
-    if (!this.#isolate.isDisposed) this.#lastCpu = Number(this.#isolate.cpuTime) / 1e6
-    return this.#lastCpu
   }
 }

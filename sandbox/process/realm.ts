@@ -16,7 +16,7 @@ export class Realm {
 
   /** Has the kernel do something, in a turn. */
   dispatch(owner: TurnOwner, operation: string, id: string, ...texts: string[]): void {
-    this.#isolate.enter(owner, async () => this.entrance?.apply(undefined, [operation, id, ...texts]))
+    this.#isolate.enter(owner, () => this.entrance?.apply(undefined, [operation, id, ...texts]))
   }
 
   /** Lets V8 have it back. Nothing is dispatched any more. */

@@ -4,6 +4,7 @@ import type { FromProcess, ToProcess } from '../protocol.ts'
 import { housekeeping, type ActiveRun, type Family } from './active-run.ts'
 import type { BotIsolate, TurnOwner } from './bot-isolate.ts'
 import { describeThrown, failures, type ProcessFailure } from './failures.ts'
+import { HookTimes } from './hook-times.ts'
 import type { Realm } from './realm.ts'
 
 export type Ending =
@@ -47,36 +48,38 @@ export class Runs {
   }
 
   /** Begins a run in an isolate that is loaded, or has its loading as the turn before. */
-  begin({ run: id, limits, task }: Frame<'run'>, isolate: BotIsolate): void {
+  begin({ run: id, hook, limits, task }: Frame<'run'>, isolate: BotIsolate): void {
     const run = this.#open(id, 'run', isolate, this.#openFamily(id, limits))
-    this.#admit(run, 'start', task, JSON.stringify(limits), '')
+    this.#admit(run, hook, 'start', task, JSON.stringify(limits), '', hook)
   }
 
   /** Begins a run that another run called, in that one's isolate and family. */
-  beginWithin({ run: id, within, limits, task }: Frame<'run'>): void {
+  beginWithin({ run: id, within, hook, limits, task }: Frame<'run'>): void {
     const outer = this.#active.get(within)
     if (outer === undefined) return this.#sendEnding(id, orphan, 0)
     const run = this.#open(id, 'run', outer.isolate, outer.family)
     run.realm = outer.realm
-    run.realm?.dispatch(run, 'start', id, task, JSON.stringify(limits), within)
+    this.goOnTo(run, hook)
+    run.realm?.dispatch(run, 'start', id, task, JSON.stringify(limits), within, hook)
   }
 
   beginInspection({ run: id, limits }: Frame<'inspect'>, isolate: BotIsolate): void {
     const run = this.#open(id, 'inspection', isolate, this.#openFamily(id, limits))
-    this.#admit(run, 'inspect')
+    this.#admit(run, '', 'inspect')
   }
 
-  /** Has a run do its first thing, in its realm. */
-  #admit(run: ActiveRun, operation: string, ...texts: string[]): void {
+  /** Has a run do its first thing, in its realm. `hook` is the function of the bundle that this calls first. */
+  #admit(run: ActiveRun, hook: string, operation: string, ...texts: string[]): void {
     const { isolate } = run
     const enter = (realm: Realm) => {
       run.realm = realm
+      this.goOnTo(run, hook)
       realm.dispatch(run, operation, run.id, ...texts)
     }
     isolate.realms.whenLoaded(() => {
       const { shared } = isolate.realms
       if (shared !== undefined) return enter(shared)
-      isolate.enter(this.#opening(run), async () => {
+      isolate.enterAlone(this.#opening(run), async () => {
         if (run.endedAt !== undefined) return
         const realm = await isolate.realms.open()
         if (run.endedAt === undefined) enter(realm)
@@ -108,6 +111,12 @@ export class Runs {
       exceeded: (limit) => fail(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
       threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown, isolate.realms.star) }),
     }
+  }
+
+  /** Another function of the bundle is at work. */
+  goOnTo(run: ActiveRun, hook: string): void {
+    run.hook = hook
+    run.hookTimes.add(hook)
   }
 
   setTimer(run: ActiveRun, timer: string, milliseconds: number): void {
@@ -176,6 +185,7 @@ export class Runs {
       cpu: family.cpu,
       timers: new Map(),
       hook: '',
+      hookTimes: new HookTimes(),
       endedAt: undefined,
       exceeded: (limit) => this.#failFamily(family, failures[limit](family.limits)),
       threw: (thrown) => this.#logForgotten(run, thrown),
@@ -212,7 +222,8 @@ export class Runs {
     const cpu = isolate.cpuOf(run)
     if (family.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
     // Should the process have to be killed, nobody begins another run in it because this one has ended.
-    isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu))
+    const hooks = run.hookTimes.toText()
+    isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu, hooks))
     const residents = this.#residents.get(isolate)
     residents?.delete(run)
     if (residents?.size !== 0) return
@@ -220,12 +231,13 @@ export class Runs {
     this.#options.onIdle(isolate)
   }
 
-  #sendEnding(run: string, ending: Ending, milliseconds: number): void {
+  #sendEnding(run: string, ending: Ending, milliseconds: number, hooks = ''): void {
     const cpu = Math.round(milliseconds * 100) / 100
-    if (ending.type !== 'failed') return this.#options.send({ ...ending, run, cpu })
+    if (ending.type === 'interrupted') return this.#options.send({ ...ending, run, cpu })
+    if (ending.type === 'done') return this.#options.send({ ...ending, run, cpu, hooks })
     const { reason, error, hook } = ending
     const { name, message, stack } = error
-    this.#options.send({ type: 'failed', run, reason, name, message, stack: stack ?? '', hook: hook ?? '', cpu })
+    this.#options.send({ type: 'failed', run, reason, name, message, stack: stack ?? '', hook: hook ?? '', cpu, hooks })
   }
 
   #logForgotten(run: ActiveRun, thrown: unknown): void {

@@ -1,6 +1,6 @@
 import type { Limits } from '../contract.ts'
 import type { BundleSource, FromProcess, ToProcess } from '../protocol.ts'
-import { BotIsolate, type Turn } from './bot-isolate.ts'
+import { BotIsolate } from './bot-isolate.ts'
 import { readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
 import type { Realm } from './realm.ts'
@@ -29,6 +29,8 @@ export class ProcessSandbox {
   /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
   readonly #retired = new Set<BotIsolate>()
   readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
+  /** Runs and inspections, but for runs within others. */
+  #begun = 0
   readonly #spare = new Spare((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
 
   constructor(options: ProcessSandboxOptions) {
@@ -50,7 +52,7 @@ export class ProcessSandbox {
   receive(frame: Exclude<ToProcess, { type: 'start' }>): void {
     switch (frame.type) {
       case 'ping':
-        return this.#options.send({ type: 'pong', rss: process.memoryUsage.rss() })
+        return this.#options.send({ type: 'pong', rss: process.memoryUsage.rss(), ...this.#starts() })
       case 'run':
         return this.#run(frame)
       case 'inspect':
@@ -73,13 +75,20 @@ export class ProcessSandbox {
     }
   }
 
+  #starts(): { warm: number; spare: number; cold: number } {
+    const { spare, cold } = this.#spare.taken
+    return { warm: this.#begun - spare - cold, spare, cold }
+  }
+
   #run(frame: Frame<'run'>): void {
     if (frame.within !== '') return this.#runs.beginWithin(frame)
+    this.#begun += 1
     const isolate = this.#warm.get(frame.bundle, () => this.#load(frame))
     this.#runs.begin(frame, isolate)
   }
 
   #inspect(frame: Frame<'inspect'>): void {
+    this.#begun += 1
     const isolate = this.#load(frame)
     this.#retired.add(isolate)
     this.#runs.beginInspection(frame, isolate)
@@ -90,7 +99,7 @@ export class ProcessSandbox {
     const isolate = this.#spare.take(limits.memoryMegabytes)
     isolate.bundle = bundle
     const loading = this.#runs.loading(run, limits, isolate)
-    isolate.enter(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
+    isolate.enterAlone(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
     return isolate
   }
 
@@ -115,7 +124,12 @@ export class ProcessSandbox {
           else this.#posted(realm, kind, run, first, second)
         },
         turnStarted: () => this.#watchdog.watch(isolate),
-        turnEnded: (turn) => this.#turnEnded(turn),
+        turnEnded: (turn) => {
+          if (turn.reportedLong) send({ type: 'over', run: turn.owner.id })
+        },
+        turnCharged: ({ owner }) => {
+          if (owner.cpu.used >= owner.cpu.limit && owner.endedAt === undefined) owner.exceeded('cpu')
+        },
         outOfMemory: (turn) => {
           turn?.owner.exceeded('memory')
           this.#runs.abandon(isolate)
@@ -141,8 +155,7 @@ export class ProcessSandbox {
       case 'log':
         return this.#runs.log(run, first, second)
       case 'at':
-        run.hook = first
-        return
+        return this.#runs.goOnTo(run, first)
       case 'timers':
         return realm.dispatch(run, 'arm', id)
       case 'timer':
@@ -156,12 +169,6 @@ export class ProcessSandbox {
       case 'failed':
         return this.#runs.end(run, { type: 'failed', ...readFailure(first, second) })
     }
-  }
-
-  #turnEnded(turn: Turn): void {
-    if (turn.reportedLong) this.#options.send({ type: 'over', run: turn.owner.id })
-    const { cpu, endedAt } = turn.owner
-    if (cpu.used >= cpu.limit && endedAt === undefined) turn.owner.exceeded('cpu')
   }
 
   #retire(isolate: BotIsolate): void {

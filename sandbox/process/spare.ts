@@ -12,6 +12,8 @@ export class Spare {
   #isolate: BotIsolate | undefined
   #memoryMegabytes = 0
   #refill: NodeJS.Timeout | undefined
+  /** How often there was one that fitted, and how often there was not. */
+  readonly taken = { spare: 0, cold: 0 }
 
   constructor(make: (memoryMegabytes: number) => BotIsolate) {
     this.#make = make
@@ -20,6 +22,7 @@ export class Spare {
   /** The spare where it fits, else another one; and soon there is a spare of that size again. */
   take(memoryMegabytes: number): BotIsolate {
     const spare = this.#memoryMegabytes === memoryMegabytes ? this.#isolate : undefined
+    this.taken[spare === undefined ? 'cold' : 'spare'] += 1
     if (spare === undefined) this.#isolate?.dispose()
     this.#isolate = undefined
     this.#memoryMegabytes = memoryMegabytes

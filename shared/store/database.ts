@@ -2,6 +2,7 @@ import knex, { type Knex } from 'knex'
 import type { ClientBase, QueryResultRow } from 'pg'
 import type { Config } from '../config.ts'
 import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
+import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
 /** Where rows are read and written: the pool, or a transaction on it. */
 export type Database = Knex
@@ -41,6 +42,7 @@ export function openDatabase(
     const connection = byId.get(id)
     if (connection && isGivenUp(error)) cutOff(connection)
   })
+  traceBuilt(db)
   return db
 }
 
@@ -87,7 +89,11 @@ type Binding = string | number | boolean | Date | Buffer | string[] | null
  *
  * @param sql always the same text for the same statement: it must not hold values
  */
-export async function query<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
+export function query<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
+  return tracedStatement(sql, () => execute<Row>(db, sql, bindings))
+}
+
+async function execute<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
   const { name, text, parameters } = prepare(sql)
   const values = parameters.map((parameter) => bindings[parameter] as Binding)
   const client = db.client as ConnectionSource

@@ -1,5 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { Database } from './database.ts'
+import { seenAt } from './log-snapshot.ts'
 import type { LogRow } from './tables.ts'
 
 /** Adds a line to a bot's log. */
@@ -22,12 +23,16 @@ export interface LogFilter {
   timeStart: string
   timeEnd?: string | undefined
   level?: LogRow['level'] | undefined
+  /** Any of these. */
+  levels?: readonly LogRow['level'][] | undefined
   eventId?: string | undefined
   conversationId?: string | undefined
   userId?: string | undefined
   workflowId?: string | undefined
   /** Words that occur in the line, in upper or lower case. */
   messageContains?: string | undefined
+  /** Those that could be seen at this snapshot (`new-logs.ts`). */
+  seenAt?: string | undefined
 }
 
 /** A line and whom the event was about that it was written for. */
@@ -43,7 +48,18 @@ export async function pageOfLogs(
   filter: LogFilter,
   request: PageRequest,
 ): Promise<Page<DescribedLogRow>> {
-  const { timeStart, timeEnd, level, eventId, conversationId, userId, workflowId, messageContains } = filter
+  const {
+    timeStart,
+    timeEnd,
+    level,
+    levels,
+    seenAt: snapshot,
+    eventId,
+    conversationId,
+    userId,
+    workflowId,
+    messageContains,
+  } = filter
   const rows: DescribedLogRow[] = await db<DescribedLogRow, DescribedLogRow[]>('logs')
     .leftJoin('events', 'events.id', 'logs.event_id')
     .where('logs.bot_id', botId)
@@ -51,6 +67,7 @@ export async function pageOfLogs(
     .modify((builder) => {
       if (timeEnd !== undefined) void builder.where('logs.created_at', '<=', new Date(timeEnd))
       if (level !== undefined) void builder.where({ level })
+      if (levels !== undefined) void builder.whereIn('level', levels)
       if (eventId !== undefined) void builder.where('logs.event_id', eventId)
       if (conversationId !== undefined) void builder.where('logs.conversation_id', conversationId)
       if (userId !== undefined) void builder.where('events.user_id', userId)
@@ -58,6 +75,7 @@ export async function pageOfLogs(
       if (messageContains !== undefined) {
         void builder.whereRaw('strpos(lower(logs.message), lower(?)) > 0', [messageContains])
       }
+      if (snapshot !== undefined) void builder.whereRaw(seenAt('?'), [snapshot])
       page(builder, request, 'logs.created_at', 'logs.id')
     })
     .select('logs.*', 'events.user_id', 'events.workflow_id')

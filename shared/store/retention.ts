@@ -28,6 +28,27 @@ export async function deleteOldLogs(db: Database, milliseconds: number, limit: n
   return row?.deleted ?? 0
 }
 
+/**
+ * Deletes the oldest records of administrative actions, of which it looks at so many; their ids are in the order of time.
+ *
+ * @returns how many there were to delete
+ */
+export async function deleteOldAuditRecords(db: Database, milliseconds: number, limit: number): Promise<number> {
+  const [row] = await query<{ deleted: number }>(
+    db,
+    `with oldest as (select id, created_at from audit_records order by id limit :limit),
+     deleted as (
+       delete from audit_records records using oldest
+       where records.id = oldest.id
+         and oldest.created_at < now() - :milliseconds::double precision * interval '1 millisecond'
+       returning records.id
+     )
+     select count(*)::integer as deleted from deleted`,
+    { milliseconds, limit },
+  )
+  return row?.deleted ?? 0
+}
+
 /** A place among the journals' entries, which are in the order of their events' ids. */
 export interface JournalPlace {
   event_id: string

@@ -1,8 +1,26 @@
 import { query, type Database } from './database.ts'
 
-/** Tells who listens on a channel. `payload` must be under 8,000 bytes. */
-export async function notify(db: Database, channel: string, payload: string): Promise<void> {
-  await query(db, 'select pg_notify(:channel, :payload)', { channel, payload })
+/** What is told to whoever listens on a channel: under 8,000 bytes. */
+export interface Notification {
+  channel: string
+  payload: string
+}
+
+/**
+ * Tells who listens, in the order given. It does not wait for the disk: a signal outlives no crash in any case.
+ *
+ * @param db not a transaction, which would not wait for the disk either
+ */
+export async function notify(db: Database, notifications: Notification[]): Promise<void> {
+  await query(
+    db,
+    `select pg_notify(channel, payload), set_config('synchronous_commit', 'off', true)
+     from unnest(:channels::text[], :payloads::text[]) as given (channel, payload)`,
+    {
+      channels: notifications.map(({ channel }) => channel),
+      payloads: notifications.map(({ payload }) => payload),
+    },
+  )
 }
 
 /** @returns the id under which the listeners find the signal */

@@ -1,6 +1,7 @@
 /** One row of each table, as PostgreSQL gives it; declared to knex so that `db('messages')` is typed. */
 
 import type { OwnLimits } from '../models/code-limits.ts'
+import type { RunRecord } from '../models/run-record.ts'
 
 /** What a workspace tells of itself. */
 export interface WorkspaceProfile {
@@ -252,6 +253,8 @@ export interface EventRow {
   started_at: Date | null
   ended_at: Date | null
   created_at: Date
+  /** How the last runs went, oldest first. */
+  runs: RunRecord[] | null
 }
 
 export type StateType = 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
@@ -387,6 +390,15 @@ export interface DisabledCodeRow {
   created_at: Date
 }
 
+export interface WorkerRow {
+  id: string
+  host: string
+  started_at: Date
+  seen_at: Date
+  slots: number
+  in_use: number
+}
+
 export interface AuditRecordRow {
   id: string
   workspace_id: string | null
@@ -428,5 +440,6 @@ declare module 'knex/types/tables.js' {
     webhook_bodies: WebhookBodyRow
     disabled_code: DisabledCodeRow
     audit_records: AuditRecordRow
+    workers: WorkerRow
   }
 }

@@ -67,3 +67,8 @@ function described(db: Database) {
     db.raw('(select count(*)::integer from bots where workspace_id = workspaces.id) as bot_count'),
   )
 }
+
+/** The workspace that the platform began with: that of those who run it. */
+export async function firstWorkspaceId(db: Database): Promise<string | undefined> {
+  return (await db('workspaces').orderBy(['created_at', 'id']).first('id'))?.id
+}

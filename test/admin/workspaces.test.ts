@@ -1,5 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { roles, type Role } from '#shared/store/tables.ts'
 import { addMember, createMember } from '../members.ts'
 import { openPlatform, type Platform } from '../platform.ts'
@@ -251,5 +252,17 @@ describe('a personal token', () => {
     const { pat } = await own.createPersonalAccessToken({ note: '' })
     await expect(client.deletePersonalAccessToken({ id: pat.id })).rejects.toMatchObject({ type: 'ResourceNotFound' })
     expect((await client.listPersonalAccessTokens({})).pats.map(({ id }) => id)).not.toContain(pat.id)
+  })
+})
+
+describe('the token that the environment names', () => {
+  test("is an owner's of the first workspace, also when a tenant has been an owner for longer", async () => {
+    const { db } = platform.context
+    const tenant = await createMember(platform, 'owner')
+    await db('members')
+      .where({ workspace_id: tenant['x-workspace-id'] })
+      .update({ created_at: new Date(0) })
+    expect(await ensureAdministrator(db, platform.token)).toBe(platform.workspaceId)
+    expect((await platform.ask('GET', '/v1/admin/account/me')).status).toBe(200)
   })
 })

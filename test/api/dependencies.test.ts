@@ -83,8 +83,8 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
       const child = await startProcess(platform, name, environment)
       parts.defer(async () => void (await child.stop()))
     }
-    await vi.waitUntil(async () => (await get('/healthz')).status === 200, { timeout: 20_000 })
-  }, 60_000)
+    await vi.waitUntil(async () => (await get('/healthz')).status === 200, { timeout: 50_000 })
+  }, 90_000)
   afterAll(() => parts.disposeAsync())
 
   async function linkTo(address: string): Promise<Link> {

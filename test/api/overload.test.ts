@@ -62,7 +62,7 @@ describe('an api that may have three requests under way', () => {
     } finally {
       for (const socket of sockets) socket.destroy()
     }
-    await expect.poll(hello, { interval: 20 }).toMatchObject({ status: 200 })
+    await expect.poll(hello, { interval: 20, timeout: 20_000 }).toMatchObject({ status: 200 })
   })
 
   test('may have any number of streams open', async () => {
@@ -113,7 +113,7 @@ test('hundreds of connections with a megabyte each: memory stays bounded, and al
   const api = await startProcess(platform, 'api', { PORT: String(port), CHAT_RATE_LIMIT_USER: '0' })
   try {
     const health = () => send('GET', `${url}/healthz`).catch(() => ({ status: 0 }))
-    await expect.poll(health, { timeout: 20_000 }).toMatchObject({ status: 200 })
+    await expect.poll(health, { timeout: 50_000 }).toMatchObject({ status: 200 })
     const quietMegabytes = await peakMegabytes(api.pid)
 
     const text = 'x'.repeat(megabyte - 1000)

@@ -136,7 +136,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
             ({ ok }) => ok,
             () => false,
           ),
-        { timeout: 20_000 },
+        { timeout: 50_000 },
       )
       .toBe(true)
     const before = await listen(there, chatter.key, conversationId)

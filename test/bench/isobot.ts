@@ -7,6 +7,7 @@ import { freePort } from '../../cli/free-port.ts'
 import { migrate } from '../../migrations/migrate.ts'
 import {
   poolSize,
+  queuePoolSize,
   untilReady,
   workerConcurrency,
   type Chat,
@@ -130,6 +131,7 @@ async function prepare(
   const environment = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL: String(poolSize),
+    QUEUE_POOL: String(queuePoolSize),
     ...(backEnd === 'redis' && { REDIS_URL: servers.redis.url, REDIS_PREFIX: database }),
     ISOBOT_SECRET: randomBytes(32).toString('hex'),
     ISOBOT_ADMIN_TOKEN: token,

@@ -41,6 +41,8 @@ export const workerConcurrency = 100
 export const listenersPerConversation = 100
 /** Connections to PostgreSQL that a process holds for its own statements. */
 export const poolSize = 10
+/** Those that a worker holds for its queue, where that is in PostgreSQL. */
+export const queuePoolSize = 5
 
 /** Waits until a process answers that it is ready. */
 export async function untilReady(url: string): Promise<void> {

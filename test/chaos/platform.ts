@@ -46,6 +46,7 @@ export async function openChaosPlatform(options: PlatformOptions, parts: AsyncDi
     CHAT_RATE_LIMIT_USER: '0',
     CHAT_RATE_LIMIT_INSTALLATION: '0',
     SANDBOX_PROCESSES: '1',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     ...options.environment,
   }
 

@@ -42,7 +42,7 @@ describe('a sandbox process that something has taken over is killed, and the run
     ],
     [
       'when it floods the worker with heartbeats',
-      `flood(() => send({ type: 'pong', rss: 1 }))`,
+      `flood(() => send({ type: 'pong', rss: 1, warm: 1, spare: 1, cold: 1 }))`,
       'it floods the worker',
     ],
     ['when it is ready again and again', `flood(() => send({ type: 'ready' }))`, 'it floods the worker'],
@@ -222,11 +222,23 @@ describe('what a hostile sandbox process says of a run', () => {
   })
 
   test('is a failure of a kind that there is, in texts that can be kept', async () => {
-    const texts = ['name', 'message', 'stack', 'hook'].map((field) => `${field}: 'x'.repeat(1e6)`).join()
+    const texts = ['name', 'message', 'stack', 'hook', 'hooks'].map((field) => `${field}: 'x'.repeat(1e6)`).join()
     const impostor = await saying('', `send({ type: 'failed', run, reason: '__proto__', cpu: 0, ${texts} })`)
     const outcome = await impostor.run(someRun())
     expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed' })
     expect(JSON.stringify(outcome).length).toBeLessThan(30_000)
+  })
+
+  test('was at work in what can be, when it can have been', async () => {
+    const hooks = [1, ['first', 0.5], ['late', 1e12], ['early', -5], ['none'], 'none', [7, 1], ['__proto__', null]]
+    const heard = await saying('', `send({ ...done(run), hooks: ${JSON.stringify(JSON.stringify(hooks))} })`)
+    const outcome = done(await heard.run(someRun()))
+    expect(outcome.hooks.map(({ name }) => name)).toEqual(['first', 'late', 'early'])
+    for (const { start } of outcome.hooks) expect(start >= 0 && start < 60_000).toBe(true)
+    for (const text of ['{', '{}', '7', '[]', '[[1]]', `["x", ["a", 1]]`]) {
+      const impostor = await saying('', `send({ ...done(run), hooks: ${JSON.stringify(text)} })`)
+      expect(done(await impostor.run(someRun())).hooks).toEqual([])
+    }
   })
 
   test('does not get it the code of others, nor its own twice', async () => {

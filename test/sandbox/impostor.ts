@@ -62,14 +62,14 @@ const speech = `
   }
   const send = (frame) => write(framed(JSON.stringify(frame)))
   const log = (run, message) => ({ type: 'log', run, level: 'info', message, timestamp: new Date().toISOString() })
-  const done = (run) => ({ type: 'done', run, result: '{}', state: '{}', cpu: 0 })
+  const done = (run) => ({ type: 'done', run, result: '{}', state: '{}', cpu: 0, hooks: '' })
   /** Does something again and again, for as long as the worker takes what comes of it. */
   const flood = (step) => {
     for (let n = 0; n < 200; n += 1) step(n)
     if (channel.writableLength > 1e6) channel.once('drain', () => flood(step))
     else setImmediate(flood, step)
   }
-  const on = { start() { send({ type: 'ready' }) }, ping() { send({ type: 'pong', rss: 50e6 }) } }
+  const on = { start() { send({ type: 'ready' }) }, ping() { send({ type: 'pong', rss: 50e6, warm: 0, spare: 0, cold: 0 }) } }
   setInterval(() => {}, 1000)
   let received = Buffer.alloc(0)
   channel.on('data', (chunk) => {

@@ -60,6 +60,27 @@ test('processor time is charged to the run that used it', async () => {
   expect(done(await idle).cpuMilliseconds).toBeLessThan(busy.cpuMilliseconds)
 })
 
+test('of runs that begin in one moment the busy one pays, and is the only one to fail when it uses too much', async () => {
+  const bundle = botThat(`
+    const end = performance.now() + Number(event.preview)
+    while (performance.now() < end);
+    await client.createMessage({})`)
+  const begin = (busyMilliseconds: number, place: number) =>
+    Array.from({ length: 12 }, (_, index) => {
+      const preview = String(index === place ? busyMilliseconds : 0)
+      return sandbox.run(messageRun(bundle, { event: { preview }, limits: { cpuMilliseconds: 400 } }))
+    })
+  await Promise.all(begin(0, 0))
+  const costs = (await Promise.all(begin(200, 6))).map((outcome) => done(outcome).cpuMilliseconds)
+  expect(Math.max(...costs.toSpliced(6, 1))).toBeLessThan(costs[6]! / 2)
+
+  const outcomes = await Promise.all(begin(10_000, 6))
+  const failed = outcomes
+    .map((outcome, index) => outcome.status === 'failed' && [index, outcome.reason])
+    .filter(Boolean)
+  expect(failed).toEqual([[6, 'cpu']])
+})
+
 test('many runs of many bots end, each with its own result', async () => {
   const bundles = Array.from({ length: 5 }, (_, index) =>
     botThat(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '#shared/config.ts'
 import { limitEntries } from '#shared/models/code-limits.ts'
 
-const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'limits.md'), 'utf8')
 
 const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
 
@@ -65,8 +65,8 @@ test.each(limitEntries)(
   },
 )
 
-test.each(limitEntries)('%s is in the README as it is', (name, { variable, usual, highest }) => {
-  const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+test.each(limitEntries)('%s is in docs/limits.md as it is', (name, { variable, usual, highest }) => {
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
   expect(rows.find(([, limit]) => limit === `\`${name}\``)?.slice(2, 5)).toEqual([
     `\`SANDBOX_${variable}\``,
     `${usual}`,

@@ -113,7 +113,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
             ({ status }) => status,
             () => 0,
           ),
-        { timeout: 20_000 },
+        { timeout: 50_000 },
       )
       .toBe(200)
     const stream = await fetch(url, { headers: { 'x-user-key': chatter.key } })

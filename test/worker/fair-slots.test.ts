@@ -69,15 +69,3 @@ test('a bot that gives back many slots in a second has all of them, however long
   held = [...held, ...takeAll(slots, 'steady', 50)]
   expect(held).toHaveLength(100)
 })
-
-test('jobs that are put back return one after the other, sooner where the bot’s jobs are quick, each bot’s in a row', () => {
-  let now = 0
-  const slots = new FairSlots(1, () => now)
-  const pauses = (botId: string) => [slots.pause(botId), slots.pause(botId), slots.pause(botId)]
-  expect(pauses('one')).toEqual([100, 110, 120])
-  expect(pauses('two')).toEqual([100, 110, 120])
-  for (let job = 0; job < 250; job++) slots.take('quick')![Symbol.dispose]()
-  expect(pauses('quick')).toEqual([100, 104, 108])
-  now = 1000
-  expect(slots.pause('one')).toBe(100)
-})

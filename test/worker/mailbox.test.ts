@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimNextEvents, endEvents, type EventEnd, type StateChange } from '#shared/store/mailboxes.ts'
+import { endEvents, type EventEnd, type StateChange } from '#shared/store/event-ends.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { createChatter } from '../chatter.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'

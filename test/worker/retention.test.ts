@@ -101,6 +101,45 @@ describe('versions', () => {
   })
 })
 
+test('counts of what became of events are deleted when nobody can look at them any more', async () => {
+  const count = (seconds: number, age: string) =>
+    db().raw(
+      `insert into bot_activity (bot_id, seconds, at, processed, failed, ignored, retried, put_back, handling, waiting)
+       select ?, ?, now() - ?::interval - n * interval '1 second', 1, 0, 0, 0, 0, '{}', '{}' from generate_series(1, 5) n`,
+      [`bot_${age}`, seconds, age],
+    )
+  for (const age of ['1 hour', '3 hours', '7 days', '9 days'])
+    for (const seconds of [60, 900]) await count(seconds, age)
+  await sweep(4)
+  const rows: { seconds: number; bot_id: string }[] = await db()('bot_activity').distinct('seconds', 'bot_id')
+  // The platform's own bots are there too.
+  const left = rows.filter(({ bot_id: botId }) => botId.includes(' ')).map((row) => `${row.seconds} ${row.bot_id}`)
+  expect(left.toSorted()).toEqual(['60 bot_1 hour', '900 bot_1 hour', '900 bot_3 hours', '900 bot_7 days'])
+})
+
+describe('records of the audit log', () => {
+  test('are deleted after a year, a bounded number at a time', async () => {
+    await db()('audit_records').delete()
+    await recordActions(30, '366 days')
+    await recordActions(10, '364 days')
+    const left = () => db()('audit_records').pluck('fields')
+    expect(await openRetention(platform.context, 12).pass()).toBe(true)
+    expect(await left()).toHaveLength(28)
+    await sweep(12)
+    expect(await left()).toEqual(Array.from({ length: 10 }, () => '364 days'))
+  })
+})
+
+/** Records of as many actions, of one age. */
+function recordActions(number: number, age: string) {
+  const ids = Array.from({ length: number }, () => newId('audit'))
+  return db().raw(
+    `insert into audit_records (id, account_id, operation, fields, created_at)
+     select id, 'account_1', 'updateBot', ?, now() - ?::interval from unnest(?::text[]) id`,
+    [age, age, ids],
+  )
+}
+
 /** What an id begins with that was made at a time. */
 function newIdAt(milliseconds: number, prefix = 'evt'): string {
   return `${prefix}_${encodeTime(milliseconds)}`

@@ -22,11 +22,13 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
   }
   if (event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
-  const stages = event.type === messageCreated ? incomingMessageStages : incomingEventStages
-  if (![...stages, turnEndStage].some((stage) => code.hooks.includes(stage))) return undefined
+  const isDeclared = (stage: string) => code.hooks.includes(stage)
+  const stages = (event.type === messageCreated ? incomingMessageStages : incomingEventStages).filter(isDeclared)
+  const atEnd = isDeclared(turnEndStage)
+  if (stages.length === 0 && !atEnd) return undefined
   return {
     code,
-    task: { kind: 'event', event: toEventObject(event), stages: [...stages], finally: turnEndStage },
+    task: { kind: 'event', event: toEventObject(event), stages, ...(atEnd && { finally: turnEndStage }) },
     retry: code.retry,
   }
 }

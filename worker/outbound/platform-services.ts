@@ -12,10 +12,10 @@ export interface Service {
 }
 
 /**
- * The platform's own database, Redis and api, which nobody's request may reach, whatever the operator opened. The api is
+ * The platform's own database, Redis, api and figures, which nobody's request may reach, whatever the operator opened. The api is
  * for those who come in by its public address.
  */
-export function platformServices({ database, redis, http }: Config): Service[] {
+export function platformServices({ database, redis, http, metrics }: Config): Service[] {
   // A client that is never connected: it knows the driver's reading of the URL, with its defaults.
   const { host, port } = new Client(connectionSettings(database))
   // Behind a socket in the file system is a server of this machine, which mostly listens at its port as well.
@@ -23,6 +23,7 @@ export function platformServices({ database, redis, http }: Config): Service[] {
     { host: host.startsWith('/') ? 'localhost' : host, port },
     { host: http.host ?? 'localhost', port: http.port },
   ]
+  if (metrics?.workerPort) services.push({ host: http.host ?? 'localhost', port: metrics.workerPort })
   if (redis) {
     const url = new URL(redis.url)
     services.push({ host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || 6379) })

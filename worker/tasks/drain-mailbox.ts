@@ -4,9 +4,14 @@ import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue.ts'
 import { registrationEnded } from '#shared/registration.ts'
-import { retryEvent, type ClaimedEvent, type EventEnd } from '#shared/store/mailboxes.ts'
+import { retryEvent, type EventEnd } from '#shared/store/event-ends.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
+import type { Activity } from '../activity.ts'
+import type { Failure } from '../failures.ts'
+import { countEvent, observedEvent } from '../observe.ts'
 import { runEvent, type Handled } from '../run-event.ts'
+import { RunRecorder, waitedMilliseconds } from '../run-recorder.ts'
 import { stateChanges, UnfitState } from '../state-changes.ts'
 import type { Tools } from '../worker.ts'
 
@@ -42,18 +47,24 @@ export async function drainMailbox(
 }
 
 /** @returns `wait` when the mailbox must not go on yet */
-async function handleEvent(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
-  const handled = await runEvent(tools, event)
+function handleEvent(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
+  return observedEvent(event, () => handle(tools, event))
+}
+
+async function handle(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
+  const recorder = new RunRecorder()
+  const handled = await runEvent(tools, event, recorder)
   switch (handled.status) {
     case 'interrupted':
+      countEvent(tools, event, 'interrupted', recorder.now)
       throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
     case 'ignored':
-      await end(tools, event, { status: 'ignored', states: [], logs: handled.logs })
+      await end(tools, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
       return 'go on'
     case 'failed':
-      return fail(tools, event, handled)
+      return fail(tools, event, handled, recorder)
     case 'done':
-      return finish(tools, event, handled)
+      return finish(tools, event, handled, recorder)
   }
 }
 
@@ -61,18 +72,20 @@ async function finish(
   tools: Tools,
   event: ClaimedEvent,
   handled: Handled & { status: 'done' },
+  recorder: RunRecorder,
 ): Promise<'go on' | 'wait'> {
   const { logs, result, state } = handled
   try {
     const states = state ? stateChanges(event, state) : []
-    await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) })
+    await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
     return 'go on'
   } catch (error) {
     const unfit = error instanceof UnfitState ? error : isUnstorable(error) && new UnfitState(unstorableText)
     if (!unfit) throw error
     const reason = `result: ${unfit.message}`
     const { retry } = handled
-    return fail(tools, event, { status: 'failed', logs, failure: { reason, details: reason }, retry })
+    const failure = { reason, details: reason, kind: 'result' } as const
+    return fail(tools, event, { status: 'failed', logs, failure, retry }, recorder)
   }
 }
 
@@ -81,17 +94,22 @@ async function fail(
   tools: Tools,
   event: ClaimedEvent,
   handled: Handled & { status: 'failed' },
+  recorder: RunRecorder,
 ): Promise<'go on' | 'wait'> {
   const { failure, retry, result } = handled
   const { reason, details } = failure
   const logs: LogLine[] = [...handled.logs, { timestamp: new Date().toISOString(), level: 'error', message: details }]
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
-    const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, logs })
-    if (isOurs) await tools.queue.wakeLater('event', event.mailbox, event.bot_id, delay)
+    const runs = recorder.finish(event, 'retried', failure)
+    const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, runs, logs })
+    if (isOurs) {
+      count(tools, event, 'retried', recorder)
+      await tools.queue.wakeLater('event', event.mailbox, event.bot_id, delay)
+    }
     return 'wait'
   }
-  await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs, result })
+  await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs, result }, recorder, failure)
   return 'go on'
 }
 
@@ -100,14 +118,33 @@ function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boo
   return type === actionTriggered || installationId !== null
 }
 
-async function end(tools: Tools, event: ClaimedEvent, how: Omit<EventEnd, 'id' | 'attempt'>): Promise<void> {
+async function end(
+  tools: Tools,
+  event: ClaimedEvent,
+  how: Omit<EventEnd, 'id' | 'attempt' | 'runs'>,
+  recorder: RunRecorder,
+  failure?: Failure,
+): Promise<void> {
   const { mailboxes, log, db } = tools
   const registered = await endRegistration(tools, event, how)
   const logs = [...how.logs, ...registered]
-  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, logs })
+  // Of what nobody was called for there is nothing to tell.
+  const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
+  const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, ...runs, logs })
+  if (isOurs) count(tools, event, how.status, recorder)
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
   if (isAwaited(event)) await tellOutcome(tools, event.id)
+}
+
+function count(
+  tools: Tools,
+  event: ClaimedEvent,
+  outcome: Parameters<Activity['ended']>[1],
+  recorder: RunRecorder,
+): void {
+  countEvent(tools, event, outcome, recorder.now)
+  tools.activity.ended(event.bot_id, outcome, { handling: recorder.now, waiting: waitedMilliseconds(event) })
 }
 
 async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventEnd, 'status' | 'failureReason'>) {

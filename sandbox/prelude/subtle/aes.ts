@@ -1,32 +1,21 @@
 import { cbc, ctr, gcm } from '@noble/ciphers/aes.js'
 import { concatenate } from '../blob.ts'
-import { assertKind, decodeMember, encodeBase64Url } from './base64url.ts'
 import {
-  CryptoKey,
   dataError,
-  notSupported,
   operationError,
   toBytes,
   type Algorithm,
+  type CryptoKey,
   type Family,
   type Imported,
-  type JsonWebKey,
 } from './key.ts'
+import { exportOctets, importOctets, octetsOf } from './octets.ts'
 
 export const family: Family = {
   usages: { secret: ['encrypt', 'decrypt'] },
-  importKey(format, data, algorithm) {
-    if (format === 'raw') return toKey(data as Uint8Array, algorithm)
-    if (format !== 'jwk') throw notSupported('Keys of AES are raw or JSON Web Keys')
-    assertKind(data as JsonWebKey, 'oct')
-    return toKey(decodeMember(data as JsonWebKey, 'k'), algorithm)
-  },
-  exportKey(format, key) {
-    const bytes = bytesOf(key)
-    if (format === 'raw') return bytes
-    if (format !== 'jwk') throw notSupported('Keys of AES are raw or JSON Web Keys')
-    return { kty: 'oct', k: encodeBase64Url(bytes), alg: `A${bytes.length * 8}${key.algorithm.name.slice(-3)}` }
-  },
+  importKey: (format, data, algorithm) => toKey(importOctets('AES', format, data), algorithm),
+  exportKey: (format, key) =>
+    exportOctets('AES', format, key, () => `A${octetsOf(key).length * 8}${key.algorithm.name.slice(-3)}`),
   generateKey(algorithm) {
     const bytes = Number(algorithm['length']) / 8
     if (![16, 24, 32].includes(bytes)) throw operationError('Keys of AES have 128, 192 or 256 bits')
@@ -48,10 +37,6 @@ function toKey(material: Uint8Array, { name }: Algorithm): Imported {
   return { type: 'secret', algorithm: { name, length: material.length * 8 }, material }
 }
 
-function bytesOf(key: CryptoKey): Uint8Array {
-  return CryptoKey.materialOf(key) as Uint8Array
-}
-
 interface Cipher {
   encrypt(data: Uint8Array): Uint8Array
   decrypt(data: Uint8Array): Uint8Array
@@ -59,17 +44,17 @@ interface Cipher {
 
 function cipherOf(algorithm: Algorithm, key: CryptoKey): Cipher {
   if (algorithm.name === 'AES-CTR') {
-    const convert = (data: Uint8Array) => convertCounting(algorithm, bytesOf(key), data)
+    const convert = (data: Uint8Array) => convertCounting(algorithm, octetsOf(key), data)
     return { encrypt: convert, decrypt: convert }
   }
   const iv = toBytes(algorithm['iv'], 'algorithm.iv')
   if (algorithm.name === 'AES-CBC') {
     if (iv.length !== 16) throw operationError('The iv of AES-CBC has 16 bytes')
-    return cbc(bytesOf(key), iv)
+    return cbc(octetsOf(key), iv)
   }
   const { additionalData, tagLength = 128 } = algorithm
   if (tagLength !== 128) throw operationError('The tag of AES-GCM has 128 bits here')
-  return gcm(bytesOf(key), iv, additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData'))
+  return gcm(octetsOf(key), iv, additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData'))
 }
 
 const blockBytes = 16

@@ -1,6 +1,6 @@
 import { createPostgresBackend, createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
 import { Redis } from 'ioredis'
-import { workerConcurrency } from '../system.ts'
+import { queuePoolSize, workerConcurrency } from '../system.ts'
 import { environment } from './environment.ts'
 
 /** A message on its way to the worker. */
@@ -18,7 +18,7 @@ export function openFloorQueue(): (job: MessageJob) => Promise<unknown> {
 
 /** Opens the receiving end: `work` is called for each job. */
 export function openFloorWorker(work: (job: MessageJob) => Promise<void>): void {
-  const { Worker, connection } = backend(5)
+  const { Worker, connection } = backend(queuePoolSize)
   const worker = new Worker<MessageJob>('floor', ({ data }) => work(data), {
     connection,
     concurrency: workerConcurrency,

@@ -12,7 +12,7 @@ export const wallMilliseconds = 3000
 
 /** Small, so that what meets a limit meets it soon. */
 const limits = {
-  SANDBOX_CPU_MS: '400',
+  SANDBOX_CPU_MS: '200',
   SANDBOX_WALL_MS: String(wallMilliseconds),
   SANDBOX_HEAP_MB: '32',
   // Warm isolates make room from here on, so that what stays is not theirs.
@@ -30,7 +30,7 @@ const workerEnvironment = {
 }
 
 /** The neighbour is spoken to without a pause; between two messages pass these. */
-const pauseMilliseconds = 40
+const pauseMilliseconds = 100
 
 /** What the worker and its sandbox processes may hold when nothing hostile runs any more. */
 const workerMegabytes = 300

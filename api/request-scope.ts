@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { Request as Asked } from '#shared/answer.ts'
+import type { Caller } from '#shared/caller.ts'
+import type { Context } from '#shared/context.ts'
+import { addLogFields, inLogScope, type LogFields } from '#shared/log-scope.ts'
+import { interfaceOf } from '#shared/openapi/interfaces.ts'
+import type { Operation } from '#shared/operation.ts'
+import { openedTracing } from '#shared/tracing.ts'
+
+/** What names a request in the log and the answer; routers and clients send one, or it is given one here. */
+export const requestIdHeader = 'X-Request-Id'
+
+/** Long enough for any router's, and nothing that could be taken for something else in a line of the log. */
+const requestId = /^[\w.:+=/-]{1,128}$/
+
+/** What a request came to be about; the fields are those of its lines in the log. */
+interface Scope extends LogFields {
+  requestId: string
+  /** For instance `chat.createMessage`. */
+  operation?: string
+}
+
+/**
+ * Answers each request in a scope of its own: whatever is logged for it bears its id, what it took is counted, and, where
+ * that is on, traced.
+ */
+export function scopeRequests({ log, metrics }: Context, handle: RequestListener): RequestListener {
+  return (request, response) => {
+    const scope: Scope = { requestId: idOf(request) }
+    response.setHeader(requestIdHeader, scope.requestId)
+    const { method = '', url = '' } = request
+    const path = url.split('?', 1)[0]!
+    const begin = performance.now()
+    const tracing = openedTracing()
+    const span = tracing?.request(method, request.headers, { 'http.request.method': method, 'url.path': path })
+    if (span && tracing) scope['traceId'] = span.run(() => tracing.traceId())
+
+    response.once('close', () => {
+      const milliseconds = performance.now() - begin
+      const status = response.writableFinished || response.headersSent ? response.statusCode : goneStatus
+      const { operation = 'none' } = scope
+      const isStream = response.getHeader('content-type') === 'text/event-stream'
+      if (!isStream) metrics.requests.observe({ operation, status: String(status) }, milliseconds / 1000)
+      span?.end(`${method} ${operation}`, { 'http.response.status_code': status, ...spanFields(scope) }, status >= 500)
+      if (!log.isLevelEnabled('debug')) return
+      inLogScope(scope, () => log.debug({ method, path, status, milliseconds: round(milliseconds) }, 'Answered'))
+    })
+    const work = () => inLogScope(scope, () => handle(request, response))
+    if (span) span.run(work)
+    else work()
+  }
+}
+
+/** Does in a scope of its own what a request asks for that is to become a WebSocket. */
+export function scopeUpgrade(request: IncomingMessage, work: (requestId: string) => void): void {
+  const requestId = idOf(request)
+  inLogScope({ requestId }, () => work(requestId))
+}
+
+/** What routers write down for a client that has not waited for its answer. */
+const goneStatus = 499
+
+/** The id that a request names, or a new one. */
+function idOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && requestId.test(given) ? given : randomUUID()
+}
+
+/** Has what a request is for and whose it is go with what is logged of it. */
+export function noting(identify: Asked['identify']): Asked['identify'] {
+  return async (operation, parameters) => {
+    addLogFields({ operation: labelOf(operation) })
+    const caller = await identify(operation, parameters)
+    addLogFields(fieldsOf(caller))
+    return caller
+  }
+}
+
+function fieldsOf(caller: Caller): LogFields {
+  switch (caller.kind) {
+    case 'visitor':
+      return { botId: caller.installation.bot_id }
+    case 'user':
+      return { botId: caller.installation.bot_id, userId: caller.knownId }
+    case 'bot':
+      return { botId: caller.botId, ...(caller.installation && { installationId: caller.installation.id }) }
+    case 'account':
+      return { accountId: caller.accountId }
+    case 'administrator':
+      return { workspaceId: caller.workspaceId, accountId: caller.accountId }
+  }
+}
+
+const labels = new WeakMap<Operation, string>()
+
+/** The name of an operation among those of all interfaces. */
+function labelOf(operation: Operation): string {
+  const known = labels.get(operation)
+  if (known !== undefined) return known
+  const label = `${interfaceOf(operation.path).name}.${operation.name}`
+  labels.set(operation, label)
+  return label
+}
+
+function spanFields({ requestId: id, botId, workspaceId }: Scope) {
+  return { 'isobot.request_id': id, 'isobot.bot_id': botId, 'isobot.workspace_id': workspaceId }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}

@@ -1,0 +1,115 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+/**
+ * Figures of this process for Prometheus. No label has a value that users, bots or code choose: the number of series is
+ * bounded by what is written here and by the list of operations.
+ *
+ * An observation takes 0.2 to 0.7 µs, so all that is counted and noted of a message and its reply takes some 8 µs of its 2,800.
+ */
+export interface Metrics {
+  registry: Registry
+  /** HTTP requests; `operation` is for instance `chat.createMessage`, and `none` where the request got to none. */
+  requests: Histogram<'operation' | 'status'>
+  streams: Gauge
+  events: Counter<'outcome'>
+  queueSeconds: Histogram
+  handlingSeconds: Histogram
+  /** Runs of bot code, by how they ended: `done`, `interrupted`, or the limit or error that they failed of. */
+  runs: Counter<'outcome'>
+  processorSeconds: Counter
+  /** Calls of the platform by bot code. */
+  hostCalls: Histogram<'operation' | 'status'>
+  outboundRequests: Counter<'outcome'>
+  jobs: Counter<'job' | 'outcome'>
+  putBacks: Counter
+  locksLost: Counter
+  isolateStarts: Counter<'kind'>
+  sandboxKills: Counter<'cause'>
+  /** Adds a figure that is looked up when somebody asks. One of the same name takes the place of the former. */
+  gauge<Label extends string>(options: GaugeOptions<Label>): void
+}
+
+export interface GaugeOptions<Label extends string> {
+  name: string
+  help: string
+  labels?: readonly Label[]
+  /** What it is now, for each combination of labels. Rejects when that cannot be found out; then there is no figure. */
+  read(): Reading<Label>[] | Promise<Reading<Label>[]>
+}
+
+export type Reading<Label extends string> = [labels: Partial<Record<Label, string>>, value: number]
+
+/** From a thousandth of a second, which a stored message takes, to the longest that anybody waits. */
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** Bots may wait for others for minutes. */
+const handlingBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+const queueBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
+
+/** @param isRead whether anybody may ask; otherwise the figures of Node itself are not gathered */
+export function openMetrics(isRead: boolean): Metrics {
+  const registry = new Registry()
+  if (isRead) collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+    new Counter<Label>({ name: `isobot_${name}`, help, labelNames, registers })
+  const histogram = <Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: Label[] = [],
+  ) => new Histogram<Label>({ name: `isobot_${name}`, help, buckets, labelNames, registers })
+
+  return {
+    registry,
+    requests: histogram('http_request_duration_seconds', 'Time to answer HTTP requests', requestBuckets, [
+      'operation',
+      'status',
+    ]),
+    streams: new Gauge({ name: 'isobot_streams_open', help: 'Streams of conversations that are open', registers }),
+    events: counter('events_total', 'Events whose handling ended, by how', ['outcome']),
+    queueSeconds: histogram('event_queue_seconds', 'Time events waited until their first run', queueBuckets),
+    handlingSeconds: histogram('event_handling_seconds', 'Time from the claim of an event to its end', handlingBuckets),
+    runs: counter('runs_total', 'Runs of bot code, by how they ended', ['outcome']),
+    processorSeconds: counter('runs_processor_seconds_total', 'Processor time that bot code used'),
+    hostCalls: histogram('host_call_duration_seconds', 'Time to answer calls of bot code', requestBuckets, [
+      'operation',
+      'status',
+    ]),
+    outboundRequests: counter(
+      'outbound_requests_total',
+      'Requests of bot code to the world outside, by how they ended',
+      ['outcome'],
+    ),
+    jobs: counter('jobs_total', 'Jobs taken from the queue, by how they ended', ['job', 'outcome']),
+    putBacks: counter('job_put_backs_total', 'Jobs put back because their bot had its share of the worker'),
+    locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew their hold in time'),
+    isolateStarts: counter('isolate_starts_total', 'Runs by the isolate they got: warm, from the spare one, or cold', [
+      'kind',
+    ]),
+    sandboxKills: counter('sandbox_kills_total', 'Sandbox processes that were killed or died, by cause', ['cause']),
+    gauge: (options) => addGauge(registry, options),
+  }
+}
+
+function addGauge<Label extends string>(
+  registry: Registry,
+  { name, help, labels = [], read }: GaugeOptions<Label>,
+): void {
+  registry.removeSingleMetric(`isobot_${name}`)
+  const gauge = new Gauge<Label>({
+    name: `isobot_${name}`,
+    help,
+    labelNames: labels,
+    registers: [],
+    async collect() {
+      this.reset()
+      try {
+        for (const [values, value] of await read()) this.set(values, value)
+      } catch {
+        // Who needs it has said why; here it shows by its absence.
+        if (labels.length === 0) this.remove()
+      }
+    },
+  })
+  registry.registerMetric(gauge)
+}

@@ -1,0 +1,208 @@
+import { addCounts, percentile, type DurationCounts } from '../durations.ts'
+import type { Infer } from '../schema.ts'
+import type { ActivityRow } from '../store/activity.ts'
+import type { BotHealthRow, WaitingRow } from '../store/bot-health.ts'
+
+const count = { type: 'integer' } as const
+const time = { type: 'string', format: 'date-time' } as const
+const milliseconds = { type: 'number', nullable: true } as const
+
+const outcomes = {
+  processed: count,
+  failed: { ...count, description: 'For good.' },
+  ignored: { ...count, description: 'There was nobody to handle them.' },
+  retried: { ...count, description: 'Runs that failed and are tried again.' },
+} as const
+const outcomeNames = ['processed', 'failed', 'ignored', 'retried'] as const
+
+const state = {
+  versionId: { type: 'string', description: 'The version in service.' },
+  disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' },
+  lastEventAt: time,
+  waiting: { ...count, description: 'Events that are due and not handled.' },
+  oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' },
+} as const
+
+const quality = {
+  events: { type: 'object', additionalProperties: false, required: outcomeNames, properties: outcomes },
+  errorRate: {
+    ...milliseconds,
+    description: 'The part of the events that failed, of those that were handled; null where there were none.',
+  },
+  p50: { ...milliseconds, description: 'How long handling took half of the events at most, in milliseconds.' },
+  p95: { ...milliseconds, description: 'How long it took 95 % of them at most. Right to about an eighth.' },
+} as const
+
+/** How a bot is, in a list. */
+export const botHealthSummary = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['botId', 'name', 'events', 'eventsPerMinute', 'errorRate', 'p50', 'p95', 'waiting'],
+  properties: {
+    botId: { type: 'string' },
+    name: { type: 'string' },
+    ...quality,
+    eventsPerMinute: {
+      type: 'array',
+      items: { type: 'integer' },
+      description: 'For each minute of the last hour how many events were handled, the minute under way last.',
+    },
+    ...state,
+  },
+} as const
+
+const bucket = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['at', ...outcomeNames, 'putBack', 'p50', 'p95', 'queueP50', 'queueP95'],
+  properties: {
+    at: { ...time, description: 'Its begin.' },
+    ...outcomes,
+    putBack: { ...count, description: 'Wake-ups that had to wait since the bot had its share of a worker.' },
+    p50: milliseconds,
+    p95: milliseconds,
+    queueP50: milliseconds,
+    queueP95: milliseconds,
+  },
+} as const
+
+/** The windows that can be looked at, in buckets of so many seconds, and by which periods their activity is kept. */
+export const windows = {
+  '1h': { seconds: 60, buckets: 60, kept: 60 },
+  '24h': { seconds: 15 * 60, buckets: 96, kept: 900 },
+  '7d': { seconds: 2 * 3600, buckets: 84, kept: 900 },
+} as const
+export type Window = keyof typeof windows
+export const windowInput = { enum: ['1h', '24h', '7d'], default: '24h' } as const
+
+/** How a bot is and was. */
+export const botHealth = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'window',
+    'from',
+    'to',
+    'bucketSeconds',
+    'events',
+    'errorRate',
+    'p50',
+    'p95',
+    'queueP50',
+    'queueP95',
+    'waiting',
+    'buckets',
+  ],
+  properties: {
+    window: { enum: ['1h', '24h', '7d'] },
+    from: time,
+    to: time,
+    bucketSeconds: count,
+    ...quality,
+    queueP50: { ...milliseconds, description: 'How long half of the events had waited for a worker at most.' },
+    queueP95: milliseconds,
+    ...state,
+    buckets: { type: 'array', items: bucket },
+  },
+} as const
+
+/** When a window begins that ends now; all of its buckets have the full length but the last, which is under way. */
+export function beginOf({ seconds, buckets }: { seconds: number; buckets: number }, now = Date.now()): Date {
+  const width = seconds * 1000
+  return new Date((Math.floor(now / width) - buckets + 1) * width)
+}
+
+/** @param rows of the bot, by minutes */
+export function toBotHealthSummary(
+  row: BotHealthRow,
+  rows: ActivityRow[],
+  waiting: WaitingRow | undefined,
+  from: Date,
+): Infer<typeof botHealthSummary> {
+  const minutes = bucketsOf(rows, from, windows['1h'])
+  return {
+    botId: row.id,
+    name: row.name,
+    ...qualityOf(rows),
+    eventsPerMinute: minutes.map((minute) => {
+      const { processed, failed, ignored } = sumOf(minute)
+      return processed + failed + ignored
+    }),
+    ...stateOf(row, waiting),
+  }
+}
+
+/** @param rows of the bot, by the periods that the window is kept by */
+export function toBotHealth(
+  row: BotHealthRow,
+  rows: ActivityRow[],
+  waiting: WaitingRow | undefined,
+  { window, from, to }: { window: Window; from: Date; to: Date },
+): Infer<typeof botHealth> {
+  const { seconds } = windows[window]
+  const [queueP50, queueP95] = percentilesOf(rows.map((each) => each.waiting))
+  return {
+    window,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    bucketSeconds: seconds,
+    ...qualityOf(rows),
+    queueP50,
+    queueP95,
+    ...stateOf(row, waiting),
+    buckets: bucketsOf(rows, from, windows[window]).map((each, index) =>
+      toBucket(each, new Date(from.getTime() + index * seconds * 1000)),
+    ),
+  }
+}
+
+function toBucket(rows: ActivityRow[], at: Date): Infer<typeof bucket> {
+  const [p50, p95] = percentilesOf(rows.map((row) => row.handling))
+  const [queueP50, queueP95] = percentilesOf(rows.map((row) => row.waiting))
+  return { at: at.toISOString(), ...sumOf(rows), putBack: total(rows, 'put_back'), p50, p95, queueP50, queueP95 }
+}
+
+/** What happened in each bucket. */
+function bucketsOf(
+  rows: ActivityRow[],
+  from: Date,
+  { seconds, buckets }: { seconds: number; buckets: number },
+): ActivityRow[][] {
+  const places = Map.groupBy(rows, ({ at }) => Math.floor((at.getTime() - from.getTime()) / (seconds * 1000)))
+  return Array.from({ length: buckets }, (_none, index) => places.get(index) ?? [])
+}
+
+function qualityOf(rows: ActivityRow[]) {
+  const events = sumOf(rows)
+  const handled = events.processed + events.failed
+  const [p50, p95] = percentilesOf(rows.map((row) => row.handling))
+  return { events, errorRate: handled === 0 ? null : Number((events.failed / handled).toFixed(4)), p50, p95 }
+}
+
+function sumOf(rows: ActivityRow[]) {
+  return {
+    processed: total(rows, 'processed'),
+    failed: total(rows, 'failed'),
+    ignored: total(rows, 'ignored'),
+    retried: total(rows, 'retried'),
+  }
+}
+
+function total(rows: ActivityRow[], name: (typeof outcomeNames)[number] | 'put_back'): number {
+  return rows.reduce((sum, row) => sum + row[name], 0)
+}
+
+function percentilesOf(counts: DurationCounts[]): [p50: number | null, p95: number | null] {
+  const all = addCounts(counts)
+  return [percentile(all, 0.5), percentile(all, 0.95)]
+}
+
+function stateOf(row: BotHealthRow, waiting: WaitingRow | undefined) {
+  return {
+    ...(row.version_id !== null && { versionId: row.version_id }),
+    ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+    ...(row.last_event_at && { lastEventAt: row.last_event_at.toISOString() }),
+    waiting: waiting?.waiting ?? 0,
+    ...(waiting?.oldest_at && { oldestWaitingAt: waiting.oldest_at.toISOString() }),
+  }
+}

@@ -1,0 +1,244 @@
+import type { Infer } from '../schema.ts'
+import type { TimelineRow } from '../store/event-timeline.ts'
+import type { DescribedLogRow } from '../store/logs.ts'
+import type { MessageRow } from '../store/tables.ts'
+import { eventStatuses } from './event.ts'
+import { unreplayable } from './failed-event.ts'
+import { logLine, toLogLine } from './log-line.ts'
+import { previewOf } from './payload.ts'
+import { stepKinds, type RunRecord } from './run-record.ts'
+
+const time = { type: 'string', format: 'date-time' } as const
+const milliseconds = { type: 'number' } as const
+
+const fields = {
+  id: { type: 'string' },
+  type: { type: 'string' },
+  direction: { enum: ['incoming', 'outgoing'] },
+  status: { enum: eventStatuses },
+  preview: { type: 'string', description: 'The beginning of what was said, as plain text. Not for viewers.' },
+  conversationId: { type: 'string' },
+  userId: { type: 'string' },
+  messageId: { type: 'string' },
+  integration: { type: 'string', description: 'Which one it came through.' },
+  installationAlias: {
+    type: 'string',
+    description: 'What the integration is installed as whose code handles it; absent where the bot’s own does.',
+  },
+  attempts: { type: 'integer', description: 'How often it was run, those runs included that were interrupted.' },
+  failureReason: { type: 'string', nullable: true },
+  hook: { type: 'string', description: 'The hook or other function that failed last.' },
+  versionId: { type: 'string', description: 'The bot’s version that ran last.' },
+  isReplayable: { type: 'boolean', description: 'Whether it failed and can be handled anew: see replayFailedEvent.' },
+  createdAt: time,
+  startedAt: { ...time, description: 'When its last run began.' },
+  endedAt: time,
+  queueMilliseconds: { ...milliseconds, description: 'How long it had been due when its last run began.' },
+  milliseconds: { ...milliseconds, description: 'How long its last run took.' },
+  cpuMilliseconds: { ...milliseconds, description: 'Processor time of its last run.' },
+} as const
+
+const required = [
+  'id',
+  'type',
+  'direction',
+  'status',
+  'attempts',
+  'failureReason',
+  'isReplayable',
+  'createdAt',
+] as const
+
+/** An event in a timeline. */
+export const timelineEvent = { type: 'object', additionalProperties: false, required, properties: fields } as const
+
+const runError = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['reason', 'message'],
+  properties: {
+    reason: { type: 'string', description: 'error, or the limit that was met.' },
+    hook: { type: 'string' },
+    message: { type: 'string' },
+  },
+} as const
+
+const step = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['kind', 'name', 'start', 'milliseconds', 'depth'],
+  properties: {
+    kind: {
+      enum: stepKinds,
+      description:
+        'load: getting the isolate ready; hook and action: code of the bot or an integration; call: of the platform; ' +
+        'fetch: a request to the world outside.',
+    },
+    name: { type: 'string' },
+    start: { ...milliseconds, description: 'Since the run began.' },
+    milliseconds,
+    depth: { type: 'integer', description: 'How many others it is within.' },
+    status: { type: 'integer', description: 'Of the answer.' },
+    failure: { type: 'string', description: 'Why there was no answer.' },
+  },
+} as const
+
+const run = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['attempt', 'startedAt', 'outcome', 'queueMilliseconds', 'milliseconds', 'steps', 'stepsLeftOut'],
+  properties: {
+    attempt: { type: 'integer' },
+    startedAt: time,
+    outcome: { enum: ['processed', 'failed', 'ignored', 'retried'] },
+    versionId: { type: 'string' },
+    queueMilliseconds: milliseconds,
+    milliseconds,
+    cpuMilliseconds: milliseconds,
+    error: runError,
+    steps: { type: 'array', items: step, description: 'What took time, in the order in which it began: 60 at most.' },
+    stepsLeftOut: { type: 'integer' },
+  },
+} as const
+
+/** The same with all that is known of it. */
+export const timelineEventDetails = {
+  type: 'object',
+  additionalProperties: false,
+  required: [...required, 'payload', 'availableAt', 'runs', 'logs'],
+  properties: {
+    ...fields,
+    payload: { type: 'object' },
+    result: { description: 'What an action or an integration answered.' },
+    availableAt: { ...time, description: 'When it was, or is, due.' },
+    message: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['id', 'type', 'payload', 'createdAt'],
+      properties: { id: { type: 'string' }, type: { type: 'string' }, payload: { type: 'object' }, createdAt: time },
+    },
+    runs: {
+      type: 'array',
+      items: run,
+      description: 'How it was run, oldest first: the last five. Runs that were interrupted leave nothing.',
+    },
+    error: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['message'],
+      properties: {
+        message: { type: 'string' },
+        stack: { type: 'string', description: 'With the author’s own files and lines.' },
+      },
+    },
+    logs: { type: 'array', items: logLine, description: 'What its runs logged, oldest first: at most 1,000 lines.' },
+  },
+} as const
+
+const previewCharacters = 200
+
+/** How an event is shown. */
+export interface TimelineView {
+  /** Whether the one it is shown to may see what was said. */
+  showsContents: boolean
+  /** When an event must have failed to be replayed: its journal is kept no longer. */
+  oldestReplayable: Date
+}
+
+export function toTimelineEvent(row: TimelineRow, view: TimelineView): Infer<typeof timelineEvent> {
+  const last = row.runs?.at(-1)
+  const { started_at: startedAt, ended_at: endedAt, available_at: availableAt } = row
+  const isReplayable =
+    row.status === 'failed' && !unreplayable.includes(row.type) && endedAt !== null && endedAt > view.oldestReplayable
+  return {
+    id: row.id,
+    type: row.type,
+    direction: row.direction,
+    status: row.status,
+    ...(view.showsContents && { preview: toPreview(row) }),
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.user_id !== null && { userId: row.user_id }),
+    ...(row.message_id !== null && { messageId: row.message_id }),
+    ...(row.integration !== null && { integration: row.integration }),
+    ...(row.installation_alias !== null && { installationAlias: row.installation_alias }),
+    attempts: row.attempt,
+    failureReason: row.failure_reason,
+    ...(row.failure_reason !== null && last?.error?.hook !== undefined && { hook: last.error.hook }),
+    ...(last?.version !== undefined && { versionId: last.version }),
+    isReplayable,
+    createdAt: row.created_at.toISOString(),
+    ...(startedAt && {
+      startedAt: startedAt.toISOString(),
+      queueMilliseconds: Math.max(0, startedAt.getTime() - availableAt.getTime()),
+    }),
+    ...(endedAt && { endedAt: endedAt.toISOString() }),
+    ...tookOf(row),
+    ...(last?.cpu !== undefined && { cpuMilliseconds: last.cpu }),
+  }
+}
+
+/** Of what has no record (nobody was called, or it is older than records are), as the rows tell it. */
+function tookOf({ runs, started_at: startedAt, ended_at: endedAt }: TimelineRow): { milliseconds?: number } {
+  const took = runs?.at(-1)?.took
+  if (took !== undefined) return { milliseconds: took }
+  return startedAt && endedAt ? { milliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()) } : {}
+}
+
+function toPreview({ message_type: type, message_payload: payload, ...row }: TimelineRow): string {
+  const content = type === null ? { type: row.type, payload: row.payload } : { type, payload: payload ?? {} }
+  return previewOf(content).slice(0, previewCharacters).toWellFormed()
+}
+
+export function toTimelineEventDetails(
+  row: TimelineRow,
+  { message, logs }: { message: MessageRow | undefined; logs: DescribedLogRow[] },
+  view: TimelineView,
+): Infer<typeof timelineEventDetails> {
+  return {
+    ...toTimelineEvent(row, view),
+    payload: row.payload,
+    ...(row.result !== null && { result: row.result }),
+    availableAt: row.available_at.toISOString(),
+    ...(message && {
+      message: {
+        id: message.id,
+        type: message.type,
+        payload: message.payload,
+        createdAt: message.created_at.toISOString(),
+      },
+    }),
+    runs: (row.runs ?? []).map(toRun),
+    ...(row.failure_reason !== null && { error: toError(row.failure_reason, logs) }),
+    logs: logs.map(toLogLine),
+  }
+}
+
+function toRun(record: RunRecord): Infer<typeof run> {
+  return {
+    attempt: record.attempt,
+    startedAt: record.at,
+    outcome: record.outcome,
+    ...(record.version !== undefined && { versionId: record.version }),
+    queueMilliseconds: record.waited,
+    milliseconds: record.took,
+    ...(record.cpu !== undefined && { cpuMilliseconds: record.cpu }),
+    ...(record.error && { error: record.error }),
+    steps: (record.steps ?? []).map(([kind, name, start, took, depth, answer]) => ({
+      kind,
+      name,
+      start,
+      milliseconds: took,
+      depth,
+      ...(typeof answer === 'number' && { status: answer }),
+      ...(typeof answer === 'string' && { failure: answer }),
+    })),
+    stepsLeftOut: record.leftOut ?? 0,
+  }
+}
+
+/** The last line of the event's log that begins with the reason has the stack below it. */
+function toError(message: string, logs: DescribedLogRow[]): { message: string; stack?: string } {
+  const line = logs.findLast((each) => each.level === 'error' && each.message.startsWith(message))
+  const stack = line?.message.slice(message.length).trim()
+  return { message, ...(stack && { stack }) }
+}

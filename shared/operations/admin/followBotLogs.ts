@@ -1,0 +1,87 @@
+import { pageInput } from '../../cursor.ts'
+import { ApiError } from '../../errors.ts'
+import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
+import { operation } from '../../operation.ts'
+import { pageOfLogs } from '../../store/logs.ts'
+import { logPlace, newLogs, type LogPlace } from '../../store/new-logs.ts'
+import { findOwnBot } from './find-version.ts'
+
+export const followBotLogs = operation({
+  name: 'followBotLogs',
+  description:
+    'Gives what a bot has logged since the last call, whose `next` is this one’s `after`: each line once, whichever ' +
+    'process answers. The first call, without it, gives the last lines. Made to be asked again each second.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/logs/new',
+  access: 'viewer',
+  errors: ['ResourceNotFound', 'InvalidQuery'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: {
+      id: { type: 'string' },
+      after: { type: 'string', description: 'The `next` of the call before.' },
+      pageSize: { ...pageInput.pageSize, description: 'Lines of the first call; 20 unless given.' },
+      level: { enum: logLevels, description: 'The least level: lines of higher ones are given too.' },
+      eventId: { type: 'string' },
+      conversationId: { type: 'string' },
+      messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['logs', 'next', 'isCut'],
+    properties: {
+      logs: { type: 'array', items: logLine, description: 'In the order in which they were stored.' },
+      next: { type: 'string' },
+      isCut: { type: 'boolean', description: 'More came than an answer holds: see getBotLogs for the older ones.' },
+    },
+  },
+
+  async handle(context, { id, after, pageSize = defaultLines, level, eventId, conversationId, messageContains }) {
+    const { db } = context
+    await findOwnBot(context, id)
+    const levels = level && logLevels.slice(logLevels.indexOf(level))
+    const filter = { levels, eventId, conversationId, words: messageContains }
+    if (after !== undefined) {
+      const { rows, place, isCut } = await newLogs(db, id, filter, { after: unpack(after), limit: mostLines })
+      return { logs: rows.map(toLogLine), next: pack(place), isCut }
+    }
+    const place = await logPlace(db)
+    // What is stored from now on is for the next call.
+    const given = {
+      timeStart: new Date(0).toISOString(),
+      seenAt: place.snapshot,
+      levels,
+      eventId,
+      conversationId,
+      messageContains,
+    }
+    const { rows } = await pageOfLogs(db, id, given, { limit: pageSize })
+    return { logs: rows.map(toLogLine).toReversed(), next: pack(place), isCut: false }
+  },
+})
+
+const defaultLines = 20
+/** Lines of one answer. */
+const mostLines = 1000
+
+function pack({ snapshot, id }: LogPlace): string {
+  return Buffer.from(`${id} ${snapshot}`).toString('base64url')
+}
+
+function unpack(text: string): LogPlace {
+  const place = Buffer.from(text, 'base64url').toString()
+  const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:[\d,]*)$/.exec(place) ?? []
+  if (snapshot === undefined || id === undefined) throw noPlace()
+  return { snapshot, id }
+}
+
+function noPlace(): ApiError {
+  return new ApiError(
+    'InvalidQuery',
+    '`after` is none that a call gave as `next`: leave it out to begin with the last lines',
+  )
+}

@@ -1,0 +1,48 @@
+import { ApiError } from '../../errors.ts'
+import { oldestReplayable } from '../../failed-events.ts'
+import { timelineEventDetails, toTimelineEventDetails } from '../../models/timeline-event.ts'
+import { operation } from '../../operation.ts'
+import { timelineRows } from '../../store/event-timeline.ts'
+import { logOfEvent } from '../../store/failed-events.ts'
+import { findMessage } from '../../store/messages.ts'
+import { findOwnBot } from './find-version.ts'
+
+const mostLines = 1000
+
+export const getBotEvent = operation({
+  name: 'getBotEvent',
+  description:
+    'Gives an event of a bot in full: its payload, what it is about, how its runs went step by step, and what they ' +
+    'logged. Not for viewers: payloads hold what people said.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/events/{eventId}',
+  access: 'developer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'eventId'],
+    properties: { id: { type: 'string' }, eventId: { type: 'string' } },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['event'],
+    properties: { event: timelineEventDetails },
+  },
+
+  async handle(context, { id, eventId }) {
+    const { db, config } = context
+    await findOwnBot(context, id)
+    const [row] = await timelineRows(db, id, [eventId])
+    if (!row) throw new ApiError('ResourceNotFound', `The bot '${id}' has no event '${eventId}'`)
+    const [message, lines] = await Promise.all([
+      row.message_id === null ? undefined : findMessage(db, id, row.message_id),
+      logOfEvent(db, id, eventId, mostLines),
+    ])
+    const { user_id, workflow_id } = row
+    const logs = lines.map((line) => ({ ...line, user_id, workflow_id }))
+    const view = { showsContents: true, oldestReplayable: oldestReplayable(config) }
+    return { event: toTimelineEventDetails(row, { message, logs }, view) }
+  },
+})

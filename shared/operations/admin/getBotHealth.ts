@@ -1,0 +1,34 @@
+import { beginOf, botHealth, toBotHealth, windowInput, windows } from '../../models/bot-health.ts'
+import { operation } from '../../operation.ts'
+import { activityOf } from '../../store/activity.ts'
+import { findBotHealth } from '../../store/bot-health.ts'
+import { lookAtWaiting } from '../../waiting-look.ts'
+import { noSuchBot } from './describe-bot.ts'
+
+export const getBotHealth = operation({
+  name: 'getBotHealth',
+  description: 'Tells how a bot is, and over a window of time what became of its events and how long they took.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/health',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id'],
+    properties: { id: { type: 'string' }, window: windowInput },
+  },
+  output: { type: 'object', additionalProperties: false, required: ['health'], properties: { health: botHealth } },
+
+  async handle({ db, caller }, { id, window }) {
+    const row = await findBotHealth(db, caller.workspaceId, id)
+    if (!row) throw noSuchBot(id)
+    const to = new Date()
+    const from = beginOf(windows[window], to.getTime())
+    const [activity, waiting] = await Promise.all([
+      activityOf(db, { botIds: [id], from, seconds: windows[window].kept }),
+      lookAtWaiting(db),
+    ])
+    return { health: toBotHealth(row, activity, waiting.get(id), { window, from, to }) }
+  },
+})

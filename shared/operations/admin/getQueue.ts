@@ -1,0 +1,143 @@
+import type { Administrator } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import { operation } from '../../operation.ts'
+import type { Infer } from '../../schema.ts'
+import { ownNames, queueState } from '../../store/queue-state.ts'
+import { liveWorkers } from '../../store/workers.ts'
+import { firstWorkspaceId } from '../../store/workspaces.ts'
+import { lookAtWaiting } from '../../waiting-look.ts'
+
+const mostBots = 20
+/** A worker tells of itself every ten seconds. */
+const aliveMilliseconds = 30_000
+
+const count = { type: 'integer' } as const
+const time = { type: 'string', format: 'date-time' } as const
+
+const worker = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'host', 'startedAt', 'seenAt', 'slots', 'inUse'],
+  properties: {
+    id: { type: 'string' },
+    host: { type: 'string' },
+    startedAt: time,
+    seenAt: { ...time, description: 'When it last told that it is there, which it does every ten seconds.' },
+    slots: { ...count, description: 'How many jobs it works on at once.' },
+    inUse: count,
+  },
+} as const
+
+const platform = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['backEnd', 'jobs', 'workers'],
+  description: 'Of all workspaces. For owners of the workspace that the platform began with, and absent for others.',
+  properties: {
+    backEnd: { enum: ['redis', 'postgres'] },
+    jobs: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['waiting', 'active', 'delayed', 'failed'],
+      properties: { waiting: count, active: count, delayed: count, failed: count },
+    },
+    workers: { type: 'array', items: worker },
+  },
+} as const
+
+const busyBot = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['botId', 'name', 'waiting', 'oldestWaitingAt'],
+  properties: { botId: { type: 'string' }, name: { type: 'string' }, waiting: count, oldestWaitingAt: time },
+} as const
+
+const queue = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['waiting', 'scheduled', 'retrying', 'failed', 'bots'],
+  properties: {
+    waiting: { ...count, description: 'Events that are due and not handled.' },
+    oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' },
+    scheduled: { ...count, description: 'Events for a later time.' },
+    retrying: { ...count, description: 'Events that failed and wait for a further try.' },
+    failed: { ...count, description: 'Events that failed for good within the last 24 hours; 10,000 of a bot at most.' },
+    bots: { type: 'array', items: busyBot, description: 'Those for which most events wait, 20 at most.' },
+    platform,
+  },
+} as const
+
+export const getQueue = operation({
+  name: 'getQueue',
+  description: 'Tells what waits for the workspace’s bots; and the platform’s operators of its jobs and workers.',
+  method: 'GET',
+  path: '/v1/admin/queue',
+  access: 'viewer',
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: { type: 'object', additionalProperties: false, required: ['queue'], properties: { queue } },
+
+  async handle(context) {
+    const { db, caller } = context
+    const [{ scheduled, failed }, waiting, ofPlatform] = await Promise.all([
+      queueState(db, caller.workspaceId),
+      waitingOfWorkspace(context),
+      describePlatform(context),
+    ])
+    const due = waiting.flatMap(({ oldest_at: oldest, ...row }) => (oldest ? [{ ...row, oldest }] : []))
+    const oldest = Math.min(...due.map((row) => row.oldest.getTime()))
+    return {
+      queue: {
+        waiting: sum(waiting.map((row) => row.waiting)),
+        ...(due.length > 0 && { oldestWaitingAt: new Date(oldest).toISOString() }),
+        scheduled,
+        retrying: sum(waiting.map((row) => row.retrying)),
+        failed,
+        bots: due
+          .toSorted((a, b) => b.waiting - a.waiting)
+          .slice(0, mostBots)
+          .map((row) => ({
+            botId: row.bot_id,
+            name: row.name,
+            waiting: row.waiting,
+            oldestWaitingAt: row.oldest.toISOString(),
+          })),
+        ...(ofPlatform && { platform: ofPlatform }),
+      },
+    }
+  },
+})
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+async function waitingOfWorkspace({ db, caller }: Context & { caller: Administrator }) {
+  const waiting = Array.from((await lookAtWaiting(db)).values())
+  const botIds = waiting.map(({ bot_id: botId }) => botId)
+  const names = await ownNames(db, caller.workspaceId, botIds)
+  return waiting.flatMap((row) => {
+    const name = names.get(row.bot_id)
+    return name === undefined ? [] : [{ ...row, name }]
+  })
+}
+
+/** How busy the platform is says something of other tenants: it is for those who run it. */
+async function describePlatform(
+  context: Context & { caller: Administrator },
+): Promise<Infer<typeof platform> | undefined> {
+  const { db, caller, queue: jobs, config } = context
+  if (caller.role !== 'owner' || caller.workspaceId !== (await firstWorkspaceId(db))) return undefined
+  const [counts, workers] = await Promise.all([jobs.counts(), liveWorkers(db, aliveMilliseconds)])
+  return {
+    backEnd: config.redis ? 'redis' : 'postgres',
+    jobs: counts,
+    workers: workers.map((row) => ({
+      id: row.id,
+      host: row.host,
+      startedAt: row.started_at.toISOString(),
+      seenAt: row.seen_at.toISOString(),
+      slots: row.slots,
+      inUse: row.in_use,
+    })),
+  }
+}

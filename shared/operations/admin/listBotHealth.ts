@@ -1,0 +1,44 @@
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { beginOf, botHealthSummary, toBotHealthSummary, windows } from '../../models/bot-health.ts'
+import { operation } from '../../operation.ts'
+import { activityOf } from '../../store/activity.ts'
+import { pageOfBotHealth } from '../../store/bot-health.ts'
+import { lookAtWaiting } from '../../waiting-look.ts'
+
+export const listBotHealth = operation({
+  name: 'listBotHealth',
+  description: 'Tells how each of the workspace’s bots is and was for the last hour, the newest bot first.',
+  method: 'GET',
+  path: '/v1/admin/bots/health',
+  access: 'viewer',
+  input: { type: 'object', additionalProperties: false, properties: { ...pageInput } },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['bots', 'from', 'to', 'meta'],
+    properties: {
+      bots: { type: 'array', items: botHealthSummary },
+      from: { type: 'string', format: 'date-time', description: 'When the first minute began.' },
+      to: { type: 'string', format: 'date-time' },
+      meta: pageMeta,
+    },
+  },
+
+  async handle({ db, caller }, input) {
+    const to = new Date()
+    const from = beginOf(windows['1h'], to.getTime())
+    const page = await pageOfBotHealth(db, caller.workspaceId, pageRequest(input))
+    const botIds = page.rows.map(({ id }) => id)
+    const [activity, waiting] = await Promise.all([
+      activityOf(db, { botIds, from, seconds: windows['1h'].kept }),
+      lookAtWaiting(db),
+    ])
+    const activityByBot = Map.groupBy(activity, ({ bot_id: botId }) => botId)
+    return {
+      bots: page.rows.map((row) => toBotHealthSummary(row, activityByBot.get(row.id) ?? [], waiting.get(row.id), from)),
+      from: from.toISOString(),
+      to: to.toISOString(),
+      meta: toMeta(page),
+    }
+  },
+})

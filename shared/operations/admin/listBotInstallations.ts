@@ -1,0 +1,108 @@
+import { eventStatuses } from '../../models/event.ts'
+import { installation } from '../../models/installation.ts'
+import { operation } from '../../operation.ts'
+import type { Infer } from '../../schema.ts'
+import { installationStates, type InstallationState, type RegistrationOutcome } from '../../store/bot-installations.ts'
+import { schedules } from '../../store/tables.ts'
+import { findOwnBot } from './find-version.ts'
+
+const mostOutcomes = 10
+
+const time = { type: 'string', format: 'date-time' } as const
+
+const registration = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['eventId', 'type', 'status', 'failureReason', 'createdAt'],
+  properties: {
+    eventId: { type: 'string' },
+    type: { enum: ['register', 'unregister'] },
+    status: { enum: eventStatuses },
+    failureReason: { type: 'string', nullable: true },
+    createdAt: time,
+    startedAt: time,
+    endedAt: time,
+    milliseconds: { type: 'number', description: 'How long it took.' },
+  },
+} as const
+
+const installed = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'alias', 'name', 'enabled', 'status', 'statusReason', 'registerFailures', 'registrations'],
+  properties: {
+    id: { type: 'string' },
+    alias: { type: 'string' },
+    name: { type: 'string' },
+    version: { type: 'string' },
+    integrationId: { type: 'string', description: 'Of the integration’s version; absent for the chat.' },
+    enabled: { type: 'boolean' },
+    status: installation.properties.status,
+    statusReason: { type: 'string', nullable: true },
+    disabledReason: { type: 'string', description: 'Why its code does not run any more; absent while it does.' },
+    identifier: { type: 'string' },
+    schedule: { enum: schedules, description: 'How often register() is called; absent without a schedule.' },
+    nextRegisterAt: { ...time, description: 'When it is called next.' },
+    registerFailures: { type: 'integer', description: 'How often it has failed since it last succeeded.' },
+    registrations: { type: 'array', items: registration, description: 'The last ten, the newest first.' },
+  },
+} as const
+
+export const listBotInstallations = operation({
+  name: 'listBotInstallations',
+  description:
+    'Lists what is installed on a bot, with the schedule of its register() and how that went the last ten times.',
+  method: 'GET',
+  path: '/v1/admin/bots/{id}/installations',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['installations'],
+    properties: { installations: { type: 'array', items: installed } },
+  },
+
+  async handle(context, { id }) {
+    await findOwnBot(context, id)
+    const rows = await installationStates(context.db, id, mostOutcomes)
+    return { installations: rows.map(toInstalled) }
+  },
+})
+
+function toInstalled(row: InstallationState): Infer<typeof installed> {
+  return {
+    id: row.id,
+    alias: row.alias,
+    name: row.name ?? row.integration,
+    ...(row.version !== null && { version: row.version }),
+    ...(row.integration_id !== null && { integrationId: row.integration_id }),
+    enabled: row.enabled,
+    status: row.status,
+    statusReason: row.status_reason,
+    ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+    ...(row.identifier !== null && { identifier: row.identifier }),
+    ...(row.schedule !== null && { schedule: row.schedule }),
+    ...(row.next_register_at && { nextRegisterAt: row.next_register_at.toISOString() }),
+    registerFailures: row.register_failures,
+    registrations: row.registrations.map(toRegistration),
+  }
+}
+
+function toRegistration(outcome: RegistrationOutcome): Infer<typeof registration> {
+  return {
+    eventId: outcome.id,
+    type: outcome.type,
+    status: outcome.status,
+    failureReason: outcome.failure_reason,
+    createdAt: toIso(outcome.created_at),
+    ...(outcome.started_at !== null && { startedAt: toIso(outcome.started_at) }),
+    ...(outcome.ended_at !== null && { endedAt: toIso(outcome.ended_at) }),
+    ...(outcome.took !== null && { milliseconds: outcome.took }),
+  }
+}
+
+function toIso(text: string): string {
+  return new Date(text).toISOString()
+}

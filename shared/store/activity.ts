@@ -1,0 +1,103 @@
+import type { DurationCounts } from '../durations.ts'
+import { query, type Database } from './database.ts'
+
+/** How a bot's events went. */
+export interface OutcomeCounts {
+  processed: number
+  failed: number
+  ignored: number
+  /** Runs that failed and are tried again. */
+  retried: number
+}
+
+/** What a worker has counted of a bot since it last told. */
+export interface BotActivity extends OutcomeCounts {
+  botId: string
+  /** Wake-ups that had to wait because the bot had its share of the worker. */
+  putBack: number
+  /** How long runs took, and how long events had waited for them. */
+  handling: DurationCounts
+  waiting: DurationCounts
+}
+
+/** The periods that activity is kept for, in seconds, and how long it is kept, in milliseconds. */
+export const activityPeriods = [
+  // As long as anybody looks at it by minutes, and some more.
+  { seconds: 60, milliseconds: 2 * 3600 * 1000 },
+  { seconds: 900, milliseconds: 8 * 24 * 3600 * 1000 },
+] as const
+export type ActivitySeconds = (typeof activityPeriods)[number]['seconds']
+
+/** SQL that adds up the counts of two rows' durations. */
+function sumOf(column: string): string {
+  return `(
+    select coalesce(jsonb_object_agg(key, count), '{}') from (
+      select key, sum(value::integer) as count from (
+        select * from jsonb_each_text(kept.${column}) union all select * from jsonb_each_text(excluded.${column})
+      ) both_rows group by key
+    ) summed
+  )`
+}
+
+/** Adds what was counted to the present periods'. In one order, so that two workers never wait for each other's rows. */
+export async function addActivity(db: Database, counted: BotActivity[]): Promise<void> {
+  await query(
+    db,
+    `insert into bot_activity as kept
+       (bot_id, seconds, at, processed, failed, ignored, retried, put_back, handling, waiting)
+     select "botId", seconds, to_timestamp(floor(extract(epoch from now()) / seconds) * seconds),
+       processed, failed, ignored, retried, "putBack", handling, waiting
+     from jsonb_to_recordset(:counted) as given ("botId" text, processed integer, failed integer, ignored integer,
+       retried integer, "putBack" integer, handling jsonb, waiting jsonb),
+       (values ${activityPeriods.map(({ seconds }) => `(${seconds})`).join()}) as period (seconds)
+     order by "botId", seconds
+     on conflict (bot_id, seconds, at) do update set
+       processed = kept.processed + excluded.processed, failed = kept.failed + excluded.failed,
+       ignored = kept.ignored + excluded.ignored, retried = kept.retried + excluded.retried,
+       put_back = kept.put_back + excluded.put_back,
+       handling = ${sumOf('handling')}, waiting = ${sumOf('waiting')}`,
+    { counted: JSON.stringify(counted) },
+  )
+}
+
+/** What happened to a bot's events in a period. */
+export interface ActivityRow extends OutcomeCounts {
+  bot_id: string
+  /** Its begin. */
+  at: Date
+  put_back: number
+  handling: DurationCounts
+  waiting: DurationCounts
+}
+
+/** What became of some bots' events since a moment, in order; periods in which nothing happened have no row. */
+export async function activityOf(
+  db: Database,
+  which: { botIds: string[]; from: Date; seconds: ActivitySeconds },
+): Promise<ActivityRow[]> {
+  return query<ActivityRow>(
+    db,
+    `select * from bot_activity
+     where bot_id = any(:botIds::text[]) and seconds = :seconds and at >= :from
+     order by bot_id, at`,
+    which,
+  )
+}
+
+/** Deletes the oldest counts. @returns how many there were to delete, at most the limit for each length of periods */
+export async function deleteOldActivity(db: Database, limit: number): Promise<number> {
+  let most = 0
+  for (const { seconds, milliseconds } of activityPeriods) {
+    const rows = await query(
+      db,
+      `delete from bot_activity where (bot_id, seconds, at) in (
+         select bot_id, seconds, at from bot_activity
+         where seconds = :seconds and at < now() - :milliseconds::double precision * interval '1 millisecond'
+         order by at limit :limit
+       ) returning bot_id`,
+      { seconds, milliseconds, limit },
+    )
+    most = Math.max(most, rows.length)
+  }
+  return most
+}

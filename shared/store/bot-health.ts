@@ -1,0 +1,63 @@
+import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { query, type Database } from './database.ts'
+import { disabledReason } from './disabled-code.ts'
+
+/** A bot, as far as it says whether it is well. */
+export interface BotHealthRow {
+  id: string
+  name: string
+  version_id: string | null
+  disabled_reason: string | null
+  last_event_at: Date | null
+  created_at: Date
+}
+
+/** Of an index each: the last event of a bot is looked up, not searched for. */
+const columns = `bots.id, bots.name, bots.version_id, bots.created_at,
+  ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
+  (select created_at from events where events.bot_id = bots.id order by created_at desc, id desc limit 1) as last_event_at`
+
+/** One page of a workspace's bots in production, the newest first. */
+export async function pageOfBotHealth(
+  db: Database,
+  workspaceId: string,
+  request: PageRequest,
+): Promise<Page<BotHealthRow>> {
+  const rows: BotHealthRow[] = await db('bots')
+    .where({ workspace_id: workspaceId })
+    .modify((builder) => page(builder, request, 'bots.created_at', 'bots.id'))
+    .select(db.raw(columns))
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+export async function findBotHealth(db: Database, workspaceId: string, id: string): Promise<BotHealthRow | undefined> {
+  const [row] = await query<BotHealthRow>(
+    db,
+    `select ${columns} from bots where workspace_id = :workspaceId and id = :id`,
+    { workspaceId, id },
+  )
+  return row
+}
+
+/** Events of a bot that are not handled. */
+export interface WaitingRow {
+  bot_id: string
+  /** Those that are due, and since when the oldest is. */
+  waiting: number
+  oldest_at: Date | null
+  /** Those that failed and wait for a further try. */
+  retrying: number
+}
+
+/** How much waits for each bot of the platform; those for which nothing does are absent. It reads all events that wait. */
+export async function waitingByBot(db: Database): Promise<Map<string, WaitingRow>> {
+  const rows = await query<WaitingRow>(
+    db,
+    `select bot_id, count(*) filter (where available_at <= now())::integer as waiting,
+       min(available_at) filter (where available_at <= now()) as oldest_at,
+       count(*) filter (where available_at > now())::integer as retrying
+     from events where status = 'pending' group by bot_id`,
+    {},
+  )
+  return new Map(rows.map((row) => [row.bot_id, row]))
+}

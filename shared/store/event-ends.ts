@@ -1,0 +1,164 @@
+import type { RunRecord } from '../models/run-record.ts'
+import { query, type Database } from './database.ts'
+import type { StateType } from './tables.ts'
+
+/** How the runs of events end: the event, the states and the log are written together, or nothing is. */
+
+/**
+ * Lets a statement commit without waiting for the disk. A claim or an end that a crash of PostgreSQL takes back means
+ * that the event runs again, which the journal makes harmless; so only what was said has to wait: two writes to the
+ * disk for a message and its reply instead of four.
+ */
+export const withoutWaiting = `set_config('synchronous_commit', 'off', true)`
+
+/** Top-level keys of one state that a run changed. */
+export interface StateChange {
+  id: string
+  type: StateType
+  ownerId: string
+  name: string
+  set: Record<string, unknown>
+  removed: string[]
+  /** Milliseconds after which the state is forgotten unless it changes again. */
+  expiry?: number
+}
+
+export interface LogEntry {
+  level: string
+  message: string
+  /** ISO 8601. */
+  timestamp: string
+}
+
+export interface EventEnd {
+  id: string
+  attempt: number
+  status: 'processed' | 'ignored' | 'failed'
+  failureReason?: string
+  result?: unknown
+  /** How the event's last runs went, this one included; as they are unless given. */
+  runs?: RunRecord[]
+  states: StateChange[]
+  logs: LogEntry[]
+}
+
+/**
+ * Ends some events: for each its status, the states its run changed and its log, all or nothing.
+ *
+ * @returns for each whether it was ended; it was not, and nothing written, when a newer run has taken it over
+ */
+export async function endEvents(db: Database, ends: EventEnd[]): Promise<boolean[]> {
+  const ended = new Set<EventEnd>()
+  for (const group of withoutSharedRows(ends)) {
+    const ids = new Set((await endTogether(db, group)).map(({ id }) => id))
+    for (const end of group) if (ids.has(end.id)) ended.add(end)
+  }
+  return ends.map((end) => ended.has(end))
+}
+
+/**
+ * A statement changes a row once: events that change the same state go into different ones, in their order. So do two
+ * runs of one event, of which a worker may have both when it has taken an event over from itself.
+ */
+function withoutSharedRows(ends: EventEnd[]): EventEnd[][] {
+  const groups: { ends: EventEnd[]; rows: Set<string> }[] = []
+  for (const end of ends) {
+    const states = end.states.map(({ type, ownerId, name }) => JSON.stringify([type, ownerId, name]))
+    const rows = [end.id, ...states]
+    const last = groups.findLastIndex((group) => rows.some((row) => group.rows.has(row)))
+    const group = groups[last + 1] ?? { ends: [], rows: new Set() }
+    groups[last + 1] = group
+    group.ends.push(end)
+    for (const row of rows) group.rows.add(row)
+  }
+  return groups.map((group) => group.ends)
+}
+
+async function endTogether(db: Database, ends: EventEnd[]): Promise<{ id: string }[]> {
+  return query<{ id: string }>(
+    db,
+    `with ended as (
+       update events set status = given.status, failure_reason = given."failureReason", result = given.result,
+         runs = coalesce(given.runs, events.runs), ended_at = clock_timestamp(), failures = failures + (given.status = 'failed')::integer
+       from jsonb_to_recordset(:ends) as given (id text, attempt integer, status text, "failureReason" text, result jsonb,
+         runs jsonb)
+       where events.id = any(:ids::text[]) and events.id = given.id and events.attempt = given.attempt
+         and ended_at is null
+       returning events.id, bot_id, conversation_id
+     ), change as (
+       select ended.bot_id, given.* from ended, jsonb_to_recordset(:states) as given
+         ("eventId" text, id text, type text, "ownerId" text, name text, set jsonb, removed text[], expiry bigint)
+       where given."eventId" = ended.id
+     ), saved as (
+       insert into states as kept (id, bot_id, type, owner_id, name, payload, expiry, expires_at)
+       select id, bot_id, type, "ownerId", name, set, expiry, now() + expiry * interval '1 millisecond' from change
+       on conflict (bot_id, type, owner_id, name, installation_id) do update set
+         payload = case when kept.expires_at <= now() then excluded.payload
+           else (kept.payload || excluded.payload) - (select removed from change where change.id = excluded.id) end,
+         expiry = excluded.expiry, expires_at = excluded.expires_at, updated_at = now()
+     ), logged as (${logInsert})
+     select id, ${withoutWaiting} from ended`,
+    {
+      // What is in `ends` already, in a form in which the planner sees an index scan of few rows.
+      ids: ends.map(({ id }) => id),
+      ends: JSON.stringify(
+        ends.map(({ id, attempt, status, failureReason, result, runs }) => ({
+          id,
+          attempt,
+          status,
+          failureReason: failureReason && storable(failureReason),
+          result,
+          runs,
+        })),
+      ),
+      states: JSON.stringify(ends.flatMap(({ id, states }) => states.map((state) => ({ ...state, eventId: id })))),
+      logs: toLogJson(ends),
+    },
+  )
+}
+
+const logInsert = `
+  insert into logs (bot_id, event_id, conversation_id, level, message, created_at)
+  select ended.bot_id, ended.id, ended.conversation_id, line.level, line.message, line."timestamp"
+  from ended, rows from (
+    jsonb_to_recordset(:logs) as ("eventId" text, level text, message text, "timestamp" timestamptz)
+  ) with ordinality as line ("eventId", level, message, "timestamp", place)
+  where line."eventId" = ended.id
+  order by line.place`
+
+function toLogJson(events: { id: string; logs: LogEntry[] }[]): string {
+  return JSON.stringify(
+    events.flatMap(({ id, logs }) => logs.map((line) => ({ ...line, message: storable(line.message), eventId: id }))),
+  )
+}
+
+/** What bot code printed or threw may hold what PostgreSQL's text cannot. */
+export function storable(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
+}
+
+/** Puts an event back whose run failed by the bot's own doing, for a further run after `delay` milliseconds. */
+export async function retryEvent(
+  db: Database,
+  event: { id: string; attempt: number; failureReason: string; delay: number; runs: RunRecord[]; logs: LogEntry[] },
+): Promise<boolean> {
+  const [row] = await query<{ count: string }>(
+    db,
+    `with ended as (
+       update events set failures = failures + 1, failure_reason = :failureReason, runs = :runs,
+         available_at = clock_timestamp() + :delay::double precision * interval '1 millisecond'
+       where id = :id and attempt = :attempt and ended_at is null
+       returning id, bot_id, conversation_id
+     ), logged as (${logInsert})
+     select count(*) from ended`,
+    {
+      id: event.id,
+      attempt: event.attempt,
+      failureReason: storable(event.failureReason),
+      delay: event.delay,
+      runs: JSON.stringify(event.runs),
+      logs: toLogJson([event]),
+    },
+  )
+  return row?.count === '1'
+}

@@ -1,0 +1,155 @@
+import type { Place } from '../cursor.ts'
+import { query, type Database } from './database.ts'
+import type { EventRow, EventStatus, MessageRow } from './tables.ts'
+
+/** An event with what a timeline shows of what it is about. */
+export interface TimelineRow extends EventRow {
+  message_type: string | null
+  message_payload: MessageRow['payload'] | null
+  /** What the integration is installed as whose code handles the event; null for the bot's own. */
+  installation_alias: string | null
+}
+
+export interface TimelineFilter {
+  status?: EventStatus | undefined
+  type?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  messageId?: string | undefined
+  eventId?: string | undefined
+  /** ISO 8601; both ends belong to the range. */
+  timeStart?: string | undefined
+  timeEnd?: string | undefined
+  /** In the reason of a failure, in upper or lower case; and in what was said where `searchesContents` says so. */
+  words?: string | undefined
+  searchesContents?: boolean
+}
+
+/** Events that one look goes over. */
+export const mostLooked = 5000
+
+export interface Timeline {
+  rows: TimelineRow[]
+  /** Where the look ended; undefined when it came to the end. */
+  end?: Place
+}
+
+/**
+ * The newest events of a bot from a place on that pass a filter. A look goes over a bounded number of events, in the
+ * order of an index: with a filter that few pass it may find less than the limit, and goes on at `end`.
+ */
+export async function lookThroughEvents(
+  db: Database,
+  botId: string,
+  filter: TimelineFilter,
+  { after, limit, most: bound = mostLooked }: { after?: Place | undefined; limit: number; most?: number },
+): Promise<Timeline> {
+  const { conversationId, eventId, timeStart, timeEnd, words, searchesContents = false } = filter
+  const ranges = [
+    after && '(created_at, id) < (:afterTime, :afterId)',
+    timeStart !== undefined && 'created_at >= :timeStart',
+    timeEnd !== undefined && 'created_at <= :timeEnd',
+  ]
+  const passes = [
+    filter.status !== undefined && 'status = :status',
+    filter.type !== undefined && 'type = :type',
+    filter.userId !== undefined && 'user_id = :userId',
+    filter.messageId !== undefined && 'message_id = :messageId',
+    words !== undefined && `(strpos(lower(failure_reason), lower(:words)) > 0${searchesContents ? contents : ''})`,
+  ]
+  // What everything passes need not be looked through further than is shown.
+  const most = passes.some(Boolean) ? bound : Math.min(bound, limit + 1)
+  const found = await query<{ id: string; created_at: Date; passes: boolean; is_last: boolean }>(
+    db,
+    `with looked as materialized (
+       select ${searchesContents && words !== undefined ? `${judged}, payload` : judged} from (${source({ conversationId, eventId })}) events
+       ${where(ranges)}
+       order by created_at desc, id desc limit :most
+     ), judged as (
+       select id, created_at, ${all(passes)} as passes,
+         row_number() over (order by created_at, id) = 1 and count(*) over () = :most as is_last
+       from looked events
+     )
+     select id, created_at, passes, is_last from judged where passes or is_last
+     order by created_at desc, id desc limit :limit`,
+    {
+      botId,
+      most,
+      // One more tells whether another page follows.
+      limit: limit + 1,
+      conversationId: conversationId ?? null,
+      eventId: eventId ?? null,
+      afterTime: after?.createdAt ?? null,
+      afterId: after?.id ?? null,
+      timeStart: timeStart === undefined ? null : new Date(timeStart),
+      timeEnd: timeEnd === undefined ? null : new Date(timeEnd),
+      status: filter.status ?? null,
+      type: filter.type ?? null,
+      userId: filter.userId ?? null,
+      messageId: filter.messageId ?? null,
+      words: words ?? null,
+      jsonWords: words === undefined ? null : JSON.stringify(words).slice(1, -1),
+    },
+  )
+  const passed = found.filter((row) => row.passes)
+  const shown = passed.slice(0, limit)
+  const last = passed.length > limit ? shown.at(-1) : found.find((row) => row.is_last)
+  return {
+    rows: await timelineRows(
+      db,
+      botId,
+      shown.map(({ id }) => id),
+    ),
+    ...(last && { end: { createdAt: last.created_at, id: last.id } }),
+  }
+}
+
+/** Events by their ids, the newest first. */
+export async function timelineRows(db: Database, botId: string, ids: string[]): Promise<TimelineRow[]> {
+  if (ids.length === 0) return []
+  return query<TimelineRow>(
+    db,
+    `select events.*, messages.type as message_type, messages.payload as message_payload,
+       installations.alias as installation_alias
+     from events
+     left join messages on messages.id = events.message_id and messages.bot_id = events.bot_id
+     left join installations on installations.id = events.installation_id
+     where events.bot_id = :botId and events.id = any(:ids::text[])
+     order by events.created_at desc, events.id desc`,
+    { botId, ids },
+  )
+}
+
+/**
+ * Where a look begins: at all of the bot's events, or at those of a conversation, which are few. `offset 0` keeps the
+ * planner from reading the former in their order until it comes upon the latter.
+ */
+function source({ conversationId, eventId }: Pick<TimelineFilter, 'conversationId' | 'eventId'>): string {
+  const conversation = conversationId === undefined ? '' : ' and conversation_id = :conversationId'
+  if (eventId !== undefined)
+    return `select * from events where bot_id = :botId and id = :eventId${conversation} offset 0`
+  if (conversation) return `select * from events where bot_id = :botId${conversation} offset 0`
+  return 'select * from events where bot_id = :botId'
+}
+
+const contents = `
+  or strpos(lower(payload::text), lower(:jsonWords)) > 0
+  or exists (
+    select from messages where messages.id = events.message_id and messages.bot_id = events.bot_id
+      and strpos(lower(messages.payload::text), lower(:jsonWords)) > 0
+  )`
+
+/** What it takes to judge an event. A look keeps it in memory: whole rows would go to the disk. */
+const judged = 'id, bot_id, created_at, status, type, user_id, message_id, failure_reason'
+
+type Condition = string | false | undefined
+
+function where(conditions: Condition[]): string {
+  const given = conditions.filter(Boolean)
+  return given.length === 0 ? '' : `where ${given.join(' and ')}`
+}
+
+function all(conditions: Condition[]): string {
+  const given = conditions.filter(Boolean)
+  return given.length === 0 ? 'true' : `coalesce(${given.join(' and ')}, false)`
+}

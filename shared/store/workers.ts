@@ -1,0 +1,30 @@
+import { query, type Database } from './database.ts'
+import type { WorkerRow } from './tables.ts'
+
+/** Tells that a worker is there, and how busy it is. Those that have not told for a day are forgotten. */
+export async function tellOfWorker(
+  db: Database,
+  worker: { id: string; host: string; slots: number; inUse: number },
+): Promise<void> {
+  await query(
+    db,
+    `with gone as (delete from workers where seen_at < now() - interval '1 day')
+     insert into workers (id, host, slots, in_use) values (:id, :host, :slots, :inUse)
+     on conflict (id) do update set seen_at = now(), slots = excluded.slots, in_use = excluded.in_use`,
+    worker,
+  )
+}
+
+export async function forgetWorker(db: Database, id: string): Promise<void> {
+  await db('workers').where({ id }).delete()
+}
+
+/** The workers that have told of themselves lately, those that began first before others. */
+export async function liveWorkers(db: Database, milliseconds: number): Promise<WorkerRow[]> {
+  return query<WorkerRow>(
+    db,
+    `select * from workers where seen_at > now() - :milliseconds::double precision * interval '1 millisecond'
+     order by started_at, id limit 1000`,
+    { milliseconds },
+  )
+}

@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Context } from '#shared/context.ts'
+import { answerMetrics } from '#shared/metrics-door.ts'
+
+const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
+
+/**
+ * Lets a worker tell its figures: it has no port otherwise, and opens this one only where METRICS_PORT names it.
+ *
+ * @throws Error when the port is taken
+ */
+export async function startMetricsServer(context: Context): Promise<AsyncDisposable> {
+  const { metrics: settings, http } = context.config
+  if (settings?.workerPort === undefined) return nothing
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    request.resume()
+    void tell(path, request, response)
+  })
+  const tell = async (path: string, request: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = await answerMetrics(context, path, request)
+    response.writeHead(status, headers).end(body)
+  }
+  const { workerPort: port } = settings
+  server.listen({ port, ...(http.host && { host: http.host }) })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw new Error(`METRICS_PORT ${port} cannot be listened on: set it to a port that is free`, { cause: error })
+  }
+  context.log.info({ port: (server.address() as AddressInfo).port }, 'Telling figures')
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

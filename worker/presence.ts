@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Context } from '#shared/context.ts'
+import { forgetWorker, tellOfWorker } from '#shared/store/workers.ts'
+import { repeatedly } from './repeatedly.ts'
+
+const tellMilliseconds = 10_000
+
+/**
+ * Tells now and then that this worker is there.
+ *
+ * @param busy says how many slots are in use
+ * @returns stops it, and takes the worker off the list
+ */
+export function startPresence({ db, config, dependencies, log }: Context, busy: () => number): () => Promise<void> {
+  const worker = { id: randomUUID(), host: hostname(), slots: config.worker.concurrency }
+
+  async function tell(): Promise<void> {
+    if (!dependencies.database.isHere()) return
+    try {
+      await tellOfWorker(db, { ...worker, inUse: busy() })
+    } catch (error) {
+      log.warn({ err: error }, 'The worker could not tell that it is there; it tells again soon')
+    }
+  }
+
+  const first = tell()
+  const stop = repeatedly(tellMilliseconds, tell)
+  return async () => {
+    await first
+    await stop()
+    if (dependencies.database.isHere()) await forgetWorker(db, worker.id).catch(() => {})
+  }
+}
