@@ -76,17 +76,21 @@ async function eventOf(conversationId: string) {
   return platform.context.db('events').where({ conversation_id: conversationId }).first()
 }
 
+// On a busy machine the one that took over may lose its hold of two seconds too, and begin again.
+const byAnother = expect.toSatisfy((attempt: number) => attempt >= 2)
+
 /** Until one event has ended, and the other is in the hands of another run: the zombie wants to end both. */
 async function untilTakenOver({ quick, slow }: Talks): Promise<void> {
-  await expect.poll(() => eventOf(quick), patience).toMatchObject({ attempt: 2, status: 'processed' })
-  await expect.poll(() => eventOf(slow), patience).toMatchObject({ attempt: 2, status: 'pending' })
+  await expect.poll(() => eventOf(quick), patience).toMatchObject({ attempt: byAnother, status: 'processed' })
+  await expect.poll(() => eventOf(slow), patience).toMatchObject({ attempt: byAnother, status: 'pending' })
 }
 
 /** All that is left behind is of the run that took over. */
 async function expectNoTrace(botId: string, talks: Talks): Promise<void> {
   const { db } = platform.context
   const events = await endedEvents(platform, botId, 3)
-  expect(events.map(({ attempt, status }) => [attempt, status])).toEqual([2, 2, 2].map((each) => [each, 'processed']))
+  const ended = { attempt: byAnother, status: 'processed' }
+  expect(events).toMatchObject([ended, ended, ended])
   expect(await replies(platform, talks.quick)).toEqual(['begun', successor])
   expect(await replies(platform, talks.slow)).toEqual(['begun', successor])
   expect(await replies(platform, talks.silent)).toEqual(['begun'])
