@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { logStderr } from '../../sandbox/stderr.ts'
 import { botThat, done, logged, messageRun, openTestSandbox, patientHost } from './fixture.ts'
 import { isRunning } from './running.ts'
 
@@ -114,4 +115,13 @@ test('when the worker is killed, its sandbox process ends at once, even if a bot
   expect(isRunning(pid)).toBe(true)
   worker.kill('SIGKILL')
   await expect.poll(() => isRunning(pid), patience).toBe(false)
+})
+
+test('what `unshare` says of a process that was killed is not told as its complaint, what else is said is', async () => {
+  const told: unknown[] = []
+  const program = `echo 'unshare: sigprocmask unblock failed: Invalid argument' >&2; echo 'unshare: no' >&2`
+  const child = spawn('sh', ['-c', program], { stdio: ['ignore', 'ignore', 'pipe'] })
+  logStderr(child, (_level, _message, details) => told.push((details as { text: string }).text))
+  await once(child, 'close')
+  expect(told.join('')).toBe('unshare: no\n')
 })
