@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Request as Asked } from '#shared/answer.ts'
 import type { Caller } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
@@ -25,7 +25,10 @@ interface Scope extends LogFields {
  * Answers each request in a scope of its own: whatever is logged for it bears its id, what it took is counted, and, where
  * that is on, traced.
  */
-export function scopeRequests({ log, metrics }: Context, handle: RequestListener): RequestListener {
+export function scopeRequests(
+  { log, metrics }: Pick<Context, 'log' | 'metrics'>,
+  handle: RequestListener,
+): RequestListener {
   return (request, response) => {
     const scope: Scope = { requestId: idOf(request) }
     response.setHeader(requestIdHeader, scope.requestId)
@@ -41,7 +44,7 @@ export function scopeRequests({ log, metrics }: Context, handle: RequestListener
       const status = response.writableFinished || response.headersSent ? response.statusCode : goneStatus
       const { operation = 'none' } = scope
       const isStream = response.getHeader('content-type') === 'text/event-stream'
-      if (!isStream) metrics.requests.observe({ operation, status: String(status) }, milliseconds / 1000)
+      if (!isStream) metrics.requests.observe({ operation, status: statusLabel(status) }, milliseconds / 1000)
       span?.end(`${method} ${operation}`, { 'http.response.status_code': status, ...spanFields(scope) }, status >= 500)
       if (!log.isLevelEnabled('debug')) return
       inLogScope(scope, () => log.debug({ method, path, status, milliseconds: round(milliseconds) }, 'Answered'))
@@ -60,6 +63,11 @@ export function scopeUpgrade(request: IncomingMessage, work: (requestId: string)
 
 /** What routers write down for a client that has not waited for its answer. */
 const goneStatus = 499
+
+/** Handlers of webhooks choose their statuses: those without a name count by the hundred, lest each makes a series. */
+function statusLabel(status: number): string {
+  return status in STATUS_CODES || status === goneStatus ? String(status) : `${Math.floor(status / 100)}xx`
+}
 
 /** The id that a request names, or a new one. */
 function idOf({ headers }: IncomingMessage): string {

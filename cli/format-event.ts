@@ -23,7 +23,7 @@ export function formatEvent(event: EventInFull): string {
   const failure = event.failureReason ? [styled('red', harmless(event.error?.stack ?? event.failureReason))] : []
   const replayable = event.isReplayable ? ['It can be replayed'] : []
   return [
-    `${styled('bold', event.id)}  ${event.type}  ${formatStatus(event.status)}  ${localTime(event.createdAt)}`,
+    `${styled('bold', event.id)}  ${harmless(event.type)}  ${formatStatus(event.status)}  ${localTime(event.createdAt)}`,
     ...(event.preview ? [`Says: ${harmless(event.preview)}`] : []),
     ...(event.conversationId ? [`Conversation: ${event.conversationId}`] : []),
     ...failure,

@@ -22,13 +22,13 @@ export function openOutput(isJson: boolean): Output {
   return {
     isJson,
     result(document, text) {
-      write(isJson ? JSON.stringify(document, undefined, 2) : words(text))
+      write(isJson ? JSON.stringify(document, undefined, 2) : printable(words(text)))
     },
     item(document, text) {
-      write(isJson ? JSON.stringify(document) : words(text))
+      write(isJson ? JSON.stringify(document) : printable(words(text)))
     },
     note(text) {
-      if (!isJson) process.stderr.write(`${text}\n`)
+      if (!isJson) process.stderr.write(`${printable(text)}\n`)
     },
     async during(doing, work) {
       const hideProgress = showProgress(doing, isJson)
@@ -82,10 +82,20 @@ export function styled(style: Style, text: string): string {
 /** Text that others wrote, with signs in place of the characters that would command the terminal. */
 export function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, (character) => {
-    const code = character.charCodeAt(0)
-    return code < 32 ? String.fromCharCode(0x24_00 + code) : '\uFFFD'
-  })
+  return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, toSign)
+}
+
+/** Text for a terminal, whoever wrote parts of it: its colours stay, and nothing else that would command it. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/\u001B\[[\d;]*m|[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, (found) =>
+    found.length > 1 ? found : toSign(found),
+  )
+}
+
+function toSign(character: string): string {
+  const code = character.charCodeAt(0)
+  return code < 32 ? String.fromCharCode(0x24_00 + code) : '\uFFFD'
 }
 
 /** Rows as columns of even width, below their titles. */

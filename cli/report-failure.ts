@@ -21,7 +21,7 @@ export function reportFailure(
   } else {
     const label = styleText('red', 'error:', { stream: process.stderr })
     const hint = failure || isVerbose ? '' : '\nRun it again with --verbose for all that is known about this'
-    process.stderr.write(`${label} ${isVerbose ? inspect(error) : harmless(message)}${hint}\n`)
+    process.stderr.write(`${label} ${harmless(isVerbose ? inspect(error) : message)}${hint}\n`)
   }
   return exitCode
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
 import { openChat, type ChatListener, type ChatMessage } from './chat-session.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
-import { harmless, styled } from './output.ts'
+import { harmless, printable, styled } from './output.ts'
 
 /** A conversation at the terminal, where a person types while the bot answers. */
 export interface TerminalChat extends AsyncDisposable {
@@ -25,7 +25,7 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
   /** Prints above the line that is being typed, which stays, or below what is being written. */
   const print = (text: string) => {
     const isWriting = streams.size > 0
-    process.stdout.write(`${isWriting ? '\n' : clearLine}${text}\n`)
+    process.stdout.write(`${isWriting ? '\n' : clearLine}${printable(text)}\n`)
     if (!isWriting) terminal.prompt(true)
   }
   const listener: ChatListener = {

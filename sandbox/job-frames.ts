@@ -46,11 +46,11 @@ export class JobFrames {
         return frame.message.length <= lineCharacters && job.log(toLine(frame))
       case 'done':
         this.#options.ended(job)
-        job.done(frame.result, frame.state, toMilliseconds(frame.cpu), frame.hooks)
+        job.done(frame.result, frame.state, toMilliseconds(frame.cpu, job), frame.hooks)
         return true
       case 'interrupted':
         this.#options.ended(job)
-        job.interrupt(frame.reason.slice(0, errorCharacters.reason), toMilliseconds(frame.cpu))
+        job.interrupt(frame.reason.slice(0, errorCharacters.reason), toMilliseconds(frame.cpu, job))
         return true
       case 'failed':
         this.#options.ended(job)
@@ -63,7 +63,7 @@ export class JobFrames {
     const cut = (field: 'name' | 'message' | 'stack' | 'hook') => frame[field].slice(0, errorCharacters[field])
     const error = { name: cut('name'), message: cut('message'), ...(frame.stack === '' ? {} : { stack: cut('stack') }) }
     const hook = frame.hook === '' ? {} : { hook: cut('hook') }
-    job.fail({ reason: toFailureReason(frame.reason), error, ...hook }, toMilliseconds(frame.cpu), frame.hooks)
+    job.fail({ reason: toFailureReason(frame.reason), error, ...hook }, toMilliseconds(frame.cpu, job), frame.hooks)
   }
 
   async #answer(job: Job, call: string, request: string): Promise<void> {
@@ -90,8 +90,9 @@ export class JobFrames {
   }
 }
 
-function toMilliseconds(cpu: number): number {
-  return Number.isFinite(cpu) && cpu > 0 ? cpu : 0
+/** No run takes more processor time than it may take time. */
+function toMilliseconds(cpu: number, { limits }: Job): number {
+  return Number.isFinite(cpu) && cpu > 0 ? Math.min(cpu, limits.wallMilliseconds) : 0
 }
 
 const levels: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies LogLine['level'][]

@@ -6,12 +6,15 @@ const starred = '***'
 const secretName =
   '[\\w-]*(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|credential|api[-_]?key|user[-_]?key|secret[-_]?key|encryption[-_]?key|private[-_]?key|connectionstring)[\\w-]*|key'
 
+/** A quotation mark in a string, looked for from its first backslash only: a long row of them would take for ever. */
+const quote = '(?<!\\\\)\\\\+"'
+
 /** With what takes its place; `$1` is what remains. The text is JSON, perhaps with JSON in its strings. */
 const patterns: [pattern: RegExp, replacement: string][] = [
   [new RegExp(`("(?:${secretName})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `$1"${starred}"`],
-  [new RegExp(`(\\\\+"(?:${secretName})\\\\+"\\s*:\\s*\\\\+")(?:(?!\\\\+").)*`, 'gi'), `$1${starred}`],
+  [new RegExp(`(${quote}(?:${secretName})\\\\+"\\s*:\\s*\\\\+")(?:(?!${quote}).)*`, 'gi'), `$1${starred}`],
   [/("[\w-]*secrets"\s*:\s*)(?:\{[^{}]*\}|\[[^[\]]*\])/gi, `$1"${starred}"`],
-  [/(\\+"[\w-]*secrets\\+"\s*:\s*)\{[^{}]*\}/gi, `$1\\"${starred}\\"`],
+  [new RegExp(`(${quote}[\\w-]*secrets\\\\+"\\s*:\\s*)\\{[^{}]*\\}`, 'gi'), `$1\\"${starred}\\"`],
   [/\b(Bearer|Basic)\s+[^\s"\\,]+/gi, `$1 ${starred}`],
   // The password in an address.
   [/(:\/\/[^\s/:@"\\]*:)[^\s/@"\\]+@/g, `$1${starred}@`],

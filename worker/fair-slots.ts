@@ -1,5 +1,8 @@
 import { RecentCounts } from '#shared/recent-counts.ts'
 
+/** All inspections of code together share the slots as one bot does, and nobody has fewer slots because of a past one. */
+export const inspections = 'inspections'
+
 /** For so long a bot counts as one that wants slots. */
 const presenceMilliseconds = 10_000
 const rateMilliseconds = 1000
@@ -49,7 +52,7 @@ export class FairSlots {
     if (!isWithinShare && !(this.#isQuick(botId, held) && this.#taken.isOnly(botId))) return undefined
     this.#held.set(botId, held + 1)
     this.#inUse += 1
-    this.#taken.add(botId)
+    if (botId !== inspections) this.#taken.add(botId)
     return { [Symbol.dispose]: () => this.#give(botId) }
   }
 

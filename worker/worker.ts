@@ -10,7 +10,7 @@ import { openActivity, type Activity } from './activity.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { startDue } from './due.ts'
 import { tellFigures, watchOf } from './figures.ts'
-import { FairSlots } from './fair-slots.ts'
+import { FairSlots, inspections } from './fair-slots.ts'
 import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
@@ -96,9 +96,6 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   )
   return parts
 }
-
-/** All inspections together share the slots with the bots, as if they were one. */
-const inspections = 'inspections'
 
 /** @throws PutBackError when the job is beyond its bot's share, and has waited for a slot in vain */
 async function takeTurn(tools: Tools, room: WaitingRoom, job: AnyJob): Promise<void> {

@@ -16,6 +16,9 @@ export interface BackgroundBuild {
 /** After a failure nobody tries again for so long: it costs seconds of a processor, and anybody may ask. */
 const failurePauseMilliseconds = 60_000
 
+/** To know which pages belong to the sources all of them are read, and anybody may ask: once for all in this time. */
+const lookMilliseconds = 1000
+
 /** Serving goes before building. */
 const lowPriority = 10
 
@@ -23,6 +26,13 @@ const lowPriority = 10
 export function openBackgroundBuild(log: Logger): BackgroundBuild {
   let child: ChildProcess | undefined
   let failedAt = -Infinity
+  let look: { output: Promise<string>; at: number } | undefined
+
+  function lookUp(): Promise<string> {
+    const now = performance.now()
+    if (!look || now - look.at > lookMilliseconds) look = { output: currentOutput(), at: now }
+    return look.output
+  }
 
   function begin(output: string): void {
     const script = join(import.meta.dirname, 'build.ts')
@@ -47,7 +57,7 @@ export function openBackgroundBuild(log: Logger): BackgroundBuild {
 
   return {
     async find() {
-      const directory = await currentOutput()
+      const directory = await lookUp()
       if (isBuilt(directory)) return { state: 'built', directory }
       if (child) return { state: 'building' }
       if (performance.now() - failedAt < failurePauseMilliseconds) return { state: 'failed' }

@@ -1,7 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const betweenLooksMilliseconds = 200
+const writtenWithinMilliseconds = 10_000
 
 /**
  * Waits until no other process of this machine holds the lock file, and holds it until it is disposed. A process that
@@ -9,9 +10,8 @@ const betweenLooksMilliseconds = 200
  */
 export async function takeTurn(path: string): Promise<AsyncDisposable> {
   while (!(await take(path))) {
-    const holder = await holderOf(path)
-    if (holder === undefined || !isAlive(holder)) await rm(path, { force: true })
-    else await pause(betweenLooksMilliseconds)
+    if (await isHeld(path)) await pause(betweenLooksMilliseconds)
+    else await rm(path, { force: true })
   }
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) }
 }
@@ -26,11 +26,17 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined when it was given back meanwhile. */
-async function holderOf(path: string): Promise<number | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  // Between its making and its writing the file is empty.
-  return text === undefined ? undefined : text === '' ? process.pid : Number(text)
+async function isHeld(path: string): Promise<boolean> {
+  try {
+    const pid = Number(await readFile(path, 'utf8'))
+    const { mtimeMs: takenAt } = await stat(path)
+    // Between its making and its writing the file is empty.
+    if (pid === 0) return Date.now() - takenAt < writtenWithinMilliseconds
+    // In a container that has been started again, the process that ended had this one's id.
+    return pid === process.pid ? takenAt >= performance.timeOrigin : isAlive(pid)
+  } catch {
+    return false
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -27,7 +27,10 @@ export function addRunCommand(program: Command): void {
       '--answers <file>',
       'JSON: by operation, what its calls are answered; a list answers one call after another',
     )
-    .option('--allow-fetch', 'make the requests to the world outside for which there are no answers')
+    .option(
+      '--allow-fetch',
+      'make the requests for which there are no answers, from this machine: whatever it can reach',
+    )
     .addHelpText(
       'after',
       `

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, readlink, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 
 /** Where isobot itself is. */
@@ -26,7 +26,10 @@ async function refreshTypes(folder: string): Promise<void> {
   const [current, copied] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)])
   if (copied && current.equals(copied)) return
   await mkdir(dirname(to), { recursive: true })
-  await copyFile(from, to)
+  // Moved there: a link of that name is replaced, and not what it leads to.
+  const draft = `${to}.${process.pid}`
+  await copyFile(from, draft)
+  await rename(draft, to)
 }
 
 /** A folder of that name, as npm may have put it there, stays. */

@@ -35,11 +35,11 @@ export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean
       return { answer: toAnswer(next(operation, operations[operation])) }
     },
     madeUp: (operation, input) => rememberState(states, operation, input) ?? resembling(operation, input),
-    async fetch(request) {
+    async fetch(request, signal) {
       for (const address of [`${request.method} ${request.url}`, request.url]) {
         if (Object.hasOwn(fetched, address)) return toFetchAnswer(request, next(`fetch ${address}`, fetched[address]))
       }
-      return options.allowsFetch ? requestIndeed(request) : notRequested(request)
+      return options.allowsFetch ? requestIndeed(request, signal) : notRequested(request)
     },
   }
 }
@@ -131,17 +131,13 @@ function notRequested({ method, url }: FetchRequest): FetchFailure {
   }
 }
 
-async function requestIndeed({
-  method,
-  url,
-  headers,
-  body,
-  isBase64,
-  redirect,
-}: FetchRequest): Promise<FetchAnswer | FetchFailure> {
+async function requestIndeed(
+  { method, url, headers, body, isBase64, redirect }: FetchRequest,
+  signal: AbortSignal,
+): Promise<FetchAnswer | FetchFailure> {
   try {
     const content = body === undefined ? undefined : Buffer.from(body, isBase64 ? 'base64' : 'utf8')
-    const response = await fetch(url, { method, headers, redirect, ...(content && { body: content }) })
+    const response = await fetch(url, { method, headers, redirect, signal, ...(content && { body: content }) })
     const bytes = Buffer.from(await response.arrayBuffer())
     return {
       status: response.status,

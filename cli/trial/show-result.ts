@@ -1,4 +1,4 @@
-import { styled } from '../output.ts'
+import { harmless, styled } from '../output.ts'
 import type { TrialCall, TrialFetch } from './host.ts'
 import type { TrialResult } from './trial.ts'
 
@@ -11,7 +11,7 @@ export function showResult(result: TrialResult): string {
     section('Requests', fetches.map(showFetch)),
     section(
       'Log',
-      logs.map(({ level, message }) => `${styled(levelStyles[level], level.padEnd(5))} ${message}`),
+      logs.map(({ level, message }) => `${styled(levelStyles[level], level.padEnd(5))} ${harmless(message)}`),
     ),
     section(
       'State',
@@ -19,9 +19,7 @@ export function showResult(result: TrialResult): string {
         .filter(([, value]) => !isEmpty(value))
         .map(([part, value]) => `${part} ${json(value)}`),
     ),
-    error
-      ? `${styled('red', 'Failed')}: ${error.reason === 'error' ? '' : `${error.reason}: `}${error.name}: ${error.message}\n${error.stack}`.trimEnd()
-      : '',
+    error ? showError(error) : '',
     status === 'done' ? `${styled('green', 'Done')} in ${took}${showReturned(returned)}` : `Failed after ${took}`,
   ]
   return sections.filter((text) => text !== '').join('\n\n')
@@ -36,12 +34,17 @@ function section(title: string, lines: string[]): string {
 }
 
 function showCall({ operation, input, source, answer, refusal }: TrialCall): string {
-  const outcome = refusal ? styled('red', `${refusal.type}: ${refusal.message}`) : json(answer)
+  const outcome = refusal ? styled('red', harmless(`${refusal.type}: ${refusal.message}`)) : json(answer)
   return `${styled('bold', operation)} ${json(input)}\n  ${styled('gray', source ?? 'refused')} ${outcome}`
 }
 
 function showFetch({ method, url, status, failure }: TrialFetch): string {
-  return `${method} ${url} ${failure === undefined ? status : styled('red', failure)}`
+  return `${harmless(`${method} ${url}`)} ${failure === undefined ? status : styled('red', harmless(failure))}`
+}
+
+function showError({ reason, name, message, stack }: NonNullable<TrialResult['error']>): string {
+  const words = harmless(`${name}: ${message}\n${stack}`)
+  return `${styled('red', 'Failed')}: ${reason === 'error' ? '' : `${reason}: `}${words}`.trimEnd()
 }
 
 function showReturned(returned: unknown): string {
@@ -50,7 +53,7 @@ function showReturned(returned: unknown): string {
 }
 
 function json(value: unknown): string {
-  return JSON.stringify(value) ?? ''
+  return harmless(JSON.stringify(value) ?? '')
 }
 
 function isEmpty(value: unknown): boolean {

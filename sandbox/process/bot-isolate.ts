@@ -31,6 +31,8 @@ export interface Turn {
   /** When it began, as far as this thread knows. */
   startedAt: number
   reportedLong: boolean
+  /** Whether the watchdog has seen it go too far, and looks once more. */
+  isSuspected: boolean
 }
 
 /**
@@ -70,6 +72,8 @@ const canaryMilliseconds = 300
  */
 const longestCanaryMilliseconds = 900
 const canaryStepMilliseconds = 50
+
+const fresh = { startedAt: 0, reportedLong: false, isSuspected: false }
 
 /** So many turns are given to the isolate's thread at once: it is not woken for each of them. */
 const mostGiven = 16
@@ -113,12 +117,12 @@ export class BotIsolate {
 
   /** Enters the isolate once, after all turns before this one, unless the owner has ended by then. */
   enter(owner: TurnOwner, entrance: Entrance): void {
-    this.#enter({ owner, enter: entrance, isAlone: false, startedAt: 0, reportedLong: false })
+    this.#enter({ owner, enter: entrance, isAlone: false, ...fresh })
   }
 
   /** Likewise, for what enters it several times. */
   enterAlone(owner: TurnOwner, work: () => Promise<void>): void {
-    this.#enter({ owner, enter: work, isAlone: true, startedAt: 0, reportedLong: false })
+    this.#enter({ owner, enter: work, isAlone: true, ...fresh })
   }
 
   #enter(turn: Turn): void {
@@ -223,8 +227,8 @@ export class BotIsolate {
     }
     this.#events.turnEnded(turn)
     if (this.dead) return
-    // Nobody else disposes it without setting `dead`.
-    if (this.#isolate.isDisposed) return this.#outOfMemory(turn)
+    // Nobody else disposes it without setting `dead`. The thread may have gone on: then it was in one of the next turns.
+    if (this.#isolate.isDisposed) return failure || !next ? this.#outOfMemory(turn) : undefined
     if (failure !== undefined) turn.owner.threw(failure.thrown)
     this.#give()
   }

@@ -32,7 +32,6 @@ export class Watchdog {
     for (const isolate of this.#watched) {
       const { turn } = isolate
       if (turn === undefined || isolate.dead) this.#watched.delete(isolate)
-      else if (isolate.hasLostIsolate) isolate.giveUp()
       else this.#look(isolate, turn)
     }
     if (this.#watched.size > 0) return
@@ -41,13 +40,21 @@ export class Watchdog {
   }
 
   #look(isolate: BotIsolate, turn: Turn): void {
-    const now = performance.now()
-    if (!turn.reportedLong && now - turn.startedAt > longMilliseconds) {
+    if (!turn.reportedLong && performance.now() - turn.startedAt > longMilliseconds) {
       turn.reportedLong = true
       this.#events.long(turn)
     }
+    const remedy = this.#remedyFor(isolate, turn)
+    // Its thread may be in the turns after it, if this one has been busy: then that is known by the next look.
+    if (turn.isSuspected) remedy?.()
+    turn.isSuspected = remedy !== undefined
+  }
+
+  #remedyFor(isolate: BotIsolate, turn: Turn): (() => void) | undefined {
     const { cpu, endedAt } = turn.owner
-    if (isolate.cpuOf(turn.owner) >= cpu.limit) this.#events.overspent(isolate, turn)
-    else if (endedAt !== undefined && now - endedAt > lingerMilliseconds) this.#events.lingering(isolate, turn)
+    if (isolate.hasLostIsolate) return () => isolate.giveUp()
+    if (isolate.cpuOf(turn.owner) >= cpu.limit) return () => this.#events.overspent(isolate, turn)
+    const lingers = endedAt !== undefined && performance.now() - endedAt > lingerMilliseconds
+    return lingers ? () => this.#events.lingering(isolate, turn) : undefined
   }
 }

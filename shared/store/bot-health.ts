@@ -47,16 +47,26 @@ export interface WaitingRow {
   oldest_at: Date | null
   /** Those that failed and wait for a further try. */
   retrying: number
+  /** Those for a later time. */
+  scheduled: number
 }
 
-/** How much waits for each bot of the platform; those for which nothing does are absent. It reads all events that wait. */
+/**
+ * How much waits for each bot of the platform; those for which nothing does are absent. It reads all events that wait or
+ * are scheduled.
+ */
 export async function waitingByBot(db: Database): Promise<Map<string, WaitingRow>> {
   const rows = await query<WaitingRow>(
     db,
-    `select bot_id, count(*) filter (where available_at <= now())::integer as waiting,
-       min(available_at) filter (where available_at <= now()) as oldest_at,
-       count(*) filter (where available_at > now())::integer as retrying
-     from events where status = 'pending' group by bot_id`,
+    `select bot_id, count(*) filter (where is_due)::integer as waiting,
+       min(available_at) filter (where is_due) as oldest_at,
+       count(*) filter (where not is_due and not is_scheduled)::integer as retrying,
+       count(*) filter (where is_scheduled)::integer as scheduled
+     from (
+       select bot_id, available_at, available_at <= now() as is_due, false as is_scheduled
+       from events where status = 'pending'
+       union all select bot_id, available_at, false, true from events where status = 'scheduled'
+     ) open group by bot_id`,
     {},
   )
   return new Map(rows.map((row) => [row.bot_id, row]))

@@ -3,30 +3,20 @@ import { query, type Database } from './database.ts'
 /** Failed events of one bot are counted up to so many. */
 const mostCounted = 10_000
 
-/**
- * How many events of a workspace's bots wait for a later time, and how many failed for good within the last day. It reads
- * all events that are scheduled.
- */
-export async function queueState(db: Database, workspaceId: string): Promise<{ scheduled: number; failed: number }> {
-  const [row] = await query<{ scheduled: number; failed: number }>(
+/** How many events of a workspace's bots failed for good within the last day. */
+export async function failedOfToday(db: Database, workspaceId: string): Promise<number> {
+  const [row] = await query<{ failed: number }>(
     db,
-    `with own as materialized (select id from bots where workspace_id = :workspaceId)
-     select
-       (
-         select count(*)::integer from events where status = 'scheduled' and bot_id in (select id from own)
-       ) as scheduled,
-       (
-         select coalesce(sum(counted.count), 0)::integer from own, lateral (
-           select count(*) from (
-             select from events
-             where events.bot_id = own.id and status = 'failed' and ended_at > now() - interval '1 day'
-             order by ended_at desc limit ${mostCounted}
-           ) newest
-         ) counted
-       ) as failed`,
+    `select coalesce(sum(counted.count), 0)::integer as failed from bots, lateral (
+       select count(*) from (
+         select from events
+         where events.bot_id = bots.id and status = 'failed' and ended_at > now() - interval '1 day'
+         order by ended_at desc limit ${mostCounted}
+       ) newest
+     ) counted where bots.workspace_id = :workspaceId`,
     { workspaceId },
   )
-  return row!
+  return row!.failed
 }
 
 /** The names of those of some bots that are a workspace's, by their ids. */

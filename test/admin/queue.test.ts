@@ -61,6 +61,17 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
     expect(await jobs.counts()).toEqual({ waiting: 31, active: 0, delayed: 1, failed: 0 })
   })
 
+  test('tells each workspace of its own events for a later time', async () => {
+    const bot = await platform.createBot()
+    const headers = { 'x-bot-id': bot.id }
+    const event = { type: 'later', payload: {}, schedule: { delay: 3_600_000 } }
+    for (let count = 0; count < 2; count++) await platform.ask('POST', '/v1/chat/events', event, headers)
+    await expect
+      .poll(() => queue(), { timeout: 10_000 })
+      .toMatchObject({ scheduled: 2, waiting: 0, retrying: 0, bots: [] })
+    expect(await queue(await createMember(platform, 'owner'))).toMatchObject({ scheduled: 0 })
+  })
+
   test('of the platform is not for members who are no owners', async () => {
     const administrator = await createMember(platform, 'administrator', platform.workspaceId)
     expect(await queue(administrator)).not.toHaveProperty('platform')

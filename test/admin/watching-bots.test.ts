@@ -350,7 +350,10 @@ describe('a bot’s log, followed', () => {
     expect(much.isCut).toBe(true)
     expect(much.lines).toHaveLength(1000)
     expect(much.lines.at(-1)).toBe('1000')
-    expect(await ask('/logs/new?after=nonsense')).toMatchObject({ status: 400 })
+    for (const after of ['nonsense', '1 9:3:', '1 3:9:8,4', '1 3:9:12', '1 0:9:', '1 3:9:,']) {
+      const forged = Buffer.from(after).toString('base64url')
+      expect(await ask(`/logs/new?after=${forged}`)).toMatchObject({ status: 400, body: { type: 'InvalidQuery' } })
+    }
   })
 })
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Client } from 'pg'
+import { Client, DatabaseError } from 'pg'
 import { startEmbeddedPostgres } from '../../cli/embedded-postgres.ts'
 import { migrate } from '../../migrations/migrate.ts'
 import { startRedis } from '../redis.ts'
@@ -82,13 +82,23 @@ export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServe
   }
 }
 
+/** Asks again when PostgreSQL has chosen this statement to end a deadlock with those of the queue. */
+async function untilNotInTheWay(ask: () => Promise<unknown>): Promise<void> {
+  try {
+    await ask()
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === '40P01')) throw error
+    await untilNotInTheWay(ask)
+  }
+}
+
 /** Does the same to a queue in PostgreSQL as is done to one in Redis. */
 export function openPostgresQueue(postgres: Postgres) {
   async function tell(...statements: string[]): Promise<void> {
     const client = new Client({ connectionString: postgres.urlOn(postgres.port()) })
     await client.connect()
     try {
-      for (const statement of statements) await client.query(statement)
+      for (const statement of statements) await untilNotInTheWay(() => client.query(statement))
     } finally {
       await client.end()
     }

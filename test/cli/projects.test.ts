@@ -1,4 +1,7 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
@@ -8,6 +11,7 @@ import { connect, type Connection } from '../../cli/connection.ts'
 import { openBundler } from '../../cli/project/bundle.ts'
 import { deployProject, type Deployed, type DeployOptions } from '../../cli/project/deploy.ts'
 import { initProject } from '../../cli/project/init.ts'
+import { refreshPlatformFiles } from '../../cli/project/platform-files.ts'
 import { openProject } from '../../cli/project/project.ts'
 import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.ts'
 import { findCode } from '../../cli/trial/find-code.ts'
@@ -86,6 +90,19 @@ describe('init', () => {
     await writeSources(folder, { 'test/failing.test.js': `import 'isobot/test'; throw new Error('it fails')` })
     const failing = await isobot.run(['test', 'test/failing.test.js'], { directory: folder })
     expect(failing).toMatchObject({ code: 1, stdout: expect.stringContaining('it fails') })
+  })
+
+  test('brings the types of the platform into a project, but not into what a link there leads to', async () => {
+    const { folder } = await initProject(join(isobot.folder, 'linked'))
+    const types = join(folder, 'types', 'isobot-bot.d.ts')
+    const written = await readFile(types, 'utf8')
+    const other = join(isobot.folder, 'other.txt')
+    await writeFile(other, 'mine')
+    await rm(types)
+    await symlink(other, types)
+    await refreshPlatformFiles(folder)
+    expect(await readFile(other, 'utf8')).toBe('mine')
+    expect(await readFile(types, 'utf8')).toBe(written)
   })
 
   test('refuses a folder that is not empty, and names that are none', async () => {
@@ -370,6 +387,45 @@ describe('run', () => {
     expect(showResult(result)).toMatch(
       /^Calls\n {2}getUser \{.*\n {4}given \{.*Grace[^]*Log\n[^]* {2}warn +Grace 42[^]*Done in \d+ ms/,
     )
+  })
+
+  test('prints nothing of what the code says that would command the terminal', async () => {
+    const file = join(isobot.folder, 'hostile.js')
+    await writeFile(
+      file,
+      String.raw`export const hooks = {
+        async afterIncomingMessage({ client, logger }) {
+          logger.info('\u001b]0;mine\u0007 \u009b2J')
+          await client.getUser({ id: '\u009b2J' })
+          throw new Error('\u001b[8m hidden')
+        },
+      }`,
+    )
+    const { code, stdout } = await isobot.run(['run', file, 'afterIncomingMessage', '-'], { input: event })
+    expect(code).toBe(1)
+    expect(stdout).toContain('\u241B[8m hidden')
+    // oxlint-disable-next-line no-control-regex
+    expect(stdout).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/)
+  })
+
+  test('takes a request back that the code gives up', async () => {
+    const gone = Promise.withResolvers<void>()
+    const server = createServer((_request, response) => void response.once('close', gone.resolve))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+      const code = `export const hooks = {
+        async afterIncomingMessage() {
+          await fetch('${url}', { signal: AbortSignal.timeout(200) }).catch(() => {})
+        },
+      }`
+      await using trial = await openTrial({ code, sourceMap: '' })
+      expect(await trial.run('afterIncomingMessage', {}, { allowsFetch: true })).toMatchObject({ status: 'done' })
+      await gone.promise
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   })
 
   test('ends with 1 when the hook throws, and says where', async () => {

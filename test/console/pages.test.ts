@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -64,6 +64,11 @@ test('one of several processes builds at a time, and one that ended in the middl
     expect(isSecond).toBe(false)
     await first[Symbol.asyncDispose]()
     await (await second)[Symbol.asyncDispose]()
+    for (const left of ['', String(process.pid)]) {
+      await writeFile(lock, left)
+      await utimes(lock, 0, 0)
+      await (await takeTurn(lock))[Symbol.asyncDispose]()
+    }
   } finally {
     await rm(directory, { recursive: true })
   }

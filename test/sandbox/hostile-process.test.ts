@@ -216,9 +216,13 @@ describe('what a hostile sandbox process says of a run', () => {
     expect(await impostor.run(someRun())).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
   })
 
-  test('is processor time that can be', async () => {
-    const impostor = await saying('', `write(framed(JSON.stringify(done(run)).replace('"cpu":0', '"cpu":-1e999')))`)
-    expect(done(await impostor.run(someRun())).cpuMilliseconds).toBe(0)
+  test.each([
+    ['-1e999', 0],
+    ['1e999', 0],
+    ['1e300', someRun().limits.wallMilliseconds],
+  ])('is processor time that can be, when it is %s', async (cpu, taken) => {
+    const impostor = await saying('', `write(framed(JSON.stringify(done(run)).replace('"cpu":0', '"cpu":${cpu}')))`)
+    expect(done(await impostor.run(someRun())).cpuMilliseconds).toBe(taken)
   })
 
   test('is a failure of a kind that there is, in texts that can be kept', async () => {

@@ -127,6 +127,18 @@ test('errors of the real clients bear neither the password nor what was asked', 
   expect(text()).not.toMatch(/some-value|redis-password|pass%22word/)
 })
 
+test.each([
+  ['backslashes', '\\'],
+  ['quotation marks', '"'],
+  ['what could be the name of a secret', '"secret'],
+  ['what could be a secret in JSON in a string', '\\"token\\":\\"\\'],
+])('a request for a long row of %s does not keep the process from others', (_what, text) => {
+  const { log } = openLog()
+  const { user: before } = process.cpuUsage()
+  log.info({ path: text.repeat(20_000 / text.length) })
+  expect((process.cpuUsage().user - before) / 1000).toBeLessThan(1000)
+})
+
 test('an error says its name, words, code, and causes, and where it was thrown', () => {
   const { log, lines } = openLog()
   const cause = Object.assign(new TypeError('the cause'), { code: 'ECONNRESET', port: 5432 })

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
+import { createLogger } from '#shared/logger.ts'
 import { openMetrics } from '#shared/metrics.ts'
 import { suggestWorkers } from '#shared/operating-state.ts'
+import { scopeRequests } from '../../api/request-scope.ts'
 
 test('a figure that cannot be found out is left out, and the others are told', async () => {
   const { registry, gauge } = openMetrics(false)
@@ -23,6 +28,24 @@ test('a figure that cannot be found out is left out, and the others are told', a
   const text = await registry.metrics()
   expect(text).not.toMatch(/^isobot_(waiting|by_state)[ {]/m)
   expect(text).toMatch(/^isobot_here 1$/m)
+})
+
+test('statuses that code makes up add no series of their own', async () => {
+  const metrics = openMetrics(false)
+  const handle = scopeRequests({ metrics, log: createLogger('api', 'silent') }, ({ url = '' }, response) => {
+    response.writeHead(Number(url.slice(1))).end()
+  })
+  const server = createServer(handle).listen(0, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    for (const status of [404, 290, 291, 292]) await fetch(`http://127.0.0.1:${port}/${status}`)
+    const counts = async () => (await metrics.registry.metrics()).match(/(?<=_count\{.*status=)"\w+"\} \d+/g)
+    await expect.poll(counts).toEqual(['"404"} 1', '"2xx"} 3'])
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
 })
 
 test('figures are of one context: two in a process do not mix', async () => {

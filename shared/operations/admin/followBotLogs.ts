@@ -74,9 +74,16 @@ function pack({ snapshot, id }: LogPlace): string {
 
 function unpack(text: string): LogPlace {
   const place = Buffer.from(text, 'base64url').toString()
-  const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:[\d,]*)$/.exec(place) ?? []
-  if (snapshot === undefined || id === undefined) throw noPlace()
+  const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(place) ?? []
+  if (snapshot === undefined || id === undefined || !isSnapshot(snapshot)) throw noPlace()
   return { snapshot, id }
+}
+
+/** Whether PostgreSQL would read it: the first and the next transaction, and between them in order those under way. */
+function isSnapshot(text: string): boolean {
+  const [first, next, underWay] = text.split(':') as [string, string, string]
+  const numbers = [first, ...(underWay === '' ? [] : underWay.split(',')), next].map(BigInt)
+  return numbers.every((number, index) => number > 0n && number >= (numbers[index - 1] ?? 0n))
 }
 
 function noPlace(): ApiError {

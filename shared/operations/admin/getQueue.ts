@@ -2,7 +2,7 @@ import type { Administrator } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { operation } from '../../operation.ts'
 import type { Infer } from '../../schema.ts'
-import { ownNames, queueState } from '../../store/queue-state.ts'
+import { failedOfToday, ownNames } from '../../store/queue-state.ts'
 import { liveWorkers } from '../../store/workers.ts'
 import { firstWorkspaceId } from '../../store/workspaces.ts'
 import { lookAtWaiting } from '../../waiting-look.ts'
@@ -78,8 +78,8 @@ export const getQueue = operation({
 
   async handle(context) {
     const { db, caller } = context
-    const [{ scheduled, failed }, waiting, ofPlatform] = await Promise.all([
-      queueState(db, caller.workspaceId),
+    const [failed, waiting, ofPlatform] = await Promise.all([
+      failedOfToday(db, caller.workspaceId),
       waitingOfWorkspace(context),
       describePlatform(context),
     ])
@@ -89,7 +89,7 @@ export const getQueue = operation({
       queue: {
         waiting: sum(waiting.map((row) => row.waiting)),
         ...(due.length > 0 && { oldestWaitingAt: new Date(oldest).toISOString() }),
-        scheduled,
+        scheduled: sum(waiting.map((row) => row.scheduled)),
         retrying: sum(waiting.map((row) => row.retrying)),
         failed,
         bots: due
