@@ -133,12 +133,15 @@ test('a rollback asks first, shows what it changes, and puts the former version 
   await expect.poll(lastMessage, patience).toBe('Bot: You said: as before')
 })
 
-test('a failed event is found with its reason, its place and its steps, and is replayed', async () => {
+async function upload(code: string): Promise<void> {
   const [bot] = (await platform.ask('GET', '/v1/admin/bots')).body.bots
-  const upload = (code: string) => platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code })
-  await upload(
-    `export const hooks = {\n  afterIncomingMessage({ event }) { throw new Error('no ' + event.preview) },\n}`,
-  )
+  expect((await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code })).status).toBe(200)
+}
+
+const failing = `export const hooks = {\n  afterIncomingMessage({ event }) { throw new Error('no ' + event.preview) },\n}`
+
+test('a failed event is found with its reason, its place and its steps, and is replayed', async () => {
+  await upload(failing)
   await say('luck')
   await tab('Errors').click()
   await page.getByText('Error: no luck').first().waitFor()
@@ -154,6 +157,20 @@ test('a failed event is found with its reason, its place and its steps, and is r
 
   await panel.getByText('processed').first().waitFor()
   await expect.poll(lastMessage, patience).toBe('Bot: Mended luck')
+})
+
+test('all that failed alike is replayed at once, also what is not shown', async () => {
+  await upload(failing)
+  const numbers = [1, 2, 3, 4, 5, 6]
+  for (const number of numbers) await say(`loss ${number}`)
+  await tab('Errors').click()
+  await button('Replay all 6').waitFor()
+  await upload(replying('Found'))
+  await button('Replay all 6').click()
+
+  await page.getByText('What failed with “afterIncomingMessage: Error: no loss” is handled again.').waitFor()
+  const replies = numbers.map((number) => `Bot: Found loss ${number}`)
+  await expect.poll(() => chatMessages().allTextContents(), patience).toEqual(expect.arrayContaining(replies))
 })
 
 test('the keyboard reaches search and rows, and closes what is open', async () => {

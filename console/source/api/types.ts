@@ -130,6 +130,7 @@ export interface ErrorGroup {
   id: string
   message: string
   example: string
+  words: string
   hook?: string
   count: number
   firstAt: string

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Bot, ErrorGroup } from '../api/types.ts'
-import { formatCount, plural, shortId } from '../format.ts'
+import { formatCount, shortId } from '../format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -52,12 +52,23 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
   )
 }
 
+/** Replays what failed with the words of a group since its first failure, as many at once as the platform takes. */
+async function replayAll(bot: Bot, group: ErrorGroup): Promise<void> {
+  // What fails again fails later, and is not taken once more.
+  const beforeDate = new Date().toISOString()
+  const afterDate = new Date(Date.parse(group.firstAt) - 1).toISOString()
+  let replayed = 0
+  do {
+    const body = { reason: group.words, afterDate, beforeDate }
+    ;({ replayed } = await ask<{ replayed: number }>('POST', `/bots/${bot.id}/failed-events/replay`, { body }))
+  } while (replayed > 0)
+}
+
 function Group({ bot, group, reload }: { bot: Bot; group: ErrorGroup; reload: () => void }): JSX.Element {
   const [isBusy, setIsBusy] = useState(false)
   const replay = async () => {
     setIsBusy(true)
-    const answers = group.eventIds.map((id) => ask('POST', `/bots/${bot.id}/failed-events/${id}/replay`, { body: {} }))
-    await attempt(() => Promise.all(answers), `${plural(answers.length, 'event')} handled again.`)
+    await attempt(() => replayAll(bot, group), `What failed with “${group.words}” is handled again.`)
     setIsBusy(false)
     reload()
   }
@@ -67,7 +78,6 @@ function Group({ bot, group, reload }: { bot: Bot; group: ErrorGroup; reload: ()
       <div>
         <p class="error-message">{withPlaces(bot.id, group.example)}</p>
         <p class="quiet facts">
-          {group.hook && <code>{group.hook}</code>}
           <span>
             first <Time at={group.firstAt} />, last <Time at={group.lastAt} />
           </span>
@@ -87,7 +97,7 @@ function Group({ bot, group, reload }: { bot: Bot; group: ErrorGroup; reload: ()
         {group.replayable > 0 && mayChange.value && (
           <button type="button" class="button small" disabled={isBusy} onClick={replay}>
             <Icon name="replay" />
-            Replay {group.eventIds.length === 1 ? 'it' : `the newest ${group.eventIds.length}`}
+            Replay {group.replayable === 1 ? 'it' : `all ${formatCount(group.replayable)}`}
           </button>
         )}
       </div>
