@@ -75,8 +75,21 @@ interface Streamed {
   sent: number
 }
 
-/** Sends megabytes in chunks until there is an answer or all are sent. */
+/**
+ * Sends megabytes in chunks until there is an answer or all are sent. A client that still writes when the connection ends
+ * may be told of that before it has read the answer: then it sends again.
+ */
 async function stream(path: string, megabytes: number, headers: Record<string, string>): Promise<Streamed> {
+  try {
+    return await streamOnce(path, megabytes, headers)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ['EPIPE', 'ECONNRESET'].includes(String(error.code)))
+      return stream(path, megabytes, headers)
+    throw error
+  }
+}
+
+async function streamOnce(path: string, megabytes: number, headers: Record<string, string>): Promise<Streamed> {
   const outgoing = request(`${platform.url}${path}`, { method: 'POST', headers })
   let sent = 0
   const chunks = Readable.from(

@@ -167,8 +167,11 @@ test('all that failed alike is replayed at once, also what is not shown', async 
   await button('Replay all 6').waitFor()
   await upload(replying('Found'))
   await button('Replay all 6').click()
+  const dialog = page.getByRole('dialog', { name: 'Replay all' })
+  await dialog.getByText('afterIncomingMessage: Error: no loss').waitFor()
+  await dialog.getByRole('button', { name: 'Replay' }).click()
 
-  await page.getByText('What failed with “afterIncomingMessage: Error: no loss” is handled again.').waitFor()
+  await page.getByText('6 events handled again.').waitFor()
   const replies = numbers.map((number) => `Bot: Found loss ${number}`)
   await expect.poll(() => chatMessages().allTextContents(), patience).toEqual(expect.arrayContaining(replies))
 })

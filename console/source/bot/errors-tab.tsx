@@ -2,7 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Bot, ErrorGroup } from '../api/types.ts'
-import { formatCount, shortId } from '../format.ts'
+import { formatCount, plural, shortId } from '../format.ts'
+import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -21,10 +22,14 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
   const errors = useResource(
     `errors ${bot.id} ${window}`,
     (abort) =>
-      ask<{ errors: ErrorGroup[]; isComplete: boolean; looked: number }>('GET', `/bots/${bot.id}/errors`, {
-        query: { window },
-        abort,
-      }),
+      ask<{ errors: ErrorGroup[]; isComplete: boolean; looked: number; from: string }>(
+        'GET',
+        `/bots/${bot.id}/errors`,
+        {
+          query: { window },
+          abort,
+        },
+      ),
     { every: 10_000 },
   )
   return (
@@ -33,14 +38,20 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
         <WindowChoice value={window} />
       </div>
       <Loaded of={errors}>
-        {({ errors: groups, isComplete, looked }) =>
+        {({ errors: groups, isComplete, looked, from }) =>
           groups.length === 0 ? (
             <Empty icon="check" title="No event failed in this time" />
           ) : (
             <>
               <ol class="plain error-groups" onKeyDown={moveBetweenRows}>
                 {groups.map((group) => (
-                  <Group key={group.id} bot={bot} group={group} reload={errors.reload} />
+                  <Group
+                    key={group.id}
+                    bot={bot}
+                    group={group}
+                    since={isComplete ? group.firstAt : from}
+                    reload={errors.reload}
+                  />
                 ))}
               </ol>
               {!isComplete && <p class="quiet">The newest {formatCount(looked)} failures were looked at.</p>}
@@ -52,23 +63,43 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
   )
 }
 
-/** Replays what failed with the words of a group since its first failure, as many at once as the platform takes. */
-async function replayAll(bot: Bot, group: ErrorGroup): Promise<void> {
+/** Replays what failed with given words since a time, as many at once as the platform takes. Gives how many. */
+async function replayAll(bot: Bot, reason: string, since: string): Promise<number> {
   // What fails again fails later, and is not taken once more.
   const beforeDate = new Date().toISOString()
-  const afterDate = new Date(Date.parse(group.firstAt) - 1).toISOString()
-  let replayed = 0
-  do {
-    const body = { reason: group.words, afterDate, beforeDate }
-    ;({ replayed } = await ask<{ replayed: number }>('POST', `/bots/${bot.id}/failed-events/replay`, { body }))
-  } while (replayed > 0)
+  const afterDate = new Date(Date.parse(since) - 1).toISOString()
+  const path = `/bots/${bot.id}/failed-events/replay`
+  let total = 0
+  for (;;) {
+    const { replayed } = await ask<{ replayed: number }>('POST', path, { body: { reason, afterDate, beforeDate } })
+    if (replayed === 0) return total
+    total += replayed
+  }
 }
 
-function Group({ bot, group, reload }: { bot: Bot; group: ErrorGroup; reload: () => void }): JSX.Element {
+async function replayEach(bot: Bot, eventIds: string[]): Promise<number> {
+  await Promise.all(eventIds.map((id) => ask('POST', `/bots/${bot.id}/failed-events/${id}/replay`, { body: {} })))
+  return eventIds.length
+}
+
+interface GroupProps {
+  bot: Bot
+  group: ErrorGroup
+  /** From when on its events failed. */
+  since: string
+  reload: () => void
+}
+
+function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
   const [isBusy, setIsBusy] = useState(false)
+  const [isAsking, setIsAsking] = useState(false)
+  const hasMore = group.words !== '' && group.replayable > group.eventIds.length
   const replay = async () => {
     setIsBusy(true)
-    await attempt(() => replayAll(bot, group), `What failed with “${group.words}” is handled again.`)
+    await attempt(
+      () => (hasMore ? replayAll(bot, group.words, since) : replayEach(bot, group.eventIds)),
+      (count) => `${plural(count, 'event')} handled again.`,
+    )
     setIsBusy(false)
     reload()
   }
@@ -95,12 +126,28 @@ function Group({ bot, group, reload }: { bot: Bot; group: ErrorGroup; reload: ()
         <strong>{formatCount(group.count)}</strong>
         <span class="quiet">{group.count === 1 ? 'event' : 'events'}</span>
         {group.replayable > 0 && mayChange.value && (
-          <button type="button" class="button small" disabled={isBusy} onClick={replay}>
+          <button
+            type="button"
+            class="button small"
+            disabled={isBusy}
+            onClick={hasMore ? () => setIsAsking(true) : replay}
+          >
             <Icon name="replay" />
-            Replay {group.replayable === 1 ? 'it' : `all ${formatCount(group.replayable)}`}
+            Replay {hasMore ? `all ${formatCount(group.replayable)}` : plural(group.eventIds.length, 'event')}
           </button>
         )}
       </div>
+      {isAsking && (
+        <Confirm title="Replay all" action="Replay" onClose={() => setIsAsking(false)} onConfirm={replay}>
+          <p>
+            Every event that failed since <Time at={since} /> with these words in its reason is handled again, those of
+            other groups among them:
+          </p>
+          <p>
+            <code>{group.words}</code>
+          </p>
+        </Confirm>
+      )}
     </li>
   )
 }

@@ -24,10 +24,10 @@ export function dismiss(id: number): void {
 }
 
 /** Does what was asked for and tells how it went. Gives whether it went well. */
-export async function attempt(action: () => Promise<unknown>, done: string): Promise<boolean> {
+export async function attempt<T>(action: () => Promise<T>, done: string | ((result: T) => string)): Promise<boolean> {
   try {
-    await action()
-    notify('good', done)
+    const result = await action()
+    notify('good', typeof done === 'string' ? done : done(result))
     return true
   } catch (error) {
     notify('bad', explain(error))
