@@ -1,28 +1,18 @@
 import type { Command } from 'commander'
 import { failed } from '../failure.ts'
 import { toolsOf } from '../tools.ts'
-
-interface DeployCommandOptions {
-  bot?: string
-  allowNet?: string
-  types: boolean
-}
+import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.ts'
 
 export function addDeployCommand(program: Command): void {
-  program
-    .command('deploy')
+  addDeployOptions(program.command('deploy'))
     .summary('put a bot’s project into service')
     .description(
       'Bundles a bot’s project, checks its types, and puts it into service as a new version; the first time as a new bot, ' +
         'which isobot.json remembers for each platform. What is wrong with the source is shown, and then the version in ' +
         'service stays.',
     )
-    .argument('[folder]', 'the project’s', '.')
-    .option('--bot <bot>', 'deploy to this bot, and remember it')
-    .option('--allow-net <hosts>', 'hosts that it may reach, with commas between them, instead of those in isobot.json')
-    .option('--no-types', 'do not check the types')
     .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production\n')
-    .action(async (folder: string, options: DeployCommandOptions, command: Command) => {
+    .action(async (folder: string, options: DeployOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openProject }, { openBundler }, { deployProject }, { refreshPlatformFiles }, { showProblems }, words] =
         await Promise.all([
@@ -40,7 +30,7 @@ export function addDeployCommand(program: Command): void {
       const deploying = deployProject(project, connection, bundler, {
         checksTypes: options.types,
         bot: options.bot,
-        net: options.allowNet?.split(',').map((host) => host.trim()),
+        net: hostsIn(options),
       })
       const deployed = await output.during('Deploying', deploying)
       if (!deployed) return

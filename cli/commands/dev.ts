@@ -1,27 +1,17 @@
 import type { Command } from 'commander'
 import { toolsOf } from '../tools.ts'
-
-interface DevOptions {
-  bot?: string
-  allowNet?: string
-  types: boolean
-}
+import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.ts'
 
 export function addDevCommand(program: Command): void {
-  program
-    .command('dev')
+  addDeployOptions(program.command('dev'))
     .summary('work on a bot: deploy every change, see its log, talk to it')
     .description(
       'Deploys a bot’s project with every change of a file, shows the bot’s log with the lines of its own files, and talks ' +
         'to it: what is typed is said. What is wrong with the source is shown, and then the version in service stays. The ' +
         'platform is the one that `isobot start` runs here, unless a profile says otherwise.',
     )
-    .argument('[folder]', 'the project’s', '.')
-    .option('--bot <bot>', 'deploy to this bot, and remember it')
-    .option('--allow-net <hosts>', 'hosts that it may reach, with commas between them, instead of those in isobot.json')
-    .option('--no-types', 'do not check the types')
     .addHelpText('after', '\nExample:\n  $ isobot init greeter && cd greeter && isobot dev\n')
-    .action(async (folder: string, options: DevOptions, command: Command) => {
+    .action(async (folder: string, options: DeployOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openProject }, { refreshPlatformFiles }, { develop }, { untilInterrupted }] = await Promise.all([
         import('../project/project.ts'),
@@ -38,7 +28,7 @@ export function addDevCommand(program: Command): void {
         signal: interruption.signal,
         checksTypes: options.types,
         bot: options.bot,
-        net: options.allowNet?.split(',').map((host) => host.trim()),
+        net: hostsIn(options),
       })
     })
 }

@@ -138,7 +138,7 @@ function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
         )}
       </div>
       {isAsking && (
-        <Confirm title="Replay all" action="Replay" onClose={() => setIsAsking(false)} onConfirm={replay}>
+        <Confirm title="Replay all" action="Replay" onClose={() => setIsAsking(false)} onSubmit={replay}>
           <p>
             Every event that failed since <Time at={since} /> with these words in its reason is handled again, those of
             other groups among them:

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { FormDialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
@@ -158,34 +158,28 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
 /** Asks for the bot's name, so that no bot is deleted for another. */
 function DeleteBot({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
   const [typed, setTyped] = useState('')
-  const remove = async (event: Event) => {
-    event.preventDefault()
+  const remove = async () => {
     if (await attempt(() => ask('DELETE', `/bots/${bot.id}`), `${bot.name} is deleted.`)) navigate(to('bots'))
   }
   return (
-    <Dialog title={`Delete ${bot.name}`} onClose={onClose}>
-      <form onSubmit={remove}>
-        <div class="dialog-text">
-          <label class="field">
-            Type the bot’s name to delete it
-            <input
-              required
-              autoFocus
-              autocomplete="off"
-              value={typed}
-              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-            />
-          </label>
-        </div>
-        <footer>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button danger" disabled={typed !== bot.name}>
-            Delete for good
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Delete ${bot.name}`}
+      action="Delete for good"
+      isDangerous
+      isDisabled={typed !== bot.name}
+      onSubmit={remove}
+      onClose={onClose}
+    >
+      <label class="field">
+        Type the bot’s name to delete it
+        <input
+          required
+          autoFocus
+          autocomplete="off"
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </label>
+    </FormDialog>
   )
 }

@@ -97,7 +97,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
           title={asksFor === 'rollback' ? 'Roll back' : `Deploy ${asksFor.name}`}
           action={asksFor === 'rollback' ? 'Roll back' : 'Deploy'}
           onClose={() => setAsksFor(undefined)}
-          onConfirm={carryOut}
+          onSubmit={carryOut}
         >
           {asksFor === 'rollback' ? (
             <p>The version that was uploaded before the present one handles all events from now on.</p>

@@ -1,10 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ask, explain } from '../api/ask.ts'
+import { ask } from '../api/ask.ts'
 import type { Member } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
-import { Copy } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
@@ -107,67 +106,36 @@ export function MembersPage(): JSX.Element {
 function AddMember({ onClose }: { onClose: () => void }): JSX.Element {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
-  const [problem, setProblem] = useState('')
   const [token, setToken] = useState('')
-  const add = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const body = { email: email.trim(), role }
-      const added = await ask<Member & { token?: string }>('POST', '/workspace-members', { body })
-      if (added.token === undefined) onClose()
-      else setToken(added.token)
-    } catch (error) {
-      setProblem(explain(error))
-    }
+  const add = async () => {
+    const body = { email: email.trim(), role }
+    const added = await ask<Member & { token?: string }>('POST', '/workspace-members', { body })
+    if (added.token === undefined) onClose()
+    else setToken(added.token)
   }
   if (token) {
     return (
-      <Dialog title={`${email} is a member`} onClose={onClose}>
-        <div class="dialog-text">
-          <p>The account is new. Pass on its first token, by which its owner signs in: it is shown this once.</p>
-          <Copy text={token} label="token" />
-        </div>
-        <footer>
-          <button type="button" class="button primary" onClick={onClose}>
-            Done
-          </button>
-        </footer>
-      </Dialog>
+      <NewToken title={`${email} is a member`} token={token} onClose={onClose}>
+        The account is new. Pass on its first token, by which its owner signs in: it is shown this once.
+      </NewToken>
     )
   }
   return (
-    <Dialog title="Add a member" onClose={onClose}>
-      <form onSubmit={add}>
-        <div class="dialog-text">
-          <label class="field">
-            Email address
-            <input
-              type="email"
-              required
-              autoFocus
-              value={email}
-              onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-            />
-          </label>
-          <div class="field">
-            Role
-            <Select label="Role" options={roles} value={role} onChange={setRole} />
-          </div>
-          {problem && (
-            <p class="problem" role="alert">
-              {problem}
-            </p>
-          )}
-        </div>
-        <footer>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary">
-            Add
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a member" action="Add" onSubmit={add} onClose={onClose}>
+      <label class="field">
+        Email address
+        <input
+          type="email"
+          required
+          autoFocus
+          value={email}
+          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+      </label>
+      <div class="field">
+        Role
+        <Select label="Role" options={roles} value={role} onChange={setRole} />
+      </div>
+    </FormDialog>
   )
 }

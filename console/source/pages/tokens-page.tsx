@@ -1,9 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ask, explain } from '../api/ask.ts'
+import { ask } from '../api/ask.ts'
 import type { Token } from '../api/types.ts'
-import { Copy } from '../parts/copy.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
@@ -73,60 +72,29 @@ export function TokensPage(): JSX.Element {
 function CreateToken({ onClose }: { onClose: () => void }): JSX.Element {
   const [note, setNote] = useState('')
   const [value, setValue] = useState('')
-  const [problem, setProblem] = useState('')
-  const create = async (event: Event) => {
-    event.preventDefault()
-    try {
-      const { pat } = await ask<{ pat: Token & { value: string } }>('POST', '/account/pats', { body: { note } })
-      setValue(pat.value)
-    } catch (error) {
-      setProblem(explain(error))
-    }
+  const create = async () => {
+    const { pat } = await ask<{ pat: Token & { value: string } }>('POST', '/account/pats', { body: { note } })
+    setValue(pat.value)
   }
   if (value) {
     return (
-      <Dialog title="The new token" onClose={onClose}>
-        <div class="dialog-text">
-          <p>Copy it now: it is shown this once.</p>
-          <Copy text={value} label="token" />
-        </div>
-        <footer>
-          <button type="button" class="button primary" onClick={onClose}>
-            Done
-          </button>
-        </footer>
-      </Dialog>
+      <NewToken title="The new token" token={value} onClose={onClose}>
+        Copy it now: it is shown this once.
+      </NewToken>
     )
   }
   return (
-    <Dialog title="New token" onClose={onClose}>
-      <form onSubmit={create}>
-        <div class="dialog-text">
-          <label class="field">
-            What it is for
-            <input
-              required
-              autoFocus
-              maxLength={200}
-              value={note}
-              onInput={({ currentTarget }) => setNote(currentTarget.value)}
-            />
-          </label>
-          {problem && (
-            <p class="problem" role="alert">
-              {problem}
-            </p>
-          )}
-        </div>
-        <footer>
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary">
-            Create
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="New token" action="Create" onSubmit={create} onClose={onClose}>
+      <label class="field">
+        What it is for
+        <input
+          required
+          autoFocus
+          maxLength={200}
+          value={note}
+          onInput={({ currentTarget }) => setNote(currentTarget.value)}
+        />
+      </label>
+    </FormDialog>
   )
 }

@@ -1,5 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { explain } from '../api/ask.ts'
+import { Copy } from './copy.tsx'
 import { Icon } from './icons.tsx'
 
 interface DialogProps {
@@ -32,33 +34,83 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   )
 }
 
-interface ConfirmProps extends DialogProps {
+interface FormDialogProps extends DialogProps {
   /** What the button says that does it. */
   action: string
   isDangerous?: boolean
-  onConfirm: () => Promise<unknown>
+  /** Whether it cannot be done as it stands. */
+  isDisabled?: boolean
+  /** Does it. What it throws is shown in the dialog, which stays. */
+  onSubmit: () => Promise<unknown>
 }
 
-/** Asks before something that cannot be taken back, or that everybody sees. */
-export function Confirm({ action, isDangerous = false, onConfirm, ...dialog }: ConfirmProps): JSX.Element {
-  const confirm = async (event: Event) => {
+/** A dialog that asks for something, with a button that does it and one that does not. */
+export function FormDialog({
+  action,
+  isDangerous = false,
+  isDisabled = false,
+  onSubmit,
+  children,
+  ...dialog
+}: FormDialogProps): JSX.Element {
+  const [problem, setProblem] = useState('')
+  const [isBusy, setIsBusy] = useState(false)
+  const submit = async (event: Event) => {
     event.preventDefault()
-    await onConfirm()
-    dialog.onClose()
+    setIsBusy(true)
+    try {
+      await onSubmit()
+    } catch (error) {
+      setProblem(explain(error))
+    }
+    setIsBusy(false)
   }
   return (
     <Dialog {...dialog}>
-      <form onSubmit={confirm}>
-        <div class="dialog-text">{dialog.children}</div>
+      <form onSubmit={submit}>
+        <div class="dialog-text">
+          {children}
+          {problem && (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
+        </div>
         <footer>
           <button type="button" class="button" onClick={dialog.onClose}>
             Cancel
           </button>
-          <button type="submit" class={`button ${isDangerous ? 'danger' : 'primary'}`}>
+          <button type="submit" class={`button ${isDangerous ? 'danger' : 'primary'}`} disabled={isBusy || isDisabled}>
             {action}
           </button>
         </footer>
       </form>
+    </Dialog>
+  )
+}
+
+/** Asks before something that cannot be taken back, or that everybody sees, and closes when it is done. */
+export function Confirm({ onSubmit, ...dialog }: FormDialogProps): JSX.Element {
+  const confirm = async () => {
+    await onSubmit()
+    dialog.onClose()
+  }
+  return <FormDialog {...dialog} onSubmit={confirm} />
+}
+
+/** Shows a token that is told this once. */
+export function NewToken({ token, children, ...dialog }: DialogProps & { token: string }): JSX.Element {
+  return (
+    <Dialog {...dialog}>
+      <div class="dialog-text">
+        <p>{children}</p>
+        <Copy text={token} label="token" />
+      </div>
+      <footer>
+        <button type="button" class="button primary" onClick={dialog.onClose}>
+          Done
+        </button>
+      </footer>
     </Dialog>
   )
 }
