@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { EventRow } from '#shared/store/tables.ts'
 import type { Platform } from './platform.ts'
 
@@ -6,7 +6,11 @@ import type { Platform } from './platform.ts'
 export async function endedEvents(platform: Platform, botId: string, count: number): Promise<EventRow[]> {
   const ended = () =>
     platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' }).orderBy(['created_at', 'id'])
-  await expect.poll(async () => (await ended()).length, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(count)
+  // `expect.poll` belongs to one test at a time, and some tests run side by side.
+  await vi.waitFor(async () => expect((await ended()).length).toBeGreaterThanOrEqual(count), {
+    timeout: 30_000,
+    interval: 20,
+  })
   return ended()
 }
 

@@ -15,3 +15,18 @@ export function startProcess(
     environment: { ...platform.environment, ...environment },
   })
 }
+
+/** Processes that a test starts, and that end together. */
+export class Processes {
+  readonly #children: Child[] = []
+
+  async start(...options: Parameters<typeof startProcess>): Promise<Child> {
+    const child = await startProcess(...options)
+    this.#children.push(child)
+    return child
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.splice(0).map((child) => child.stop()))
+  }
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { openPlatform, type Platform } from '../platform.ts'
+import { processorMilliseconds } from '../processor-time.ts'
 import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
 
 let platform: Platform
@@ -212,15 +213,16 @@ describe('what is declared of a state', () => {
 
   test('does not hold up the process, however long a pattern would take', async () => {
     const word = `${'a'.repeat(40)}!`
-    const started = performance.now()
-    for (let n = 0; n < 60; n++) {
-      const refused = bot('setState', { ...botState('endless'), payload: { word } })
-      await expect(refused).rejects.toMatchObject({
-        type: 'InvalidDataFormat',
-        message: expect.stringContaining('long'),
-      })
-    }
-    expect(performance.now() - started).toBeLessThan(4000)
+    const milliseconds = await processorMilliseconds(async () => {
+      for (let n = 0; n < 60; n++) {
+        const refused = bot('setState', { ...botState('endless'), payload: { word } })
+        await expect(refused).rejects.toMatchObject({
+          type: 'InvalidDataFormat',
+          message: expect.stringContaining('long'),
+        })
+      }
+    })
+    expect(milliseconds).toBeLessThan(4000)
   })
 })
 

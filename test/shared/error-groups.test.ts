@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { commonWords, groupErrors } from '#shared/error-groups.ts'
+import { processorMilliseconds } from '../processor-time.ts'
 
 test.each([
   ['order 4711 costs 12.50', 'order # costs #'],
@@ -16,11 +17,12 @@ test.each([
   expect(commonWords(reason)).toBe(common)
 })
 
-test('what is said is read in no time, however long and odd it is', () => {
-  const begin = performance.now()
-  for (const part of ['a', '1', '0.', 'a@', 'a.', '-', 'https://', 'evt_', '2026-11-22T'])
-    commonWords(part.repeat(50_000))
-  expect(performance.now() - begin).toBeLessThan(200)
+test('what is said is read in no time, however long and odd it is', async () => {
+  const parts = ['a', '1', '0.', 'a@', 'a.', '-', 'https://', 'evt_', '2026-11-22T']
+  const milliseconds = await processorMilliseconds(() => {
+    for (const part of parts) commonWords(part.repeat(50_000))
+  })
+  expect(milliseconds).toBeLessThan(200)
 })
 
 const row = (hook: string, minute: number) => ({

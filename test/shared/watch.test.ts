@@ -48,7 +48,7 @@ test('what says nothing for two seconds is away, and its connections are cut', a
   state.answer = never
   const begin = performance.now()
   await expect(dependency.whileHere(never)).rejects.toMatchObject(away)
-  expect(performance.now() - begin).toBeLessThan(3000)
+  expect(performance.now() - begin).toBeLessThan(10_000)
   expect(state.cuts).toBe(1)
   expect(await dependency.check(100)).toBe(false)
 })

@@ -1,23 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Child } from '../../cli/children.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/free-port.ts'
 import { createChatter } from '../chatter.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { startProcess as start } from '../processes.ts'
+import { Processes } from '../processes.ts'
 import { startRedis } from '../redis.ts'
-
-const children: Child[] = []
-
-async function startProcess(...options: Parameters<typeof start>): Promise<Child> {
-  const child = await start(...options)
-  children.push(child)
-  return child
-}
-
-afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => child.stop()))
-})
 
 /** Says when the first reply is out, then takes its time before the second; no two runs word them alike. */
 const slowBot = `
@@ -30,52 +17,73 @@ const slowBot = `
     },
   }`
 
-describe.each(backEnds)('on %s', (backEnd) => {
+describe.concurrent.each(backEnds)('on %s', (backEnd) => {
+  const processes = new Processes()
   let platform: Platform
   beforeAll(async () => {
     platform = await openPlatform({ backEnd, worker: false })
   })
+  afterEach(() => processes.stop())
   afterAll(() => platform[Symbol.asyncDispose]())
 
-  test('a worker killed in the middle of a hook: another one runs the event again, and no reply is sent twice', async () => {
-    const victim = await startProcess(platform, 'worker')
-    const bot = await platform.createBot(slowBot)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'hello')
-    await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
-    const [first] = await replies(platform, conversationId)
-    process.kill(victim.pid, 'SIGKILL')
-    const killedAt = Date.now()
-    await startProcess(platform, 'worker')
+  test(
+    'a worker killed in the middle of a hook: another one runs the event again, and no reply is sent twice',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const victim = await processes.start(platform, 'worker')
+      const bot = await platform.createBot(slowBot)
+      const chatter = await createChatter(bot.chatUrl)
+      const conversationId = await chatter.createConversation()
+      await chatter.say(conversationId, 'hello')
+      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
+        timeout: 30_000,
+        interval: 20,
+      })
+      const [first] = await replies(platform, conversationId)
+      process.kill(victim.pid, 'SIGKILL')
+      const killedAt = Date.now()
+      await processes.start(platform, 'worker')
 
-    await expect.poll(() => replies(platform, conversationId), { timeout: 50_000 }).toEqual([first, 'second'])
-    expect(Date.now() - killedAt).toBeLessThan(40_000)
-    const [event] = await endedEvents(platform, bot.id, 1)
-    expect(event).toMatchObject({ status: 'processed', attempt: 2 })
-    expect(await replies(platform, conversationId)).toEqual([first, 'second'])
-  }, 90_000)
+      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toEqual([first, 'second']), {
+        timeout: 50_000,
+      })
+      expect(Date.now() - killedAt).toBeLessThan(40_000)
+      const [event] = await endedEvents(platform, bot.id, 1)
+      expect(event).toMatchObject({ status: 'processed', attempt: 2 })
+      expect(await replies(platform, conversationId)).toEqual([first, 'second'])
+    },
+  )
 
-  test('a worker that starts after the messages handles them, and one that gets SIGTERM finishes what it has begun', async () => {
-    const first = await startProcess(platform, 'worker')
-    const bot = await platform.createBot(slowBot)
-    await first.stop()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'is anybody there?')
+  test(
+    'a worker that starts after the messages handles them, and one that gets SIGTERM finishes what it has begun',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const first = await processes.start(platform, 'worker')
+      const bot = await platform.createBot(slowBot)
+      await first.stop()
+      const chatter = await createChatter(bot.chatUrl)
+      const conversationId = await chatter.createConversation()
+      await chatter.say(conversationId, 'is anybody there?')
 
-    const second = await startProcess(platform, 'worker')
-    await expect.poll(() => replies(platform, conversationId), { timeout: 30_000, interval: 20 }).toHaveLength(1)
-    const stoppedAt = Date.now()
-    expect(await second.stop()).toEqual({ code: 0, signal: null })
-    expect(Date.now() - stoppedAt).toBeLessThan(25_000)
-    expect(await replies(platform, conversationId)).toHaveLength(2)
-    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 1 }])
-  }, 90_000)
+      const second = await processes.start(platform, 'worker')
+      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
+        timeout: 30_000,
+        interval: 20,
+      })
+      const stoppedAt = Date.now()
+      expect(await second.stop()).toEqual({ code: 0, signal: null })
+      expect(Date.now() - stoppedAt).toBeLessThan(25_000)
+      expect(await replies(platform, conversationId)).toHaveLength(2)
+      expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 1 }])
+    },
+  )
 
-  test('a worker that gets SIGTERM hands back what does not end in time, and another one goes on with it', async () => {
-    const first = await startProcess(platform, 'worker')
-    const bot = await platform.createBot(`
+  test(
+    'a worker that gets SIGTERM hands back what does not end in time, and another one goes on with it',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const first = await processes.start(platform, 'worker')
+      const bot = await platform.createBot(`
       export const hooks = {
         async afterIncomingMessage({ event, client, state }) {
           const { message } = await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: String(Math.random()) } })
@@ -85,53 +93,62 @@ describe.each(backEnds)('on %s', (backEnd) => {
           state.bot.replies = messages.length - 1
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'take your time')
-    await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
-    const stoppedAt = Date.now()
-    expect(await first.stop()).toEqual({ code: 0, signal: null })
-    expect(Date.now() - stoppedAt).toBeLessThan(25_000)
+      const chatter = await createChatter(bot.chatUrl)
+      const conversationId = await chatter.createConversation()
+      await chatter.say(conversationId, 'take your time')
+      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
+        timeout: 30_000,
+        interval: 20,
+      })
+      const stoppedAt = Date.now()
+      expect(await first.stop()).toEqual({ code: 0, signal: null })
+      expect(Date.now() - stoppedAt).toBeLessThan(25_000)
 
-    await startProcess(platform, 'worker')
-    expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 2 }])
-    expect(await replies(platform, conversationId)).toHaveLength(1)
-    expect(await platform.context.db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ replies: 1 }])
-  }, 90_000)
+      await processes.start(platform, 'worker')
+      expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed', attempt: 2 }])
+      expect(await replies(platform, conversationId)).toHaveLength(1)
+      expect(await platform.context.db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ replies: 1 }])
+    },
+  )
 
-  test('an api process of its own answers, and ends its streams and itself at SIGTERM', async () => {
-    const port = String(await freePort())
-    const api = await startProcess(platform, 'api', { PORT: port })
-    const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    const url = `http://127.0.0.1:${port}/chat/${bot.webhookId}/conversations/${conversationId}/listen`
-    await expect
-      .poll(
-        () =>
-          fetch(url, { headers: { 'x-user-key': chatter.key } }).then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        { timeout: 50_000 },
-      )
-      .toBe(200)
-    const stream = await fetch(url, { headers: { 'x-user-key': chatter.key } })
-    const ended = stream.text()
-    await chatter.say(conversationId, 'heard by way of the other process')
-    expect(await api.stop()).toEqual({ code: 0, signal: null })
-    expect(await ended).toContain('heard by way of the other process')
-  })
+  test(
+    'an api process of its own answers, and ends its streams and itself at SIGTERM',
+    { concurrent: false },
+    async () => {
+      const port = String(await freePort())
+      const api = await processes.start(platform, 'api', { PORT: port })
+      const bot = await platform.createBot()
+      const chatter = await createChatter(bot.chatUrl)
+      const conversationId = await chatter.createConversation()
+      const url = `http://127.0.0.1:${port}/chat/${bot.webhookId}/conversations/${conversationId}/listen`
+      await expect
+        .poll(
+          () =>
+            fetch(url, { headers: { 'x-user-key': chatter.key } }).then(
+              ({ status }) => status,
+              () => 0,
+            ),
+          { timeout: 50_000 },
+        )
+        .toBe(200)
+      const stream = await fetch(url, { headers: { 'x-user-key': chatter.key } })
+      const ended = stream.text()
+      await chatter.say(conversationId, 'heard by way of the other process')
+      expect(await api.stop()).toEqual({ code: 0, signal: null })
+      expect(await ended).toContain('heard by way of the other process')
+    },
+  )
 })
 
 test('a Redis that is emptied while events wait loses none of them', async () => {
+  const processes = new Processes()
   const redis = await startRedis()
   const platform = await openPlatform({
     worker: false,
     environment: { REDIS_URL: redis.url, WORKER_SWEEP_SECONDS: '1' },
   })
   try {
-    const worker = await startProcess(platform, 'worker')
+    const worker = await processes.start(platform, 'worker')
     const bot = await platform.createBot(`
       export const hooks = {
         async afterIncomingMessage({ event, client }) {
@@ -143,7 +160,7 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
     const conversations = await Promise.all(Array.from({ length: 20 }, () => chatter.createConversation()))
     await Promise.all(conversations.map((conversationId) => chatter.say(conversationId, 'hello')))
     await flush(redis.url)
-    await startProcess(platform, 'worker')
+    await processes.start(platform, 'worker')
     await endedEvents(platform, bot.id, 20)
     for (const conversationId of conversations) expect(await replies(platform, conversationId)).toEqual(['hello'])
 
@@ -152,7 +169,7 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
     await chatter.say(conversations[0]!, 'again')
     await endedEvents(platform, bot.id, 21)
   } finally {
-    await Promise.all(children.splice(0).map((child) => child.stop()))
+    await processes.stop()
     await platform[Symbol.asyncDispose]()
     await redis.stop()
   }

@@ -6,28 +6,20 @@ import { createChatter, type Chatter } from '../chatter.ts'
 import { listen } from '../event-stream.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { startProcess } from '../processes.ts'
+import { Processes } from '../processes.ts'
 
-const children = new Set<Child>()
+const processes = new Processes()
 let platform: Platform
 
-async function start(name: 'api' | 'worker', environment: NodeJS.ProcessEnv = {}): Promise<Child> {
-  const child = await startProcess(platform, name, environment)
-  children.add(child)
-  return child
-}
+const start = (name: 'api' | 'worker', environment?: NodeJS.ProcessEnv) => processes.start(platform, name, environment)
 
 async function stop(child: Child): Promise<void> {
   const stoppedAt = Date.now()
   expect(await child.stop()).toEqual({ code: 0, signal: null })
   expect(Date.now() - stoppedAt).toBeLessThan(25_000)
-  children.delete(child)
 }
 
-afterEach(async () => {
-  await Promise.all([...children].map((child) => child.stop()))
-  children.clear()
-})
+afterEach(() => processes.stop())
 
 const answeringBot = `
   export const hooks = {

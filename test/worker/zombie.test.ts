@@ -1,32 +1,11 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Child } from '../../cli/children.ts'
 import { createChatter } from '../chatter.ts'
 import { administer } from '../databases.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { startProcess as start } from '../processes.ts'
+import { Processes } from '../processes.ts'
 import { removeKeys } from '../redis.ts'
-
-const children: Child[] = []
-let paused: Child | undefined
-let platform: Platform
-
-afterEach(async () => {
-  resume()
-  await Promise.all(children.splice(0).map((child) => child.stop()))
-  await platform[Symbol.asyncDispose]()
-})
-
-function resume(): void {
-  if (paused) process.kill(paused.pid, 'SIGCONT')
-  paused = undefined
-}
-
-async function startWorker(): Promise<Child> {
-  const child = await start(platform, 'worker')
-  children.push(child)
-  return child
-}
 
 const zombie = 'the zombie'
 const successor = 'the one that took over'
@@ -56,7 +35,7 @@ const lock = { WORKER_LOCK_SECONDS: '2', WORKER_STALLED_SECONDS: '1' }
 const patience = { timeout: 40_000, interval: 20 }
 
 /** Conversations in which the bot is in the middle of its first run. */
-async function startTalks(chatUrl: string) {
+async function startTalks(platform: Platform, chatUrl: string) {
   const chatter = await createChatter(chatUrl)
   const talks = {
     quick: await chatter.createConversation(),
@@ -65,28 +44,34 @@ async function startTalks(chatUrl: string) {
   }
   for (const [text, conversationId] of Object.entries(talks)) await chatter.say(conversationId, text)
   for (const conversationId of Object.values(talks)) {
-    await expect.poll(() => replies(platform, conversationId), patience).toEqual(['begun'])
+    await vi.waitFor(async () => expect(await replies(platform, conversationId)).toEqual(['begun']), patience)
   }
   return talks
 }
 
 type Talks = Awaited<ReturnType<typeof startTalks>>
 
-async function eventOf(conversationId: string) {
-  return platform.context.db('events').where({ conversation_id: conversationId }).first()
+async function eventOf({ context }: Platform, conversationId: string) {
+  return context.db('events').where({ conversation_id: conversationId }).first()
 }
 
 // On a busy machine the one that took over may lose its hold of two seconds too, and begin again.
 const byAnother = expect.toSatisfy((attempt: number) => attempt >= 2)
 
 /** Until one event has ended, and the other is in the hands of another run: the zombie wants to end both. */
-async function untilTakenOver({ quick, slow }: Talks): Promise<void> {
-  await expect.poll(() => eventOf(quick), patience).toMatchObject({ attempt: byAnother, status: 'processed' })
-  await expect.poll(() => eventOf(slow), patience).toMatchObject({ attempt: byAnother, status: 'pending' })
+async function untilTakenOver(platform: Platform, { quick, slow }: Talks): Promise<void> {
+  await vi.waitFor(
+    async () => expect(await eventOf(platform, quick)).toMatchObject({ attempt: byAnother, status: 'processed' }),
+    patience,
+  )
+  await vi.waitFor(
+    async () => expect(await eventOf(platform, slow)).toMatchObject({ attempt: byAnother, status: 'pending' }),
+    patience,
+  )
 }
 
 /** All that is left behind is of the run that took over. */
-async function expectNoTrace(botId: string, talks: Talks): Promise<void> {
+async function expectNoTrace(platform: Platform, botId: string, talks: Talks): Promise<void> {
   const { db } = platform.context
   const events = await endedEvents(platform, botId, 3)
   const ended = { attempt: byAnother, status: 'processed' }
@@ -101,53 +86,80 @@ async function expectNoTrace(botId: string, talks: Talks): Promise<void> {
   expect(states).toEqual([{ who: successor }, { who: successor }, { who: successor }, ofUser])
 }
 
-describe.each(backEnds)('on %s', (backEnd) => {
-  test('a worker that was paused until another one had taken its jobs over changes nothing when it goes on', async () => {
+describe.concurrent.each(backEnds)('on %s', (backEnd) => {
+  const processes = new Processes()
+  const startWorker = () => processes.start(platform, 'worker')
+  let platform: Platform
+  let paused: Child | undefined
+  const resume = () => {
+    if (paused) process.kill(paused.pid, 'SIGCONT')
+    paused = undefined
+  }
+  beforeEach(async () => {
     platform = await openPlatform({ backEnd, worker: false, environment: lock })
-    const worker = await startWorker()
-    const { id: botId, chatUrl } = await platform.createBot(bot(4000))
-    const talks = await startTalks(chatUrl)
-    paused = worker
-    process.kill(worker.pid, 'SIGSTOP')
-    await startWorker()
-    await untilTakenOver(talks)
+  })
+  afterEach(async () => {
     resume()
-    // It lets its runs end.
-    expect(await worker.stop()).toEqual({ code: 0, signal: null })
-    await expectNoTrace(botId, talks)
-  }, 90_000)
+    await processes.stop()
+    await platform[Symbol.asyncDispose]()
+  })
 
-  test('a worker that has lost its jobs to another one, and does not know it, changes nothing', async () => {
-    platform = await openPlatform({ backEnd, worker: false, environment: lock })
-    const worker = await startWorker()
-    const { id: botId, chatUrl } = await platform.createBot(bot(8000))
-    const talks = await startTalks(chatUrl)
-    await startWorker()
-    await loseHolds()
-    await untilTakenOver(talks)
-    expect(await worker.stop()).toEqual({ code: 0, signal: null })
-    await expectNoTrace(botId, talks)
-  }, 90_000)
+  test(
+    'a worker that was paused until another one had taken its jobs over changes nothing when it goes on',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const worker = await startWorker()
+      const { id: botId, chatUrl } = await platform.createBot(bot(4000))
+      const talks = await startTalks(platform, chatUrl)
+      paused = worker
+      process.kill(worker.pid, 'SIGSTOP')
+      await startWorker()
+      await untilTakenOver(platform, talks)
+      resume()
+      // It lets its runs end.
+      expect(await worker.stop()).toEqual({ code: 0, signal: null })
+      await expectNoTrace(platform, botId, talks)
+    },
+  )
 
-  test('a run whose claim a crash of the database has taken back is not mixed up with the one that follows', async () => {
-    platform = await openPlatform({ backEnd, worker: false, environment: lock })
-    const { db } = platform.context
-    const worker = await startWorker()
-    const { id: botId, chatUrl } = await platform.createBot(bot(8000))
-    await startTalks(chatUrl)
-    await db('events').where({ bot_id: botId }).update({ attempt: 0 })
-    await loseHolds()
-    const events = await endedEvents(platform, botId, 3)
-    expect(events.map(({ attempt, status }) => [attempt, status])).toEqual([1, 1, 1].map((each) => [each, 'processed']))
-    // Both runs come to an end.
-    expect(await worker.stop()).toEqual({ code: 0, signal: null })
-    expect(await db('logs').where({ bot_id: botId })).toHaveLength(3)
-  }, 90_000)
+  test(
+    'a worker that has lost its jobs to another one, and does not know it, changes nothing',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const worker = await startWorker()
+      const { id: botId, chatUrl } = await platform.createBot(bot(8000))
+      const talks = await startTalks(platform, chatUrl)
+      await startWorker()
+      await loseHolds(platform)
+      await untilTakenOver(platform, talks)
+      expect(await worker.stop()).toEqual({ code: 0, signal: null })
+      await expectNoTrace(platform, botId, talks)
+    },
+  )
+
+  test(
+    'a run whose claim a crash of the database has taken back is not mixed up with the one that follows',
+    { concurrent: false, timeout: 90_000 },
+    async () => {
+      const { db } = platform.context
+      const worker = await startWorker()
+      const { id: botId, chatUrl } = await platform.createBot(bot(8000))
+      await startTalks(platform, chatUrl)
+      await db('events').where({ bot_id: botId }).update({ attempt: 0 })
+      await loseHolds(platform)
+      const events = await endedEvents(platform, botId, 3)
+      expect(events.map(({ attempt, status }) => [attempt, status])).toEqual(
+        [1, 1, 1].map((each) => [each, 'processed']),
+      )
+      // Both runs come to an end.
+      expect(await worker.stop()).toEqual({ code: 0, signal: null })
+      expect(await db('logs').where({ bot_id: botId })).toHaveLength(3)
+    },
+  )
 })
 
 /** Nobody holds the jobs any more that are under way, and whoever did cannot renew its hold. */
-async function loseHolds(): Promise<void> {
-  const { context, environment } = platform
+async function loseHolds({ context, environment }: Platform): Promise<void> {
   const { redis } = context.config
   if (redis) await removeKeys(redis.url, `${redis.prefix}:events:*:lock`)
   else await administer(environment['DATABASE_URL']!, `update bullmq.job set lock_token = 'lost', locked_until_ms = 1`)

@@ -10,10 +10,10 @@ import { openScene, wallMilliseconds, type Scene } from './scene.ts'
 import { until } from './until.ts'
 
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
-const goneMilliseconds = wallMilliseconds + 2000 + 3000
+const goneMilliseconds = wallMilliseconds + 2000 + 10_000
 
 /** What an answer of the neighbour may take while nothing kills its process; the rest is for a busy machine. */
-const slowMilliseconds = 2000 + 3000
+const slowMilliseconds = 2000 + 8000
 
 /** Of one idea, whose waits have limits of their own. */
 const patience = { timeout: 90_000 }
