@@ -15,8 +15,6 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
     // Much of the time is spent in waiting for other processes.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    // On a busy machine a race against a clock is lost now and then, each time another one. What fails twice is wrong.
-    retry: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
