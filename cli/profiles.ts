@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { failed, misused, unreachable } from './failure.ts'
+import { isInTheClear } from './in-the-clear.ts'
 
 /** Where a platform is, and as whom to speak with it. */
 export interface Profile {
@@ -97,9 +98,11 @@ export async function removeProfile(name: string): Promise<void> {
   await writeProfileFile({ ...(current !== undefined && current !== name && { current }), profiles: others })
 }
 
-/** An address as a profile has it, without a slash at its end. */
+/** An address as a profile has it, without a slash at its end. What has no scheme is unencrypted on this machine alone. */
 export function readUrl(text: string): string {
-  const url = URL.parse(/^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : text)
+  const plain = `http://${text}`
+  const isBare = /^[\w.-]+(:\d+)?$/.test(text) && URL.canParse(plain)
+  const url = URL.parse(!isBare ? text : isInTheClear(plain) ? `https://${text}` : plain)
   if (url && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
   throw misused(`"${text}" is no address: give it as https://bots.example.com or http://localhost:3000`)
 }

@@ -1,4 +1,5 @@
 import { closest } from '../closest.ts'
+import { isInTheClear } from '../in-the-clear.ts'
 import { ConfigError, readConfig, variableNames, type Config } from '#shared/config.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
@@ -69,8 +70,7 @@ function findWeak({ secret, adminToken, http }: Config): Finding[] {
     const remedy = 'make another one, for instance with: openssl rand -hex 32'
     findings.push(warn('ISOBOT_ADMIN_TOKEN can be guessed: it has few different characters', remedy))
   }
-  const { protocol, hostname } = new URL(http.baseUrl)
-  if (protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
+  if (isInTheClear(http.baseUrl)) {
     const remedy = 'put TLS in front of the api, and set ISOBOT_BASE_URL to an address that begins with https://'
     findings.push(warn(`ISOBOT_BASE_URL is ${http.baseUrl}: tokens and keys cross the network in the clear`, remedy))
   }

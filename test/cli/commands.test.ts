@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from 'commander'
 import { freePort } from '../../cli/free-port.ts'
+import { readUrl } from '../../cli/profiles.ts'
 import { createProgram } from '../../cli/program.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
@@ -95,6 +96,24 @@ describe('profiles', () => {
     expect(await own.json('profiles', 'use', 'test')).toEqual({ current: 'test' })
     await own.json('profiles', 'remove', 'test')
     expect(await own.run(['bots', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('isobot login') })
+  })
+
+  it('are not kept in silence for an address that is not encrypted', async () => {
+    await using own = await openCommandLine()
+    const address = 'http://bots.example.invalid'
+    const { code, stderr } = await own.run(['login', '--url', address, '--workspace', 'any'], { input: 'some-token' })
+    expect(code).toBe(3)
+    expect(stderr).toContain(`${address} is not encrypted`)
+  })
+
+  it.each([
+    ['bots.example.com', 'https://bots.example.com'],
+    ['localhost:3000', 'http://localhost:3000'],
+    ['localhost.example.com:3000', 'https://localhost.example.com:3000'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['http://bots.example.com/', 'http://bots.example.com'],
+  ])('know by "%s" the platform at %s', (text, url) => {
+    expect(readUrl(text)).toBe(url)
   })
 
   it('need no login for the platform that was started on the same machine', async () => {

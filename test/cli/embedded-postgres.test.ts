@@ -132,6 +132,8 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     await query(url, 'create table notes (text text)')
     process.kill(keeper, 'SIGKILL')
     owner.kill('SIGKILL')
+    await once(owner, 'exit')
+    await vi.waitUntil(async () => !(await findProcess(keeper)), patience)
     expect(await query((await start()).url, 'select from notes')).toEqual([])
     expect(await findProcess(pid)).toBeUndefined()
   })

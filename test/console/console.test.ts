@@ -1,35 +1,18 @@
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchChromium } from '../browser/chromium.ts'
 import { createMember } from '../members.ts'
-import { openPlatform, type Platform } from '../platform.ts'
-import { building, untilBuilt } from './built.ts'
-
-/** Time enough to download a browser. */
-const installing = 600_000 + building
-const patience = { timeout: 20_000 }
+import type { Platform } from '../platform.ts'
+import { installing, openConsole, patience } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
 let browser: Browser
-let context: BrowserContext
 let page: Page
-/** What the browser had to complain about, the breaches of the page's policy among it. */
-const complaints: string[] = []
+let complaints: string[]
 
 beforeAll(async () => {
-  browser = parts.adopt(await launchChromium(), (open) => open.close())
-  platform = parts.use(await openPlatform())
-  await untilBuilt(platform.url)
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  page = await context.newPage()
-  page.setDefaultTimeout(patience.timeout)
   // The tests are refused twice, as they should: with a wrong token and with wrong code.
-  const ofTests = /status of 40[01]/
-  page.on('console', (line) => {
-    if (line.type() === 'error' && !ofTests.test(line.text())) complaints.push(line.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  ;({ platform, browser, page, complaints } = await openConsole(parts, /status of 40[01]/))
 }, installing)
 afterAll(() => parts.disposeAsync())
 

@@ -34,7 +34,8 @@ export function signIn(next: Session, stays: boolean): void {
 }
 
 export function signOut(reason = ''): void {
-  sessionStorage.removeItem(storedAs)
+  // With the keys of the chats in this tab.
+  sessionStorage.clear()
   localStorage.removeItem(storedAs)
   signedOutBecause.value = reason
   membership.value = undefined

@@ -1,0 +1,37 @@
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../browser/chromium.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+import { building, untilBuilt } from './built.ts'
+
+/** Time enough to download a browser, and to build the pages. */
+export const installing = 600_000 + building
+export const patience = { timeout: 20_000 }
+
+interface Console {
+  platform: Platform
+  browser: Browser
+  page: Page
+  /** What the browser has to complain about, the breaches of the page's policy among it. */
+  complaints: string[]
+}
+
+/**
+ * Opens a platform, and a browser in which nobody is signed in yet.
+ *
+ * @param parts ends them
+ * @param expected complaints of the browser that are none
+ */
+export async function openConsole(parts: AsyncDisposableStack, expected = /^$/): Promise<Console> {
+  const browser = parts.adopt(await launchChromium(), (open) => open.close())
+  const platform = parts.use(await openPlatform())
+  await untilBuilt(platform.url)
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  page.setDefaultTimeout(patience.timeout)
+  const complaints: string[] = []
+  page.on('console', (line) => {
+    if (line.type() === 'error' && !expected.test(line.text())) complaints.push(line.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return { platform, browser, page, complaints }
+}
