@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Duplex, duplexPair } from 'node:stream'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openChannel } from '#sandbox/channel.ts'
 import { newId } from '#shared/ids.ts'
 import { createLogger } from '#shared/logger.ts'
 import { openQueueBackend } from '#shared/queue-backend.ts'
@@ -6,7 +8,7 @@ import { openRedis } from '#shared/redis.ts'
 import { query } from '#shared/store/database.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { storeIncoming } from '#shared/store/messages-together.ts'
-import type { Pool } from 'pg'
+import { Client, type Pool } from 'pg'
 import { createChatter } from '../chatter.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 import { createRedisSpace } from '../redis.ts'
@@ -34,6 +36,42 @@ test('what is said to Redis in one moment is written at once, before anything ne
     expect(await answers).toEqual(Array.from({ length: 20 }, () => 'PONG'))
   } finally {
     sender.disconnect()
+  }
+})
+
+test('frames that are sent in one moment are written to the other side at once, and arrive one by one', async () => {
+  const writes: number[] = []
+  const [near, far] = duplexPair()
+  const counted = new Duplex({
+    read() {},
+    writev(chunks, done) {
+      writes.push(chunks.length)
+      near.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+    },
+  })
+  const arrived: unknown[] = []
+  const nothing = { maximumBytes: 1000, onFrame() {}, onBroken() {} }
+  openChannel(far, { ...nothing, onFrame: (frame) => arrived.push(frame) })
+  const channel = openChannel<{ count: number }>(counted, nothing)
+  const sent = Array.from({ length: 20 }, (_, count) => ({ count }))
+  for (const frame of sent) channel.send(frame)
+  await expect.poll(() => arrived).toEqual(sent)
+  expect(writes).toEqual([20])
+})
+
+test('signals that are published while one is under way go out in one statement', async () => {
+  const statements = vi.spyOn(Client.prototype, 'query')
+  const heard: object[] = []
+  const unsubscribe = await platform.context.signals.subscribe('few', (signal) => heard.push(signal))
+  try {
+    const signals = Array.from({ length: 20 }, (_, number) => ({ number }))
+    await Promise.all(signals.map((signal) => platform.context.signals.publish('few', signal)))
+    await expect.poll(() => heard).toEqual(signals)
+    const notifying = statements.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('pg_notify'))
+    expect(notifying).toHaveLength(2)
+  } finally {
+    statements.mockRestore()
+    unsubscribe()
   }
 })
 
