@@ -25,8 +25,8 @@ export async function findPublishedCli(): Promise<string | undefined> {
 export interface PublishedCli extends AsyncDisposable {
   /** Runs a command, and gives what it prints. */
   run(...command: string[]): Promise<string>
-  /** Copies one of the projects that the command line makes, with what it depends on. Gives its folder. */
-  createProject(template: string, change?: (packageFile: string) => string): Promise<string>
+  /** Copies one of the projects that the command line makes, with what it depends on. Gives its folder, of this name. */
+  createProject(template: string, name: string, change?: (packageFile: string) => string): Promise<string>
 }
 
 /** Opens the command line with a home of its own. Disposing removes all that it has written there. */
@@ -44,8 +44,8 @@ export async function openPublishedCli(bp: string, { url }: Platform): Promise<P
       })
       return stdout + stderr
     },
-    async createProject(template, change = (packageFile) => packageFile) {
-      const folder = join(home, template)
+    async createProject(template, name, change = (packageFile) => packageFile) {
+      const folder = join(home, name)
       await cp(join(modules, '@botpress', 'cli', 'templates', template), folder, { recursive: true })
       await symlink(modules, join(folder, 'node_modules'))
       const packageFile = join(folder, 'package.json')

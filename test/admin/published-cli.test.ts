@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatter } from '../chatter.ts'
 import { openPlatform, type Platform } from '../platform.ts'
@@ -23,6 +25,11 @@ async function botsNamed(name: string): Promise<{ id: string }[]> {
   return body.bots.filter((bot: { name: string }) => bot.name === name)
 }
 
+/** A project of the command line's own example, under a name. */
+async function createIntegration(name: string): Promise<string> {
+  return cli.createProject('hello-world', name.replace('/', '-'), (text) => text.replace('"hello-world"', `"${name}"`))
+}
+
 test('the published command line creates, lists, shows and deletes bots', { timeout: 120_000 }, async ({ skip }) => {
   if (bp === undefined) return skip(remedy)
   await cli.run('bots', 'create', '--name', 'till')
@@ -36,7 +43,7 @@ test('the published command line creates, lists, shows and deletes bots', { time
 test('the published command line deploys a bot, which answers', { timeout: 120_000 }, async ({ skip }) => {
   if (bp === undefined) return skip(remedy)
   const { id, chatUrl } = await platform.createBot()
-  const project = await cli.createProject('echo-bot')
+  const project = await cli.createProject('echo-bot', 'echo-bot')
   expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('Bot deployed')
   const chatter = await createChatter(chatUrl)
   const conversationId = await chatter.createConversation()
@@ -47,7 +54,7 @@ test('the published command line deploys a bot, which answers', { timeout: 120_0
 
 test('the published command line deploys an integration, and again', { timeout: 120_000 }, async ({ skip }) => {
   if (bp === undefined) return skip(remedy)
-  const project = await cli.createProject('hello-world', (text) => text.replace('"hello-world"', '"acme/hello-world"'))
+  const project = await createIntegration('acme/hello-world')
   expect(await cli.run('deploy', '--work-dir', project)).toContain('Integration deployed')
   // The workspace has the handle now that the integration's name begins with.
   const { body } = await platform.ask('GET', `/v1/admin/workspaces/${platform.workspaceId}`)
@@ -56,3 +63,46 @@ test('the published command line deploys an integration, and again', { timeout: 
   expect(await cli.run('integrations', 'list', '--json')).toContain('acme/hello-world')
   expect(await cli.run('integrations', 'get', 'acme/hello-world@0.0.1', '--json')).toContain('helloWorld')
 })
+
+const greeting = `
+  import { z } from '@botpress/sdk'
+  import * as bp from '.botpress'
+
+  const bot = new bp.Bot({
+    integrations: { greeter: new bp.acmeGreeter.AcmeGreeter({ enabled: true, config: {} }) },
+    configuration: { schema: z.object({}) },
+    states: {},
+    events: {},
+    recurringEvents: {},
+  })
+  bot.message(async ({ message, client, ctx }) => {
+    const { conversationId, payload } = message
+    const { output } = await client.callAction({ type: 'acme/greeter:helloWorld', input: { name: payload.text } })
+    const text = output.message
+    await client.createMessage({ conversationId, userId: ctx.botId, tags: {}, type: 'text', payload: { text } })
+  })
+  export default bot`
+
+test(
+  'a bot to whose project the published command line adds an integration has it installed, and calls it',
+  { timeout: 180_000 },
+  async ({ skip }) => {
+    if (bp === undefined) return skip(remedy)
+    const integration = await createIntegration('acme/greeter')
+    // The example's own `register` and `unregister` refuse whatever they are given.
+    const source = join(integration, 'src', 'index.ts')
+    await writeFile(source, (await readFile(source, 'utf8')).replaceAll(/^ *throw .*$/gm, ''))
+    await cli.run('deploy', '--work-dir', integration)
+    const { id, chatUrl } = await platform.createBot()
+    const project = await cli.createProject('echo-bot', 'greeting-bot')
+    await cli.run('add', 'acme/greeter@0.0.1', '--work-dir', project)
+    await writeFile(join(project, 'src', 'index.ts'), greeting)
+    expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('acme/greeter')
+
+    const chatter = await createChatter(chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'Ada')
+    const heard = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+    await expect.poll(heard, { timeout: 15_000 }).toEqual(['Ada', 'Hello "Ada"! Nice to meet you ;)'])
+  },
+)
