@@ -12,6 +12,8 @@ export type Announcement =
   | { passing: PassingSignal }
   /** There may be entries that were not announced. */
   | { look: true }
+  /** A user is no more, by its id. */
+  | { goneUserId: string }
 
 /**
  * Tells a conversation's listeners of an entry of its log, once it is committed. An announcement that cannot be made is
@@ -26,6 +28,11 @@ export async function tellListeners(context: Context, entry: LogEntry, signal: C
 /** Has a conversation's listeners look for entries that may not have been announced. */
 export async function nudgeListeners(context: Context, conversationId: string): Promise<void> {
   await announce(context, conversationId, { look: true })
+}
+
+/** Ends the streams of a user who was deleted, in the conversations that the user took part in. */
+export async function endStreams(context: Context, userId: string, conversationIds: string[]): Promise<void> {
+  await Promise.all(conversationIds.map((id) => announce(context, id, { goneUserId: userId })))
 }
 
 /**

@@ -28,6 +28,8 @@ export interface Membership {
 export interface Follower {
   entry(entry: ReadEntry): void
   passing(signal: PassingSignal): void
+  /** A user is no more, who may be this one. */
+  gone(userId: string): void
   /** Resolves when it can take more without piling it up. */
   ready(): Promise<void>
   /** Whether it has gone. */
@@ -102,6 +104,8 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   function hear(announcement: Announcement): void {
     if ('passing' in announcement) {
       for (const follower of present) follower.passing(announcement.passing)
+    } else if ('goneUserId' in announcement) {
+      for (const follower of present) follower.gone(announcement.goneUserId)
     } else if (isReading) {
       readAgain = true
     } else if ('look' in announcement || announcement.sequence > position.sequence + 1) {

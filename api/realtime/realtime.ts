@@ -93,6 +93,9 @@ function toFollower(connection: Connection, listening: Listening): Follower {
       send(connection, textFor(entry, knownId), String(at.getTime()))
     },
     passing: (signal) => send(connection, textOf(signal, knownId)),
+    gone(goneUserId) {
+      if (goneUserId === userId) connection.end()
+    },
     ready: () => connection.drained(),
     isGone: () => connection.isClosed(),
   }

@@ -48,14 +48,6 @@ export async function updateRuntimeUser(
   return row
 }
 
-/** Deletes a user and tells whether there was one in the scope. What the user said stays. */
-export async function deleteRuntimeUser(db: Database, { botId, installation }: Scope, id: string): Promise<boolean> {
-  const deleted = await db('users')
-    .where({ bot_id: botId, id, ...(installation && { installation_id: installation.id }) })
-    .delete()
-  return deleted > 0
-}
-
 /** Finds a user in a scope by tags; of several, the oldest. */
 export async function findMatchingUser(
   db: Database,

@@ -73,9 +73,29 @@ export async function updateUser(
   return row
 }
 
-/** Deletes a user. What the user said stays, and so do conversations, which have no owner then. */
-export async function deleteUser(db: Database, botId: string, id: string): Promise<void> {
-  await db('users').where({ bot_id: botId, id }).delete()
+/**
+ * Deletes a user. What the user said stays, and so do conversations, which have no owner then.
+ *
+ * @param installationId of the only one whose users may be deleted, where they are not all the bot's
+ * @returns the conversations that the user took part in; undefined when there is no such user
+ */
+export async function deleteUser(
+  db: Database,
+  botId: string,
+  id: string,
+  installationId: string | null = null,
+): Promise<string[] | undefined> {
+  const [row] = await query<{ conversation_ids: string[] }>(
+    db,
+    `with deleted as (
+       delete from users
+        where bot_id = :botId and id = :id and (:installationId::text is null or installation_id = :installationId)
+        returning id
+     )
+     select array(select conversation_id from participants where user_id = deleted.id) as conversation_ids from deleted`,
+    { botId, id, installationId },
+  )
+  return row?.conversation_ids
 }
 
 /** The foreign ids of those users that have one, by their own ids. */

@@ -3,7 +3,7 @@ import type { Child } from '../../cli/children.ts'
 import { freePort } from '../../cli/free-port.ts'
 import { createChatter, type Chatter } from '../chatter.ts'
 import { listen as openStream, type EventStream } from '../event-stream.ts'
-import { backEnds, openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
 import { startProcess } from '../processes.ts'
 
 const opened: EventStream[] = []
@@ -105,6 +105,29 @@ test('who was taken out and let in again meanwhile goes on listening', async () 
   await alice.ask('DELETE', `${participants}/carol`)
   await stream.ended
   expect(stream.frames().map(({ type }) => type)).toEqual(['participant_added', 'message_created'])
+})
+
+test.each([
+  ['by its own key', (key: string) => send('DELETE', `${bot.chatUrl}/users/me`, undefined, { 'x-user-key': key })],
+  [
+    'by the bot',
+    async (_key: string, id: string) =>
+      platform.ask('DELETE', `/v1/chat/users/${id}`, undefined, { 'x-bot-id': bot.id }),
+  ],
+])('who is deleted %s hears nothing more; others do', async (_how, remove) => {
+  const dora = await createChatter(bot.chatUrl)
+  const { user } = (await dora.ask('GET', '/users/me')).body
+  const conversationId = await alice.createConversation()
+  await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: user.id })
+  const [ofDora, ofAlice] = [
+    await listen(bot.chatUrl, dora.key, conversationId),
+    await listen(bot.chatUrl, alice.key, conversationId),
+  ]
+  expect((await remove(dora.key, user.id)).status).toBe(200)
+  await ofDora.ended
+  await alice.say(conversationId, 'is she gone?')
+  await expect.poll(() => texts(ofAlice)).toEqual(['is she gone?'])
+  expect(texts(ofDora)).toEqual([])
 })
 
 test.each(['yesterday', '1e3', '-1', ''.padEnd(20, '9')])('the Last-Event-ID %j is refused', async (lastEventId) => {

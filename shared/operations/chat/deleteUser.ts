@@ -1,10 +1,12 @@
+import { endStreams } from '../../after-commit.ts'
 import { operation } from '../../operation.ts'
 import { deleteUser as deleteUserRow } from '../../store/users.ts'
 import { presentUser } from './known.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',
-  description: 'Deletes the user whose key it is; what the user said stays. The id is free again.',
+  description:
+    'Deletes the user whose key it is, and ends the user’s streams; what the user said stays. The id is free again.',
   method: 'DELETE',
   path: '/chat/{webhookId}/users/me',
   access: 'user',
@@ -13,7 +15,8 @@ export const deleteUser = operation({
 
   async handle(context) {
     const { id } = await presentUser(context)
-    await deleteUserRow(context.db, context.caller.installation.bot_id, id)
+    const conversationIds = await deleteUserRow(context.db, context.caller.installation.bot_id, id)
+    await endStreams(context, id, conversationIds ?? [])
     return {}
   },
 })

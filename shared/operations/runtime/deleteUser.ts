@@ -1,12 +1,13 @@
+import { endStreams } from '../../after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../journal.ts'
 import { operation } from '../../operation.ts'
-import { deleteRuntimeUser } from '../../store/runtime-users.ts'
+import { deleteUser as deleteUserRow } from '../../store/users.ts'
 import { noUser } from './missing.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',
-  description: 'Deletes a user; what the user said stays.',
+  description: 'Deletes a user and ends the user’s streams; what the user said stays.',
   method: 'DELETE',
   path: '/v1/chat/users/{id}',
   access: 'bot',
@@ -18,9 +19,12 @@ export const deleteUser = operation({
     if (input.id === caller.botId) {
       throw new ApiError('Forbidden', 'The bot is a user as well, and stays one for as long as it exists')
     }
-    await once(context, input, async (db) => {
-      if (!(await deleteRuntimeUser(db, caller, input.id))) throw noUser(input.id)
+    const conversationIds = await once(context, input, async (db) => {
+      const left = await deleteUserRow(db, caller.botId, input.id, caller.installation?.id)
+      if (!left) throw noUser(input.id)
+      return left
     })
+    await endStreams(context, input.id, conversationIds)
     return {}
   },
 })
