@@ -23,8 +23,8 @@ async function openRuns() {
   const chatter = await createChatter(bot.chatUrl)
   const conversationId = await chatter.createConversation()
   await chatter.say(conversationId, 'hello')
-  const begin = async () => {
-    const event = (await claimNextEvents(context.db, [conversationId]))[0]!
+  const begin = async (mailbox = conversationId) => {
+    const event = (await claimNextEvents(context.db, [mailbox]))[0]!
     const counts = new Map<string, number>()
     return async (method: string, path: string, body: object = {}, as: { installation?: Installation } = {}) => {
       const reply = await answer(context, {
@@ -50,7 +50,7 @@ async function openRuns() {
       return reply as { status: number; body: any }
     }
   }
-  return { bot, conversationId, installation, begin }
+  return { bot, chatter, conversationId, installation, begin }
 }
 
 describe('a run that is repeated', () => {
@@ -133,4 +133,30 @@ test('a run may delete the conversation whose event it handles', async () => {
   const run = await begin()
   expect(await run('DELETE', `conversations/${conversationId}`)).toMatchObject({ status: 200, body: {} })
   expect(await platform.context.db('conversations').where({ id: conversationId })).toEqual([])
+})
+
+test('runs that import into the same conversations, each in its own order, do not hold each other up', async () => {
+  const { bot, chatter, conversationId, begin } = await openRuns()
+  const other = await chatter.createConversation()
+  await chatter.say(other, 'hello')
+  const { user } = (await chatter.ask('GET', '/users/me')).body
+  const imported = Array.from({ length: 50 }, (_, index) => ({
+    conversationId: index % 2 === 0 ? conversationId : other,
+    userId: user.id,
+    type: 'text',
+    payload: { text: `line ${index}` },
+    tags: { line: String(index) },
+    createdAt: '2020-02-29T12:00:00.000Z',
+  }))
+  const runs = [await begin(), await begin(other)]
+  const orders = [imported, imported.toReversed()]
+  const answers = await Promise.all(
+    runs.map((run, index) => run('POST', 'messages/import-messages', { messages: orders[index] })),
+  )
+  for (const [index, { status, body }] of answers.entries()) {
+    const texts = body.messages?.map(({ payload }: { payload: { text: string } }) => payload.text)
+    expect([status, texts]).toEqual([200, orders[index]!.map(({ payload }) => payload.text)])
+  }
+  const rows = await platform.context.db('messages').where({ bot_id: bot.id }).whereRaw(`tags <> '{}'`)
+  expect(rows).toHaveLength(50)
 })

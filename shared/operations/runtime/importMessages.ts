@@ -58,18 +58,19 @@ export const importMessages = operation({
 
   async handle(context, input) {
     const { messages, failed } = await once(context, input, async (db) => {
-      const messages: RuntimeMessage[] = []
+      const imported: (RuntimeMessage | undefined)[] = []
       const failed: { index: number; message: string }[] = []
-      for (const [index, given] of input.messages.entries()) {
+      for (const { index, given } of inOneOrder(input.messages)) {
         try {
-          messages.push(await importMessage({ ...context, db }, db, given))
+          imported[index] = await importMessage({ ...context, db }, db, given)
         } catch (error) {
           // Others are of the database, after which a transaction takes nothing more.
           if (!(error instanceof ApiError)) throw error
           failed.push({ index, message: error.message })
         }
       }
-      return { messages, failed }
+      failed.sort((one, other) => one.index - other.index)
+      return { messages: imported.filter((message) => message !== undefined), failed }
     })
     if (failed.length === 0) return { messages }
     throw new ApiError(
@@ -79,6 +80,15 @@ export const importMessages = operation({
     )
   },
 })
+
+/** The same for all who import the same: two transactions that hold what the other one wants would both be stuck. */
+function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] {
+  const place = ({ conversationId, tags = {} }: Imported) =>
+    JSON.stringify([conversationId, Object.entries(tags).toSorted()])
+  return messages
+    .map((given, index) => ({ index, given, place: place(given) }))
+    .toSorted((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
+}
 
 async function importMessage(
   context: Context & { caller: BotCaller },
