@@ -100,7 +100,12 @@ export async function findConversation(
 
 /** Deletes a conversation with all that was said and all that waits in it. */
 export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
-  await db('conversations').where({ bot_id: botId, id }).delete()
+  await query(
+    db,
+    `with deleted as (delete from conversations where bot_id = :botId and id = :id returning id)
+     delete from states using deleted where bot_id = :botId and type = 'conversation' and owner_id = deleted.id`,
+    { botId, id },
+  )
 }
 
 /** One page of the conversations that a user owns, the newest first. */

@@ -74,7 +74,7 @@ export async function updateUser(
 }
 
 /**
- * Deletes a user. What the user said stays, and so do conversations, which have no owner then.
+ * Deletes a user, with what bots keep of it. What the user said stays, and so do conversations, which have no owner then.
  *
  * @param installationId of the only one whose users may be deleted, where they are not all the bot's
  * @returns the conversations that the user took part in; undefined when there is no such user
@@ -91,6 +91,8 @@ export async function deleteUser(
        delete from users
         where bot_id = :botId and id = :id and (:installationId::text is null or installation_id = :installationId)
         returning id
+     ), forgotten as (
+       delete from states using deleted where bot_id = :botId and type = 'user' and owner_id = deleted.id
      )
      select array(select conversation_id from participants where user_id = deleted.id) as conversation_ids from deleted`,
     { botId, id, installationId },

@@ -199,14 +199,18 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
     })
   })
 
-  test('deleteConversation removes a conversation with its messages', async () => {
+  test('deleteConversation removes a conversation with its messages and what is kept of it', async () => {
     const { id } = await create()
+    await ask('POST', `/v1/chat/states/conversation/${id}/basket`, { payload: { n: 1 } })
+    const states = () => platform.context.db('states').where({ type: 'conversation', owner_id: id })
+    expect(await states()).toHaveLength(1)
     const said = { conversationId: id, type: 'text', payload: { text: 'hi' } }
     const { message } = (await ask('POST', '/v1/chat/messages', said)).body
     expect(await ask('DELETE', `${conversations}/${id}`)).toMatchObject({ status: 200, body: {} })
     expect(await ask('GET', `${conversations}/${id}`)).toMatchObject(notFound)
     expect(await ask('GET', `/v1/chat/messages/${message.id}`)).toMatchObject(notFound)
     expect(await ask('DELETE', `${conversations}/${id}`)).toMatchObject(notFound)
+    expect(await states()).toEqual([])
   })
 
   test('nothing of another bot is reached', async () => {

@@ -6,7 +6,7 @@ import { noConversation } from './missing.ts'
 
 export const deleteConversation = operation({
   name: 'deleteConversation',
-  description: 'Deletes a conversation with all that was said and all that waits in it.',
+  description: 'Deletes a conversation with its states, all that was said and all that waits in it.',
   method: 'DELETE',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',

@@ -7,7 +7,7 @@ import { noUser } from './missing.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',
-  description: 'Deletes a user and ends the user’s streams; what the user said stays.',
+  description: 'Deletes a user with its states, and ends the user’s streams; what the user said stays.',
   method: 'DELETE',
   path: '/v1/chat/users/{id}',
   access: 'bot',
