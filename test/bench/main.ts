@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { compareBundles } from './bundles/compare.ts'
 import { bundlesTable, describeBundles } from './bundles/report.ts'
 import { compare, type Comparison } from './compare.ts'
+import { endingsTable, measureEndings } from './endings.ts'
 import { compareFairness, floods, type FairnessComparison, type Flood } from './fairness/compare.ts'
 import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
@@ -19,7 +20,8 @@ import { listenersPerConversation } from './system.ts'
 /**
  * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
  * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
- * same with nothing of ours; and what bots feel of another that is flooded. See the README in this folder.
+ * same with nothing of ours; how soon code is stopped that does not end, and what bots feel of another that is flooded.
+ * See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -39,6 +41,8 @@ async function main(): Promise<void> {
   process.exit(130)
 }
 
+const withoutServers = new Set<string>(['bundles', 'sandbox', 'endings'])
+
 async function measure(options: Options, parts: AsyncDisposableStack): Promise<void> {
   const { benchmarks } = options
   const sections = [describeMachine()]
@@ -46,7 +50,8 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
   // They need no servers, which would be on the same cores.
   if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, results, parts)))
   if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, results, parts)))
-  if (benchmarks.some((name) => name !== 'bundles' && name !== 'sandbox')) {
+  if (benchmarks.includes('endings')) sections.push(endingsTable(await measureEndings(options, parts)))
+  if (benchmarks.some((name) => !withoutServers.has(name))) {
     const servers = await startServers(parts)
     if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, results, parts)))
     if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, results, parts)))

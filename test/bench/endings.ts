@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Bundle, Outcome, Run, Sandbox } from '#sandbox/contract.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { readLimits } from '#shared/limit-settings.ts'
+import { hookNames } from '#shared/models/bot-code.ts'
+import { limitsOf } from '../../worker/limits.ts'
+import type { Options } from './options.ts'
+import { spread, table } from './report.ts'
+
+/** What code does that does not end by itself. A native looks at nothing while it works: its process has to go. */
+const endless = {
+  waits: 'await new Promise(() => {})',
+  'is busy': 'for (;;);',
+  'is busy in a native': 'new Array(2 ** 32 - 2).indexOf(1)',
+}
+
+/** From its limit on, whatever code does is to be over after this time. */
+const mostMilliseconds = 2000
+const wallMilliseconds = 400
+const limits = { ...limitsOf(readLimits({})), wallMilliseconds, cpuMilliseconds: 60_000 }
+const timesEach = 5
+/** By then a process that had to go is replaced. */
+const afterMilliseconds = 1500
+
+/** How long, in milliseconds, each of several runs went on after its limit, and its neighbour waited at most. */
+interface Ending {
+  what: string
+  late: number[]
+  waits: number[]
+}
+
+/** Measures how soon code is stopped that does not end by itself, and how long a bot waits that runs beside it. */
+export async function measureEndings({ rounds }: Options, parts: AsyncDisposableStack): Promise<Ending[]> {
+  await using own = parts.use(new AsyncDisposableStack())
+  const sandbox = own.adopt(
+    await openSandbox({ processes: 1, operations: [], hooks: hookNames, log: () => {} }),
+    (open) => open.close(),
+  )
+  const endings: Ending[] = []
+  for (const [what, body] of Object.entries(endless)) {
+    const ending: Ending = { what, late: [], waits: [] }
+    for (let count = 0; count < rounds * timesEach; count++) {
+      const { late, wait } = await measureEnding(sandbox, body)
+      ending.late.push(late)
+      ending.waits.push(wait)
+    }
+    endings.push(ending)
+  }
+  return endings
+}
+
+async function measureEnding(sandbox: Sandbox, body: string): Promise<{ late: number; wait: number }> {
+  let isOver = false
+  const waiting = longestWait(sandbox, () => isOver)
+  const begin = performance.now()
+  const { status } = await run(sandbox, makeBundle(body))
+  const late = performance.now() - begin - wallMilliseconds
+  await pause(afterMilliseconds)
+  isOver = true
+  if (status !== 'failed') throw new Error(`Code that does not end was ${status}: ${body}`)
+  return { late, wait: await waiting }
+}
+
+/** What the longest run of a neighbour takes that does nothing; one that is interrupted runs again, as in a worker. */
+async function longestWait(sandbox: Sandbox, isOver: () => boolean): Promise<number> {
+  const neighbour = makeBundle('')
+  let longest = 0
+  while (!isOver()) {
+    const begin = performance.now()
+    while ((await run(sandbox, neighbour)).status !== 'done');
+    longest = Math.max(longest, performance.now() - begin)
+    await pause(1)
+  }
+  return longest
+}
+
+/** A bot of its own. */
+function makeBundle(body: string): Bundle {
+  return { id: randomUUID(), botId: randomUUID(), code: `exports.handle = async () => { ${body} }` }
+}
+
+function run(sandbox: Sandbox, bundle: Bundle): Promise<Outcome> {
+  const task: Run['task'] = { kind: 'call', path: ['handle'], argument: {}, addsContext: true, streamPrefix: '' }
+  return sandbox.run({ id: randomUUID(), bundle, task, limits, host: () => Promise.reject(new Error('No calls')) })
+}
+
+/** How long code went on after its limit, and its neighbour waited, as a Markdown table. */
+export function endingsTable(endings: Ending[]): string {
+  return table(
+    ['code that', `is over, ms after its limit (aim: ≤ ${mostMilliseconds})`, 'longest wait of a neighbour, ms'],
+    endings.map(({ what, late, waits }) => [what, spread(late), spread(waits)]),
+  )
+}
