@@ -98,13 +98,17 @@ export async function removeProfile(name: string): Promise<void> {
   await writeProfileFile({ ...(current !== undefined && current !== name && { current }), profiles: others })
 }
 
-/** An address as a profile has it, without a slash at its end. What has no scheme is unencrypted on this machine alone. */
+/** An address as a profile has it, without a slash at its end. */
 export function readUrl(text: string): string {
-  const plain = `http://${text}`
-  const isBare = /^[\w.-]+(:\d+)?$/.test(text) && URL.canParse(plain)
-  const url = URL.parse(!isBare ? text : isInTheClear(plain) ? `https://${text}` : plain)
+  const url = URL.parse(/^[\w.-]+(:\d+)?$/.test(text) ? withScheme(text) : text)
   if (url && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
   throw misused(`"${text}" is no address: give it as https://bots.example.com or http://localhost:3000`)
+}
+
+/** What was named without a scheme is meant unencrypted on this machine alone. */
+function withScheme(host: string): string {
+  const plain = `http://${host}`
+  return URL.canParse(plain) && isInTheClear(plain) ? `https://${host}` : plain
 }
 
 async function readLocal(): Promise<Profile | undefined> {

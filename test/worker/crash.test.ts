@@ -121,17 +121,9 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const chatter = await createChatter(bot.chatUrl)
       const conversationId = await chatter.createConversation()
       const url = `http://127.0.0.1:${port}/chat/${bot.webhookId}/conversations/${conversationId}/listen`
-      await expect
-        .poll(
-          () =>
-            fetch(url, { headers: { 'x-user-key': chatter.key } }).then(
-              ({ status }) => status,
-              () => 0,
-            ),
-          { timeout: 50_000 },
-        )
-        .toBe(200)
-      const stream = await fetch(url, { headers: { 'x-user-key': chatter.key } })
+      const listen = () => fetch(url, { headers: { 'x-user-key': chatter.key } })
+      await vi.waitFor(async () => expect((await listen()).status).toBe(200), { timeout: 50_000 })
+      const stream = await listen()
       const ended = stream.text()
       await chatter.say(conversationId, 'heard by way of the other process')
       expect(await api.stop()).toEqual({ code: 0, signal: null })
