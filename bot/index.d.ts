@@ -1038,7 +1038,7 @@ export interface Operations {
    */
   createWorkflow(input: CreateWorkflowInput): Promise<CreateWorkflowOutput>
   /**
-   * Deletes a conversation with all that was said and all that waits in it.
+   * Deletes a conversation with its states, all that was said and all that waits in it.
    */
   deleteConversation(input: DeleteConversationInput): Promise<DeleteConversationOutput>
   /**
@@ -1046,7 +1046,7 @@ export interface Operations {
    */
   deleteMessage(input: DeleteMessageInput): Promise<DeleteMessageOutput>
   /**
-   * Deletes a user; what the user said stays.
+   * Deletes a user with its states, and ends the user’s streams; what the user said stays.
    */
   deleteUser(input: DeleteUserInput): Promise<DeleteUserOutput>
   /**

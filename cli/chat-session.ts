@@ -114,6 +114,7 @@ async function listen(
         return
       } catch {
         // The platform is still away.
+        await line.disconnect()
       }
     }
   }

@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openLink } from '../chaos/network.ts'
 import { createMember } from '../members.ts'
 import type { Platform } from '../platform.ts'
 import { installing, openConsole, patience } from './open-console.ts'
@@ -159,6 +160,57 @@ test('all that failed alike is replayed at once, also what is not shown', async 
   await expect.poll(() => chatMessages().allTextContents(), patience).toEqual(expect.arrayContaining(replies))
 })
 
+const streaming = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const stream = client.streamMessage(event.conversationId)
+    await stream.write('First this')
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    await stream.write(', then that')
+    await stream.end()
+  },
+}`
+
+test('a message that is being written is shown as far as it is', async () => {
+  await upload(streaming)
+  await say('go on')
+  await expect.poll(lastMessage, patience).toBe('Bot: First this')
+  await expect.poll(lastMessage, patience).toBe('Bot: First this, then that')
+})
+
+test('a chat that loses its connection says so, and has what was said meanwhile when there is one again', async () => {
+  await upload(replying('Still'))
+  const [botId] = /bot_\w+/.exec(page.url())!
+  await using link = await openLink(() => Number(new URL(platform.url).port))
+  const another = await browser.newContext()
+  const view = await another.newPage()
+  await view.goto(`http://127.0.0.1:${link.port}/console/bots/${botId}`)
+  await view.getByLabel('Personal token').fill(platform.token)
+  await view.getByRole('button', { name: 'Sign in' }).click()
+  await view.getByRole('button', { name: 'Chat', exact: true }).click()
+  const chat = view.getByRole('complementary', { name: /^Chat/ })
+  const write = async (text: string) => {
+    await chat.getByLabel('Message', { exact: true }).fill(text)
+    await chat.getByLabel('Message', { exact: true }).press('Enter')
+  }
+  const last = () => chat.getByRole('listitem').last().textContent()
+  await write('there?')
+  await expect.poll(last, patience).toBe('Bot: Still there?')
+
+  link.cut()
+  await chat.getByText('The connection is lost; trying again.').waitFor()
+  const events = await chat.getByRole('link', { name: 'Its events' }).getAttribute('href')
+  const conversationId = new URL(events!, platform.url).searchParams.get('conversationId')
+  const message = { conversationId, userId: botId, type: 'text', payload: { text: 'And you?' }, tags: {} }
+  expect(await platform.ask('POST', '/v1/chat/messages', message, { 'x-bot-id': botId })).toMatchObject({ status: 201 })
+  link.mend()
+
+  await expect.poll(last, patience).toBe('Bot: And you?')
+  await write('here')
+  await expect.poll(last, patience).toBe('Bot: Still here')
+  expect(await chat.getByText('The connection is lost').count()).toBe(0)
+  await another.close()
+})
+
 test('the keyboard reaches search and rows, and closes what is open', async () => {
   await tab('Events').click()
   const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('link')
@@ -187,7 +239,8 @@ test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Integrations', 'S
     await page.keyboard.press('Tab')
     expect(await outlineOfFocused()).not.toBe('none')
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await width()).toBe(390)
+    // Charts take their new width a moment later.
+    await expect.poll(width, patience).toBe(390)
     await page.setViewportSize({ width: 1280, height: 800 })
   },
 )

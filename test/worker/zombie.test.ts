@@ -59,7 +59,8 @@ async function eventOf({ context }: Platform, conversationId: string) {
 const byAnother = expect.toSatisfy((attempt: number) => attempt >= 2)
 
 /** Until one event has ended, and the other is in the hands of another run: the zombie wants to end both. */
-async function untilTakenOver(platform: Platform, { quick, slow }: Talks): Promise<void> {
+async function untilTakenOver(platform: Platform, { quick, slow, silent }: Talks): Promise<void> {
+  await vi.waitFor(async () => expect(await eventOf(platform, silent)).toMatchObject({ attempt: byAnother }), patience)
   await vi.waitFor(
     async () => expect(await eventOf(platform, quick)).toMatchObject({ attempt: byAnother, status: 'processed' }),
     patience,
@@ -68,6 +69,13 @@ async function untilTakenOver(platform: Platform, { quick, slow }: Talks): Promi
     async () => expect(await eventOf(platform, slow)).toMatchObject({ attempt: byAnother, status: 'pending' }),
     patience,
   )
+}
+
+async function untilPresent(platform: Platform, count: number): Promise<void> {
+  await vi.waitFor(async () => {
+    const { body } = await platform.ask('GET', '/v1/admin/queue')
+    expect(body.queue.platform.workers).toHaveLength(count)
+  }, patience)
 }
 
 /** All that is left behind is of the run that took over. */
@@ -126,13 +134,15 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     'a worker that has lost its jobs to another one, and does not know it, changes nothing',
     { concurrent: false, timeout: 90_000 },
     async () => {
-      const worker = await startWorker()
+      // Both are there before anything is lost: a run that ends before it is taken over is no zombie's.
+      const workers = [await startWorker(), await startWorker()]
+      await untilPresent(platform, workers.length)
       const { id: botId, chatUrl } = await platform.createBot(bot(8000))
       const talks = await startTalks(platform, chatUrl)
-      await startWorker()
       await loseHolds(platform)
       await untilTakenOver(platform, talks)
-      expect(await worker.stop()).toEqual({ code: 0, signal: null })
+      const exits = await Promise.all(workers.map((worker) => worker.stop()))
+      expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })))
       await expectNoTrace(platform, botId, talks)
     },
   )

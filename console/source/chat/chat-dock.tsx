@@ -64,12 +64,12 @@ export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): J
   )
 }
 
-function Messages({ conversation: { said, isAwaited, say } }: { conversation: Conversation }): JSX.Element {
+function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversation: Conversation }): JSX.Element {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const list = end.current!
     list.scrollTop = list.scrollHeight
-  }, [said.value, isAwaited.value])
+  }, [said.value, isAwaited.value, isAway.value])
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       <ol class="plain">
@@ -87,6 +87,7 @@ function Messages({ conversation: { said, isAwaited, say } }: { conversation: Co
             <i />
           </li>
         )}
+        {isAway.value && <li class="quiet hint">The connection is lost; trying again.</li>}
       </ol>
     </div>
   )

@@ -1,5 +1,5 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import { Client, type AuthenticatedClient } from '@botpress/chat'
+import { Client, type AuthenticatedClient, type SignalListener } from '@botpress/chat'
 
 export interface Said {
   id: string
@@ -15,6 +15,8 @@ export interface Conversation {
   said: Signal<Said[]>
   /** Whether the bot was asked and has not answered yet. */
   isAwaited: Signal<boolean>
+  /** Whether the connection is lost; what was said meanwhile comes when there is one again. */
+  isAway: Signal<boolean>
   say(text: string): Promise<void>
   end(): void
 }
@@ -58,10 +60,14 @@ async function begin(apiUrl: string) {
 
 /** The wait for an answer is shown no longer than this. */
 const patienceMilliseconds = 60_000
+const reconnectMilliseconds = 500
 
+/** Listens to a conversation; when the connection is lost, as soon as there is one again. */
 async function listen(client: AuthenticatedClient, id: string): Promise<Conversation> {
   const said = signal<Said[]>([])
   const isAwaited = signal(false)
+  const isAway = signal(false)
+  let isOver = false
   let patience: ReturnType<typeof setTimeout> | undefined
   const put = (message: Said, replaced = message.id) => {
     const others = said.value.filter((one) => one.id !== message.id && one.id !== replaced)
@@ -70,40 +76,56 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
       if (message.isBot) isAwaited.value = false
     })
   }
-
-  const listener = await client.listenConversation({ id })
-  listener.on('message_created', ({ id, isBot, payload, createdAt }) => put({ id, isBot, payload, createdAt }))
-  listener.on('message_deleted', ({ id }) => {
+  const remove = (id: string) => {
     said.value = said.value.filter((one) => one.id !== id)
-  })
-  // The published client has no name for what is being written: it passes it on as it came.
-  listener.on('unknown', (frame) => {
-    const text = String(frame)
-    // So it does with what only keeps the stream open.
-    if (!text.startsWith('{')) return
-    const { type, data } = JSON.parse(text) as StreamFrame
-    if (type === 'message_stream_delta') {
-      const { streamId, createdAt, delta } = data
-      const begun = said.value.find((one) => one.id === streamId)
-      const soFar = begun?.payload['text']
-      const payload = { type: 'text', text: typeof soFar === 'string' ? soFar + delta : delta }
-      put({ id: streamId, isBot: true, payload, createdAt, isStreaming: true })
-    } else if (type === 'message_stream_complete') {
-      const { id, payload, createdAt } = data.message
-      put({ id, isBot: true, payload, createdAt }, data.streamId)
-    } else if (type === 'message_stream_abort') {
-      said.value = said.value.filter((one) => one.id !== data.streamId)
-    }
-  })
-
-  const { messages } = await client.listMessages({ conversationId: id })
-  for (const { id, userId, payload, createdAt } of messages) {
-    put({ id, isBot: userId !== client.user.id, payload, createdAt })
   }
+
+  async function open(): Promise<SignalListener> {
+    const listener = await client.listenConversation({ id })
+    listener.on('message_created', ({ id, isBot, payload, createdAt }) => put({ id, isBot, payload, createdAt }))
+    listener.on('message_deleted', ({ id }) => remove(id))
+    listener.on('unknown', (frame) => hearStream(String(frame), said, put, remove))
+    listener.on('error', () => void reconnect())
+    return listener
+  }
+
+  /** What was said before, or while the connection was lost. */
+  async function catchUp(): Promise<void> {
+    const { messages } = await client.listMessages({ conversationId: id })
+    for (const { id, userId, payload, createdAt } of messages) {
+      put({ id, isBot: userId !== client.user.id, payload, createdAt })
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    if (isAway.value || isOver) return
+    isAway.value = true
+    // How a message goes on that was being written meanwhile, nobody tells again.
+    said.value = said.value.filter(({ isStreaming }) => !isStreaming)
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds))
+      try {
+        // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
+        await catchUp()
+        line = await open()
+        await catchUp()
+        isAway.value = false
+        if (isOver) await line.disconnect()
+        return
+      } catch {
+        // The platform is still away.
+        await line.disconnect()
+      }
+    }
+  }
+
+  let line = await open()
+  await catchUp()
   return {
     id,
     said,
     isAwaited,
+    isAway,
     async say(text) {
       isAwaited.value = true
       clearTimeout(patience)
@@ -117,9 +139,34 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
       }
     },
     end() {
+      isOver = true
       clearTimeout(patience)
-      void listener.disconnect()
+      void line.disconnect()
     },
+  }
+}
+
+/** Takes what the published client has no name for, and passes on as it came: a message that is being written. */
+function hearStream(
+  text: string,
+  said: Signal<Said[]>,
+  put: (message: Said, replaced?: string) => void,
+  remove: (id: string) => void,
+): void {
+  // So it does with what only keeps the stream open.
+  if (!text.startsWith('{')) return
+  const { type, data } = JSON.parse(text) as StreamFrame
+  if (type === 'message_stream_delta') {
+    const { streamId, createdAt, delta } = data
+    const begun = said.value.find((one) => one.id === streamId)
+    const soFar = begun?.payload['text']
+    const payload = { type: 'text', text: typeof soFar === 'string' ? soFar + delta : delta }
+    put({ id: streamId, isBot: true, payload, createdAt, isStreaming: true })
+  } else if (type === 'message_stream_complete') {
+    const { id, payload, createdAt } = data.message
+    put({ id, isBot: true, payload, createdAt }, data.streamId)
+  } else if (type === 'message_stream_abort') {
+    remove(data.streamId)
   }
 }
 
