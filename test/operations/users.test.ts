@@ -16,6 +16,8 @@ afterAll(() => platform[Symbol.asyncDispose]())
 const users = '/v1/chat/users'
 const notFound = { status: 404, body: { type: 'ResourceNotFound' } }
 
+const ownersOfStates = () => platform.context.db('states').where({ type: 'user' }).pluck('owner_id')
+
 describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
   const ask: Ask = (...request) => own.doors[door](...request)
   const create = async (fields: object = {}) => (await ask('POST', users, fields)).body.user
@@ -85,19 +87,18 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
 
   test('deleteUser removes a user and what is kept of it, and leaves what was said', async () => {
     const { id } = await create()
-    const states = () => platform.context.db('states').where({ type: 'user' }).pluck('owner_id')
     for (const owner of [id, own.userId]) {
       await ask('POST', `/v1/chat/states/user/${owner}/profile`, { payload: { n: 1 } })
     }
-    expect(await states()).toEqual(expect.arrayContaining([id, own.userId]))
+    expect(await ownersOfStates()).toEqual(expect.arrayContaining([id, own.userId]))
     const said = { conversationId: own.conversationId, userId: id, type: 'text', payload: { text: 'hi' } }
     const { message } = (await ask('POST', '/v1/chat/messages', said)).body
     expect(await ask('DELETE', `${users}/${id}`)).toMatchObject({ status: 200, body: {} })
     expect(await ask('GET', `${users}/${id}`)).toMatchObject(notFound)
     expect(await ask('DELETE', `${users}/${id}`)).toMatchObject(notFound)
     expect((await ask('GET', `/v1/chat/messages/${message.id}`)).body.message.userId).toBe(id)
-    expect(await states()).toContain(own.userId)
-    expect(await states()).not.toContain(id)
+    expect(await ownersOfStates()).toContain(own.userId)
+    expect(await ownersOfStates()).not.toContain(id)
   })
 
   test('the bot is a user too, who cannot be deleted', async () => {

@@ -67,7 +67,7 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
   const said = signal<Said[]>([])
   const isAwaited = signal(false)
   const isAway = signal(false)
-  let isOver = false
+  const over = new AbortController()
   let patience: ReturnType<typeof setTimeout> | undefined
   const put = (message: Said, replaced = message.id) => {
     const others = said.value.filter((one) => one.id !== message.id && one.id !== replaced)
@@ -98,11 +98,11 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
   }
 
   async function reconnect(): Promise<void> {
-    if (isAway.value || isOver) return
+    if (isAway.value || over.signal.aborted) return
     isAway.value = true
     // How a message goes on that was being written meanwhile, nobody tells again.
     said.value = said.value.filter(({ isStreaming }) => !isStreaming)
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds))
       try {
         // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
@@ -110,7 +110,7 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
         line = await open()
         await catchUp()
         isAway.value = false
-        if (isOver) await line.disconnect()
+        if (over.signal.aborted) await line.disconnect()
         return
       } catch {
         // The platform is still away.
@@ -139,7 +139,7 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
       }
     },
     end() {
-      isOver = true
+      over.abort()
       clearTimeout(patience)
       void line.disconnect()
     },

@@ -84,7 +84,12 @@ export const importMessages = operation({
 /** The same for all who import the same: two transactions that hold what the other one wants would both be stuck. */
 function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] {
   const place = ({ conversationId, tags = {} }: Imported) =>
-    JSON.stringify([conversationId, Object.entries(tags).toSorted()])
+    JSON.stringify([
+      conversationId,
+      ...Object.keys(tags)
+        .toSorted()
+        .map((name) => [name, tags[name]]),
+    ])
   return messages
     .map((given, index) => ({ index, given, place: place(given) }))
     .toSorted((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
