@@ -7,6 +7,7 @@ import { startTracing } from './tracing.ts'
 
 /** Platforms kill 30 s after SIGTERM; what has not ended by then is cut off a little before, with a word in the log. */
 const graceMilliseconds = 25_000
+const lingerMilliseconds = 1000
 
 /**
  * The life of a process: read the configuration, open, wait for a signal, close, end. A second signal ends it at once.
@@ -45,6 +46,8 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   await tracing[Symbol.asyncDispose]()
   clearTimeout(overdue)
   log.info('Stopped')
+  // Nothing is left to do: a connection that somebody forgot must not keep the process.
+  setTimeout(() => process.exit(), lingerMilliseconds).unref()
 }
 
 /**

@@ -72,14 +72,24 @@ async function talk({ conversationId, chatter, said }: Talk, router: Router, isO
   }
 }
 
-/** Hears all that is said in a conversation, over one stream after the other, as event sources do. */
-async function hearAll({ conversationId, chatter }: Talk, { urls }: Router, isOver: () => boolean): Promise<string[]> {
+/**
+ * Hears all that is said in a conversation, over one stream after the other, as event sources do.
+ *
+ * @param onOpen is called when the first stream is there, and from then on nothing may be missed
+ */
+async function hearAll(
+  { conversationId, chatter }: Talk,
+  { urls }: Router,
+  isOver: () => boolean,
+  onOpen: () => void,
+): Promise<string[]> {
   const { pathname } = new URL(chatUrl)
   const heard: string[] = []
   let lastEventId: string | undefined
   for (let turn = 0; !isOver(); turn++) {
     const url = `${[...urls][turn % urls.size]}${pathname}`
     const stream = await listen(url, chatter.key, conversationId, { lastEventId })
+    onOpen()
     while (!isOver() && !(await Promise.race([stream.ended.then(() => true), pause(50, false)])));
     await stream.close()
     heard.push(...stream.frames().map(({ data }) => String(data.payload?.text)))
@@ -121,10 +131,13 @@ describe.each(backEnds)('on %s', (backEnd) => {
     let isSaid = false
     let isHeard = false
     const router = openRouter(urls)
-    const talking = Promise.all(talks.map((each) => talk(each, router, () => isSaid)))
-    const hearing = Promise.all(talks.slice(0, 3).map((each) => hearAll(each, router, () => isHeard)))
+    const heardTalks = talks.slice(0, 3).map((each) => ({ each, open: Promise.withResolvers<void>() }))
+    const hearing = Promise.all(heardTalks.map(({ each, open }) => hearAll(each, router, () => isHeard, open.resolve)))
     // Whichever fails, the processes are ended first.
-    for (const each of [talking, hearing]) each.catch(() => {})
+    hearing.catch(() => {})
+    await Promise.race([hearing, Promise.all(heardTalks.map(({ open }) => open.promise))])
+    const talking = Promise.all(talks.map((each) => talk(each, router, () => isSaid)))
+    talking.catch(() => {})
     for (const [index, port] of ports.entries()) {
       router.urls.delete(urls[index]!)
       await stop(apis[index]!)

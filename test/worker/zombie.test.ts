@@ -14,15 +14,18 @@ const successor = 'the one that took over'
  * Says who it is in all that it leaves behind: a reply, a line of the log, the state. The first reply tells a run
  * whether it is the first one, for a repeated run finds it older than itself. In the conversation `slow` the run that
  * takes over is under way for longer than the first one.
+ *
+ * @param first what a first run takes, in milliseconds: long enough for others to take over before it ends, on a busy machine
+ * @param repeated what the one takes that takes over in `slow`
  */
-const bot = (first: number) => `
+const bot = (first: number, repeated = first) => `
   export const hooks = {
     async afterIncomingMessage({ event, client, state, logger }) {
       const say = (text) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
       const { message } = await say('begun')
       const isRepeated = Date.now() - Date.parse(message.createdAt) > 1000
       const who = isRepeated ? '${successor}' : '${zombie}'
-      const repeated = event.preview === 'slow' ? ${first} : 0
+      const repeated = event.preview === 'slow' ? ${repeated} : 0
       await new Promise((resolve) => setTimeout(resolve, isRepeated ? repeated : ${first}))
       logger.info(who)
       if (event.preview !== 'silent') await say(who)
@@ -94,7 +97,7 @@ async function expectNoTrace(platform: Platform, botId: string, talks: Talks): P
   expect(states).toEqual([{ who: successor }, { who: successor }, { who: successor }, ofUser])
 }
 
-describe.concurrent.each(backEnds)('on %s', (backEnd) => {
+describe.each(backEnds)('on %s', (backEnd) => {
   const processes = new Processes()
   const startWorker = () => processes.start(platform, 'worker')
   let platform: Platform
@@ -114,10 +117,10 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a worker that was paused until another one had taken its jobs over changes nothing when it goes on',
-    { concurrent: false, timeout: 90_000 },
+    { timeout: 90_000 },
     async () => {
       const worker = await startWorker()
-      const { id: botId, chatUrl } = await platform.createBot(bot(4000))
+      const { id: botId, chatUrl } = await platform.createBot(bot(10_000, 6000))
       const talks = await startTalks(platform, chatUrl)
       paused = worker
       process.kill(worker.pid, 'SIGSTOP')
@@ -132,12 +135,12 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a worker that has lost its jobs to another one, and does not know it, changes nothing',
-    { concurrent: false, timeout: 90_000 },
+    { timeout: 90_000 },
     async () => {
       // Both are there before anything is lost: a run that ends before it is taken over is no zombie's.
       const workers = [await startWorker(), await startWorker()]
       await untilPresent(platform, workers.length)
-      const { id: botId, chatUrl } = await platform.createBot(bot(8000))
+      const { id: botId, chatUrl } = await platform.createBot(bot(12_000))
       const talks = await startTalks(platform, chatUrl)
       await loseHolds(platform)
       await untilTakenOver(platform, talks)
@@ -149,7 +152,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a run whose claim a crash of the database has taken back is not mixed up with the one that follows',
-    { concurrent: false, timeout: 90_000 },
+    { timeout: 90_000 },
     async () => {
       const { db } = platform.context
       const worker = await startWorker()
