@@ -1,16 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Child } from '../../cli/children.ts'
 import { freePort } from '../../cli/free-port.ts'
 import { createChatter, type Chatter } from '../chatter.ts'
 import { listen as openStream, type EventStream } from '../event-stream.ts'
 import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
-import { startProcess } from '../processes.ts'
+import { Processes } from '../processes.ts'
 
 const opened: EventStream[] = []
-const children: Child[] = []
+const processes = new Processes()
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((stream) => stream.close()))
-  await Promise.all(children.splice(0).map((child) => child.stop()))
+  await processes.stop()
 })
 
 async function listen(chatUrl: string, key: string, conversationId: string, lastEventId?: string) {
@@ -139,10 +138,9 @@ test.each(['yesterday', '1e3', '-1', ''.padEnd(20, '9')])('the Last-Event-ID %j 
 describe.each(backEnds)('on %s', (backEnd) => {
   test('the api process of a listener is killed: the listener goes on at another one, misses nothing and hears nothing twice', async () => {
     await using shared = await openPlatform({ backEnd, worker: false })
-    children.push(await startProcess(shared, 'worker'))
+    await processes.start(shared, 'worker')
     const port = String(await freePort())
-    const victim = await startProcess(shared, 'api', { PORT: port })
-    children.push(victim)
+    const victim = await processes.start(shared, 'api', { PORT: port })
     const echo = await shared.createBot(`
       export const hooks = {
         async afterIncomingMessage({ event, client }) {

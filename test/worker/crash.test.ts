@@ -17,6 +17,12 @@ const slowBot = `
     },
   }`
 
+/** Until the bot has said its first words. */
+async function untilReplied(platform: Platform, conversationId: string): Promise<void> {
+  const patience = { timeout: 30_000, interval: 20 }
+  await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), patience)
+}
+
 describe.concurrent.each(backEnds)('on %s', (backEnd) => {
   const processes = new Processes()
   let platform: Platform
@@ -35,10 +41,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const chatter = await createChatter(bot.chatUrl)
       const conversationId = await chatter.createConversation()
       await chatter.say(conversationId, 'hello')
-      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
-        timeout: 30_000,
-        interval: 20,
-      })
+      await untilReplied(platform, conversationId)
       const [first] = await replies(platform, conversationId)
       process.kill(victim.pid, 'SIGKILL')
       const killedAt = Date.now()
@@ -66,10 +69,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       await chatter.say(conversationId, 'is anybody there?')
 
       const second = await processes.start(platform, 'worker')
-      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
-        timeout: 30_000,
-        interval: 20,
-      })
+      await untilReplied(platform, conversationId)
       const stoppedAt = Date.now()
       expect(await second.stop()).toEqual({ code: 0, signal: null })
       expect(Date.now() - stoppedAt).toBeLessThan(25_000)
@@ -96,10 +96,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const chatter = await createChatter(bot.chatUrl)
       const conversationId = await chatter.createConversation()
       await chatter.say(conversationId, 'take your time')
-      await vi.waitFor(async () => expect(await replies(platform, conversationId)).toHaveLength(1), {
-        timeout: 30_000,
-        interval: 20,
-      })
+      await untilReplied(platform, conversationId)
       const stoppedAt = Date.now()
       expect(await first.stop()).toEqual({ code: 0, signal: null })
       expect(Date.now() - stoppedAt).toBeLessThan(25_000)
