@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { migrate } from '../migrations/migrate.ts'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { readConfig } from '#shared/config.ts'
 import { keepInspectorShut } from '#shared/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { startChild, type Child } from './children.ts'
@@ -92,7 +93,8 @@ async function startOwn(
   parts: AsyncDisposableStack,
 ): Promise<Child> {
   const directory = resolve(import.meta.dirname, '..')
-  const child = await startChild(name, [process.execPath, script], { directory, environment })
+  const graceMilliseconds = readConfig(environment).shutdownMilliseconds + 5000
+  const child = await startChild(name, [process.execPath, script], { directory, environment, graceMilliseconds })
   parts.defer(async () => {
     await child.stop()
   })

@@ -92,6 +92,8 @@ export interface Config extends TelemetrySettings {
     /** Versions of a bot, beside the one in service. */
     versions: number
   }
+  /** Within this time after it was asked to, a process has stopped; platforms kill it some time later. */
+  shutdownMilliseconds: number
   /** Stop gracefully when standard input ends, because a parent holds its other end. */
   hasParent: boolean
 }
@@ -125,6 +127,7 @@ const environmentSchema = {
     ISOBOT_SECRET: { type: 'string', minLength: 32 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
+    SHUTDOWN_SECONDS: { type: 'integer', minimum: 2, maximum: 3600, default: 25 },
     LOG_LEVEL: {
       type: 'string',
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -170,6 +173,7 @@ const remedies: Record<string, string | undefined> = {
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
     'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
+  SHUTDOWN_SECONDS: 'set it to a few seconds less than what your platform waits between SIGTERM and SIGKILL, from 2',
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
   SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${wallNames.join(', ')}`,
@@ -252,6 +256,7 @@ function toConfig(given: Environment): Config {
       auditMilliseconds: given.RETENTION_AUDIT_DAYS * dayMilliseconds,
       versions: given.RETENTION_VERSIONS,
     },
+    shutdownMilliseconds: given.SHUTDOWN_SECONDS * 1000,
     hasParent: given.ISOBOT_PARENT === 'stdin',
   }
 }

@@ -5,8 +5,6 @@ import { untilParentGone } from './parent.ts'
 import { secretsOf } from './telemetry-settings.ts'
 import { startTracing } from './tracing.ts'
 
-/** Platforms kill 30 s after SIGTERM; what has not ended by then is cut off a little before, with a word in the log. */
-const graceMilliseconds = 25_000
 const lingerMilliseconds = 1000
 
 /**
@@ -33,7 +31,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
     return setTimeout(() => {
       log.error('Not everything ended in time')
       process.exit(1)
-    }, graceMilliseconds)
+    }, config.shutdownMilliseconds)
   })
   const tracing = await startTracing(config, name, log)
   const work = await open(config, log).catch((error: unknown) => {

@@ -36,8 +36,11 @@ export interface Tools extends Context {
   openFetch: OpenFetch
 }
 
-/** A run that has not ended this long after the worker was asked to stop is interrupted: another worker repeats it. */
-const handBackMilliseconds = 18_000
+/**
+ * A run that has not ended when so much of the time for stopping is over is interrupted: another worker repeats it. The rest
+ * is for telling so, and for ending sandbox processes.
+ */
+const handBackShare = 0.7
 
 /**
  * Starts to take jobs. Disposing takes no more, lets those under way end or hands them back, and closes the sandbox.
@@ -89,7 +92,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     openJobWorker(context, config.worker, (job) => takeTurn(tools, room, job)),
     async (jobs) => {
       room.close()
-      const handBack = setTimeout(() => void sandbox.close(), handBackMilliseconds)
+      const handBack = setTimeout(() => void sandbox.close(), config.shutdownMilliseconds * handBackShare)
       await jobs.close()
       clearTimeout(handBack)
     },

@@ -10,6 +10,7 @@ test('a database and a secret are enough', () => {
     database: { url: least.DATABASE_URL, poolSize: 3, queueSize: 1, allowSelfSigned: false },
     http: { port: 3000, baseUrl: 'http://localhost:3000' },
     worker: { concurrency: 100 },
+    shutdownMilliseconds: 25_000,
     hasParent: false,
   })
   expect(readConfig(least).redis).toBeUndefined()
