@@ -49,6 +49,8 @@ export function openJobWorker(
   const { carrier, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
+  /** The jobs that are worked on. What is over needs no lock any more, and may have given it back. */
+  const underWay = new Set<string>()
 
   /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
   async function patiently(job: AnyJob): Promise<void> {
@@ -67,7 +69,8 @@ export function openJobWorker(
   const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
     withLogFields({ jobId: job.id, job: job.name }, async () => {
       try {
-        await patiently(job as AnyJob)
+        underWay.add(job.id!)
+        await patiently(job as AnyJob).finally(() => underWay.delete(job.id!))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
@@ -92,7 +95,12 @@ export function openJobWorker(
       // However often workers die, the event is not to blame: it is handled in the end.
       maxStalledCount: mostStalls,
     })
-    reportErrors(worker, parts)
+    reportErrors(worker, parts, isRenewalFailure)
+    worker.on('lockRenewalFailed', (jobIds) => {
+      const lost = jobIds.filter((id) => underWay.has(id))
+      if (lost.length > 0)
+        log.warn({ jobIds: lost }, 'The locks of jobs under way ran out: another worker takes them over')
+    })
     worker.on('failed', (job, error) => {
       const { id: jobId, name, data, attemptsMade } = job ?? {}
       log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'A job failed; it is tried again')
@@ -134,6 +142,11 @@ export function openJobWorker(
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
     },
   }
+}
+
+/** BullMQ tells of a lock that could not be renewed in an event of its own as well, which names the job. */
+function isRenewalFailure({ message }: Error): boolean {
+  return message.startsWith('could not renew lock for job ')
 }
 
 function outcomeOf(error: unknown): string {

@@ -151,12 +151,18 @@ export function openQueue(parts: QueueParts): WakeQueue {
   }
 }
 
-/** While the queue's back end is away, that is known. */
+/**
+ * Logs the errors of a queue or a worker. While the queue's back end is away, that is known.
+ *
+ * @param isToldElsewhere of which errors nothing is to be logged
+ */
 export function reportErrors(
   source: { on(event: 'error', listener: (error: Error) => void): unknown },
   { dependencies, log }: QueueParts,
+  isToldElsewhere: (error: Error) => boolean = () => false,
 ): void {
   source.on('error', (error) => {
+    if (isToldElsewhere(error)) return
     const level = dependencies.carrier.isHere() ? 'error' : 'debug'
     outsideOfScopes(() => log[level]({ err: error }, 'The queue reports an error'))
   })

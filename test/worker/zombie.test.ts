@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Child } from '../../cli/children.ts'
 import { createChatter } from '../chatter.ts'
-import { administer } from '../databases.ts'
+import { loseLocks } from '../job-locks.ts'
 import { endedEvents, replies } from '../outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
 import { Processes } from '../processes.ts'
-import { removeKeys } from '../redis.ts'
 
 const zombie = 'the zombie'
 const successor = 'the one that took over'
@@ -142,7 +141,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
       await untilPresent(platform, workers.length)
       const { id: botId, chatUrl } = await platform.createBot(bot(12_000))
       const talks = await startTalks(platform, chatUrl)
-      await loseHolds(platform)
+      await loseLocks(platform)
       await untilTakenOver(platform, talks)
       const exits = await Promise.all(workers.map((worker) => worker.stop()))
       expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })))
@@ -159,7 +158,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
       const { id: botId, chatUrl } = await platform.createBot(bot(8000))
       await startTalks(platform, chatUrl)
       await db('events').where({ bot_id: botId }).update({ attempt: 0 })
-      await loseHolds(platform)
+      await loseLocks(platform)
       const events = await endedEvents(platform, botId, 3)
       expect(events.map(({ attempt, status }) => [attempt, status])).toEqual(
         [1, 1, 1].map((each) => [each, 'processed']),
@@ -170,10 +169,3 @@ describe.each(backEnds)('on %s', (backEnd) => {
     },
   )
 })
-
-/** Nobody holds the jobs any more that are under way, and whoever did cannot renew its hold. */
-async function loseHolds({ context, environment }: Platform): Promise<void> {
-  const { redis } = context.config
-  if (redis) await removeKeys(redis.url, `${redis.prefix}:events:*:lock`)
-  else await administer(environment['DATABASE_URL']!, `update bullmq.job set lock_token = 'lost', locked_until_ms = 1`)
-}

@@ -1,0 +1,10 @@
+import { administer } from './databases.ts'
+import type { Platform } from './platform.ts'
+import { removeKeys } from './redis.ts'
+
+/** Nobody holds the jobs any more that are under way, and whoever did cannot renew its lock. */
+export async function loseLocks({ context, environment }: Platform): Promise<void> {
+  const { redis } = context.config
+  if (redis) await removeKeys(redis.url, `${redis.prefix}:events:*:lock`)
+  else await administer(environment['DATABASE_URL']!, `update bullmq.job set lock_token = 'lost', locked_until_ms = 1`)
+}
