@@ -2,7 +2,7 @@ import { PutBackError } from '#shared/queue.ts'
 import type { FairSlots } from './fair-slots.ts'
 
 /** When all seats are taken, one is made free so often: whoever comes from the front of the queue then waits no longer. */
-const vacateMilliseconds = 25
+const vacateMilliseconds = 10
 /** Nobody waits here for longer than this: another worker may have a slot. */
 const mostMilliseconds = 5000
 /** For so long a job is back in the queue. */

@@ -7,19 +7,26 @@ export interface Users {
   chats: Chat[]
 }
 
-export type FairnessQuestion =
-  | { open: { quiet: { chatUrl: string; chat: Chat }[]; flooded: Users } }
-  | { talkSeconds: number }
-  | { talkSeconds: number; flood: number }
+export type QuietQuestion = { open: { chatUrl: string; chat: Chat }[] } | { talkSeconds: number }
 
-export interface FairnessAnswer {
+export interface QuietAnswer {
   /** Milliseconds, of each message to a quiet bot. */
   latencies: number[]
 }
 
-/** The chat users of both kinds of bots, in a process of their own. They talk to the quiet bots as long as anything is asked. */
+export interface FloodQuestion {
+  bot: Users
+  messages: number
+  seconds: number
+}
+
+export interface FloodAnswer {
+  sent: number
+}
+
+/** The chat users of both kinds of bots, in a process of their own each. They talk to the quiet bots as long as is asked. */
 export interface FairnessLoad {
-  /** Nothing but that, for so long. */
+  /** Nothing but that. */
   talk(seconds: number): Promise<number[]>
   /** And meanwhile send so many messages to the other bot, which may take longer. */
   talkAndFlood(seconds: number, messages: number): Promise<number[]>
@@ -30,13 +37,19 @@ export async function startFairnessLoad(
   flooded: Users,
   parts: AsyncDisposableStack,
 ): Promise<FairnessLoad> {
-  const script = new URL('./load.ts', import.meta.url)
-  const { ask } = startAskedProcess<FairnessQuestion, FairnessAnswer>('the chat users', script, parts)
-  await ask({
-    open: { quiet: quiet.flatMap(({ chatUrl, chats }) => chats.map((chat) => ({ chatUrl, chat }))), flooded },
-  })
+  const quietUsers = new URL('./quiet-users.ts', import.meta.url)
+  const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', quietUsers, parts)
+  const floodingUsers = new URL('./flooding-users.ts', import.meta.url)
+  const { ask: flood } = startAskedProcess<FloodQuestion, FloodAnswer>('the flooding users', floodingUsers, parts)
+  await ask({ open: quiet.flatMap(({ chatUrl, chats }) => chats.map((chat) => ({ chatUrl, chat }))) })
   return {
     talk: async (seconds) => (await ask({ talkSeconds: seconds })).latencies,
-    talkAndFlood: async (seconds, messages) => (await ask({ talkSeconds: seconds, flood: messages })).latencies,
+    async talkAndFlood(seconds, messages) {
+      const [{ latencies }] = await Promise.all([
+        ask({ talkSeconds: seconds }),
+        flood({ bot: flooded, messages, seconds }),
+      ])
+      return latencies
+    },
   }
 }
