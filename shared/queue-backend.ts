@@ -1,9 +1,10 @@
-import { createPostgresBackend, createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
+import { createRedisBackend, withBackend, type BackendClasses, type IQueueBackend } from 'bullmq'
 import { Pool } from 'pg'
 import type { Config } from './config.ts'
 import { listeningConnections, sendingConnections } from './connection-budget.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { Logger } from './logger.ts'
+import { postgresBackend } from './renew-locks.ts'
 import { statementMilliseconds } from './store/connections.ts'
 import { connectionSettings } from './store/database.ts'
 
@@ -55,7 +56,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     database.connections.add(connection)
   })
   return {
-    ...(withBackend(createPostgresBackend) as unknown as AnyClasses),
+    ...(withBackend(postgresBackend(pool)) as unknown as AnyClasses),
     connection: pool,
     async release() {
       if (!database.isHere()) database.connections.cut()

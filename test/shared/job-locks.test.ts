@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openJobWorker } from '#shared/job-worker.ts'
 import { createLogger } from '#shared/logger.ts'
-import { PutBackError, type AnyJob } from '#shared/queue.ts'
+import { PutBackError, queueName, type AnyJob } from '#shared/queue.ts'
+import { postgresBackend } from '#shared/renew-locks.ts'
 import { loseLocks } from '../job-locks.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
 
@@ -40,9 +42,9 @@ describe.each(backEnds)('on %s', (backEnd) => {
     await using worker = openWorker(2000, async () => {
       await delay(500 + Math.random() * 300)
       putBacks += 1
-      if (putBacks < 5 * many) throw new PutBackError(200)
+      if (putBacks < 4 * many) throw new PutBackError(1000)
     })
-    await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(5 * many), { timeout: 30_000, interval: 20 })
+    await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])
   }, 60_000)
 
@@ -67,3 +69,39 @@ describe.each(backEnds)('on %s', (backEnd) => {
     }
   })
 })
+
+test('in PostgreSQL, locks are renewed while somebody looks for stalled jobs, and neither waits for the other for good', async () => {
+  await using platform = await openPlatform({ backEnd: 'postgres', worker: false })
+  const end = Promise.withResolvers<void>()
+  let taken = 0
+  const hold = { concurrency: many, lockMilliseconds: 60_000, stalledMilliseconds: 60_000 }
+  const jobs = openJobWorker(platform.context, hold, async () => {
+    taken += 1
+    await end.promise
+  })
+  const connectionString = platform.environment['DATABASE_URL']!
+  const options = '-c search_path=bullmq'
+  const pool = new Pool({ connectionString, options })
+  const backend = postgresBackend(pool)(queueName, { connection: { connectionString, options } })
+  try {
+    const wake = (_: unknown, index: number) => platform.context.queue.wake('event', `box-${index}`, 'bot')
+    await Promise.all(Array.from({ length: many }, wake))
+    await vi.waitFor(() => expect(taken).toBe(many), patience)
+    const { rows } = await pool.query<{ id: string; token: string }>('select id, lock_token as token from job')
+    for (let round = 0; round < 20; round++) {
+      const mixed = rows.toSorted(() => Math.random() - 0.5)
+      const renewal = backend.extendLocks(
+        mixed.map(({ id }) => id),
+        mixed.map(({ token }) => token),
+        60_000,
+      )
+      const look = pool.query('select move_stalled_jobs_to_wait($1, 1, $2, 0)', [queueName, Date.now()])
+      expect(await Promise.all([renewal, look.then(({ rowCount }) => rowCount)])).toEqual([[], 0])
+    }
+  } finally {
+    end.resolve()
+    await jobs.close()
+    await backend.close()
+    await pool.end()
+  }
+}, 60_000)
