@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { DelayedError, type Processor } from 'bullmq'
+import { WaitingError, type Processor } from 'bullmq'
 import { isConnectionLoss } from './errors.ts'
 import { withLogFields } from './log-scope.ts'
 import type { Metrics } from './metrics.ts'
@@ -31,6 +31,9 @@ const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer: as good as never. */
 const mostStalls = 2 ** 31 - 1
 
+/** BullMQ renews no lock younger than this share of its time: what fails for a younger one was meant for one before it. */
+const youngestRenewed = 1 / 4
+
 /** How soon to look whether a worker's queue is back, or can be opened after all. */
 const retryMilliseconds = 1000
 /** How often a job is begun anew because its connections broke, though the database is there. */
@@ -49,8 +52,8 @@ export function openJobWorker(
   const { carrier, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
-  /** The jobs that are worked on. What is over needs no lock any more, and may have given it back. */
-  const underWay = new Set<string>()
+  /** The jobs that are worked on, and since when. What is over needs no lock any more, and may have given it back. */
+  const underWay = new Map<string, number>()
 
   /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
   async function patiently(job: AnyJob): Promise<void> {
@@ -69,15 +72,15 @@ export function openJobWorker(
   const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
     withLogFields({ jobId: job.id, job: job.name }, async () => {
       try {
-        underWay.add(job.id!)
+        underWay.set(job.id!, performance.now())
         await patiently(job as AnyJob).finally(() => underWay.delete(job.id!))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
         if (!(error instanceof PutBackError)) throw error
         metrics.putBacks.inc()
-        await job.moveToDelayed(Date.now() + error.delayMilliseconds, token)
-        throw new DelayedError()
+        await job.moveToWait(token)
+        throw new WaitingError()
       }
     })
 
@@ -97,7 +100,8 @@ export function openJobWorker(
     })
     reportErrors(worker, parts, isRenewalFailure)
     worker.on('lockRenewalFailed', (jobIds) => {
-      const lost = jobIds.filter((id) => underWay.has(id))
+      const renewable = performance.now() - options.lockMilliseconds * youngestRenewed
+      const lost = jobIds.filter((id) => (underWay.get(id) ?? Infinity) < renewable)
       if (lost.length > 0)
         log.warn({ jobIds: lost }, 'The locks of jobs under way ran out: another worker takes them over')
     })

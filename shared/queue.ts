@@ -68,14 +68,12 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
 
-/** There is no place for a job now: it waits a while. */
+/** There is no place for a job here now: it waits in the queue again, for whichever worker has one. */
 export class PutBackError extends Error {
   override name = 'PutBackError'
-  readonly delayMilliseconds: number
 
-  constructor(delayMilliseconds: number) {
+  constructor() {
     super('The bot has its share of the worker')
-    this.delayMilliseconds = delayMilliseconds
   }
 }
 

@@ -5,8 +5,6 @@ import type { FairSlots } from './fair-slots.ts'
 const vacateMilliseconds = 10
 /** Nobody waits here for longer than this: another worker may have a slot. */
 const mostMilliseconds = 5000
-/** For so long a job is back in the queue. */
-const awayMilliseconds = 1000
 
 interface Waiting {
   botId: string
@@ -50,9 +48,9 @@ export class WaitingRoom {
   async enter(botId: string): Promise<Disposable> {
     const slot = this.#isClosed ? undefined : this.#slots.take(botId)
     if (slot) return slot
-    if (this.#isClosed) throw new PutBackError(0)
+    if (this.#isClosed) throw new PutBackError()
     return new Promise((resolve, reject) => {
-      const leave = () => reject(new PutBackError(awayMilliseconds))
+      const leave = () => reject(new PutBackError())
       this.#waiting.add({ botId, since: performance.now(), enter: resolve, leave })
       this.#timer ??= setInterval(() => this.#look(), vacateMilliseconds)
     })

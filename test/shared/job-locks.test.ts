@@ -38,11 +38,11 @@ describe.each(backEnds)('on %s', (backEnd) => {
   test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
     let putBacks = 0
     await wakeMany(many)
-    // Renewed when a job has had its lock for half a second.
-    await using worker = openWorker(2000, async () => {
-      await delay(500 + Math.random() * 300)
+    // Renewed when a job has had its lock for a second.
+    await using worker = openWorker(4000, async () => {
+      await delay(1000 + Math.random() * 600)
       putBacks += 1
-      if (putBacks < 4 * many) throw new PutBackError(1000)
+      if (putBacks < 4 * many) throw new PutBackError()
     })
     await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])
