@@ -22,7 +22,7 @@ export interface ChildOptions {
   directory?: string
   /** Its environment: this process's own unless given. */
   environment?: NodeJS.ProcessEnv
-  /** How long it may take to stop. Our own processes need up to 25 seconds to finish or hand back their work, unless told otherwise. */
+  /** How long it may take to stop. Our own processes need up to 25 seconds, unless `SHUTDOWN_SECONDS` says otherwise. */
   graceMilliseconds?: number
 }
 

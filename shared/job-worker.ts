@@ -31,7 +31,7 @@ const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer: as good as never. */
 const mostStalls = 2 ** 31 - 1
 
-/** BullMQ renews no lock younger than this share of its time. So a failure says nothing of a job that was taken anew since. */
+/** BullMQ renews no lock younger than this share of its time: a failure says nothing of a job that was taken anew. */
 const youngestRenewed = 1 / 4
 
 /** How soon to look whether a worker's queue is back, or can be opened after all. */

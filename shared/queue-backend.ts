@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import { listeningConnections, sendingConnections } from './connection-budget.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { Logger } from './logger.ts'
-import { postgresBackend } from './renew-locks.ts'
+import { postgresQueueBackend } from './postgres-queue-backend.ts'
 import { statementMilliseconds } from './store/connections.ts'
 import { connectionSettings } from './store/database.ts'
 
@@ -56,7 +56,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     database.connections.add(connection)
   })
   return {
-    ...(withBackend(postgresBackend(pool)) as unknown as AnyClasses),
+    ...(withBackend(postgresQueueBackend(pool)) as unknown as AnyClasses),
     connection: pool,
     async release() {
       if (!database.isHere()) database.connections.cut()

@@ -4,13 +4,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openJobWorker } from '#shared/job-worker.ts'
 import { createLogger } from '#shared/logger.ts'
 import { PutBackError, queueName, type AnyJob } from '#shared/queue.ts'
-import { postgresBackend } from '#shared/renew-locks.ts'
+import { postgresQueueBackend } from '#shared/postgres-queue-backend.ts'
 import { loseLocks } from '../job-locks.ts'
 import { backEnds, openPlatform, type Platform } from '../platform.ts'
 
 /** With so many, each renewal meets some that just go back. */
 const many = 300
 const patience = { timeout: 10_000, interval: 20 }
+
+/** Has so many mailboxes wait to be looked into. */
+async function wake({ context }: Platform, count: number): Promise<void> {
+  const mailboxes = Array.from({ length: count }, (_, index) => `box-${index}`)
+  await Promise.all(mailboxes.map((mailbox) => context.queue.wake('event', mailbox, 'bot')))
+}
 
 describe.each(backEnds)('on %s', (backEnd) => {
   let platform: Platform
@@ -28,16 +34,9 @@ describe.each(backEnds)('on %s', (backEnd) => {
     return { lines, [Symbol.asyncDispose]: () => jobs.close() }
   }
 
-  async function wakeMany(count: number): Promise<void> {
-    const wakes = Array.from({ length: count }, (_, index) =>
-      platform.context.queue.wake('event', `box-${index}`, 'bot'),
-    )
-    await Promise.all(wakes)
-  }
-
   test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
     let putBacks = 0
-    await wakeMany(many)
+    await wake(platform, many)
     // Renewed when a job has had its lock for a second.
     await using worker = openWorker(4000, async () => {
       await delay(1000 + Math.random() * 600)
@@ -51,7 +50,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
   test('a job under way that has lost its lock is told of', async () => {
     const end = Promise.withResolvers<void>()
     const taken: AnyJob[] = []
-    await wakeMany(1)
+    await wake(platform, 1)
     await using worker = openWorker(400, async (job) => {
       taken.push(job)
       await end.promise
@@ -82,10 +81,9 @@ test('in PostgreSQL, locks are renewed while somebody looks for stalled jobs, an
   const connectionString = platform.environment['DATABASE_URL']!
   const options = '-c search_path=bullmq'
   const pool = new Pool({ connectionString, options })
-  const backend = postgresBackend(pool)(queueName, { connection: { connectionString, options } })
+  const backend = postgresQueueBackend(pool)(queueName, { connection: { connectionString, options } })
   try {
-    const wake = (_: unknown, index: number) => platform.context.queue.wake('event', `box-${index}`, 'bot')
-    await Promise.all(Array.from({ length: many }, wake))
+    await wake(platform, many)
     await vi.waitFor(() => expect(taken).toBe(many), patience)
     const { rows } = await pool.query<{ id: string; token: string }>('select id, lock_token as token from job')
     for (let round = 0; round < 20; round++) {

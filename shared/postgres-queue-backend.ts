@@ -21,7 +21,7 @@ const renewFree = `
  *
  * @param pool whose connections find BullMQ's tables without a schema
  */
-export function postgresBackend(pool: Pool): typeof createPostgresBackend {
+export function postgresQueueBackend(pool: Pool): typeof createPostgresBackend {
   return (queueName, ...options) => {
     const backend = createPostgresBackend(queueName, ...options)
     backend.extendLocks = async (jobIds, tokens, duration) => {
