@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
 import { announcedBytes, mostIgnoredBytes, type Overload } from './overload.ts'
+import { parseBody } from './parse-body.ts'
 
 const megabyte = 1024 * 1024
 
@@ -31,7 +32,7 @@ export async function readBody(request: Request, response: Response, overload: O
   try {
     if (announced !== Infinity && announced > limit) throw tooLarge(limit)
     const bytes = await collect(decoded, limit, (count) => overload.hold(response, count))
-    return parse(toText(bytes))
+    return parseBody(toText(bytes))
   } catch (error) {
     if (decoded !== request) {
       request.unpipe()
@@ -99,15 +100,6 @@ function collect(stream: Readable, limit: number, hold: (bytes: number) => void)
       .once('error', (error) => stop(unreadable(error)))
       .once('close', breakOff)
   })
-}
-
-function parse(text: string): unknown {
-  if (text === '') return {}
-  try {
-    return JSON.parse(text) as unknown
-  } catch (error) {
-    throw new ApiError('InvalidPayload', `The body is not valid JSON: ${(error as Error).message}`)
-  }
 }
 
 function tooLarge(limit: number): ApiError {

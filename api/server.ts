@@ -6,11 +6,13 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import { answer, logFailure, toReply, type Reply } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
+import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { openConsole, type Console } from './console/pages.ts'
 import { prepareClose } from './graceful-close.ts'
 import { health } from './health.ts'
+import { toHttpError } from './http-error.ts'
 import { openApi } from './openapi.ts'
 import { openOverload, type Overload } from './overload.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
@@ -32,6 +34,10 @@ export function createApp(context: Context, { realtime, rateLimiter, overload, p
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  app.use((request, _response, next) => {
+    assertHost(request)
+    next()
+  })
   app.use(health(context))
   app.use('/chat', allowBrowsers)
   app.use(overload.handle)
@@ -68,12 +74,16 @@ const allowBrowsers = cors({
 /** What fails outside of `answer` (a stream that cannot be opened) is answered in the same form. */
 function answerErrors(context: Context): ErrorRequestHandler {
   return (cause, request, response, next) => {
-    const error = ApiError.from(cause)
-    logFailure(context, error, { method: request.method, path: request.path })
-    if (response.headersSent) next(cause)
-    else respond(request, response, toReply(error))
+    const error = toHttpError(cause)
+    logFailure(context, error, { method: request.method, path: request.url.split('?', 1)[0] })
+    if (response.headersSent) return next(cause)
+    for (const name of headersOfFiles) response.removeHeader(name)
+    respond(request, response, toReply(error))
   }
 }
+
+/** What says how to read and keep a file, of which there is only an error. */
+const headersOfFiles = ['Content-Type', 'Content-Encoding', 'Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges']
 
 const retryStreamSeconds = 5
 
@@ -126,7 +136,8 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   const pages = openConsole(context.log)
   const parts = { realtime, rateLimiter, overload }
   const handle = scopeRequests(context, createApp(context, { ...parts, pages }))
-  const server = createServer({ shouldUpgradeCallback: wantsWebSocket }, handle)
+  const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
+  answerProtocolErrors(server)
   acceptUpgrades(server, { context, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds
   const { leave, close } = prepareClose(server)

@@ -1,9 +1,10 @@
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { answer, toReply, type Reply } from '#shared/answer.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
+import { refuseConnection } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -40,6 +41,10 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
     // A compressor for each stream costs more memory than the stream.
     perMessageDeflate: false,
   })
+  sockets.on('wsClientError', ({ message }, socket) => {
+    const error = new ApiError('InvalidPayload', `There is no WebSocket in answer to this: ${message}`)
+    refuseConnection(socket, { ...toReply(error), headers: { 'Sec-WebSocket-Version': '13' } })
+  })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     scopeUpgrade(request, (requestId) => {
       socket.on('error', (error) => context.log.debug({ err: error }, 'A connection broke'))
@@ -51,7 +56,7 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
       answerUpgrade(parts, request)
         .then((reply) => {
           if (reply.opensStream) return realtime.open(reply.body as Listening, accept)
-          return refuse(socket, { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } })
+          return refuseConnection(socket, { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } })
         })
         .catch((error: unknown) => {
           context.log.error({ err: error }, 'A stream could not be opened')
@@ -91,15 +96,4 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
       return ask(operation, parameters)
     },
   })
-}
-
-/** Answers over plain HTTP and hangs up. */
-function refuse(socket: Duplex, { status, headers = {}, body }: Reply): void {
-  const text = JSON.stringify(body)
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n` +
-      'Connection: close\r\nContent-Type: application/json\r\n' +
-      `${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  )
 }

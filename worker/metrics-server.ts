@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Context } from '#shared/context.ts'
 import { answerMetrics } from '#shared/metrics-door.ts'
+import { answerProtocolErrors } from '#shared/protocol-errors.ts'
 
 const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
 
@@ -14,15 +15,17 @@ const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
 export async function startMetricsServer(context: Context): Promise<AsyncDisposable> {
   const { metrics: settings, http } = context.config
   if (settings?.workerPort === undefined) return nothing
-  const server = createServer((request, response) => {
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     const path = request.url?.split('?', 1)[0] ?? ''
     request.resume()
     void tell(path, request, response)
   })
   const tell = async (path: string, request: IncomingMessage, response: ServerResponse) => {
     const { status, headers, body } = await answerMetrics(context, path, request)
-    response.writeHead(status, headers).end(body)
+    response.statusCode = status
+    response.setHeaders(new Headers(headers)).end(body)
   }
+  answerProtocolErrors(server)
   const { workerPort: port } = settings
   server.listen({ port, ...(http.host && { host: http.host }) })
   try {

@@ -1,0 +1,28 @@
+import { STATUS_CODES } from 'node:http'
+import { ApiError, type ErrorType } from '#shared/errors.ts'
+
+/** The types that say the same as a status. */
+const types: Record<number, ErrorType> = {
+  404: 'ResourceNotFound',
+  405: 'MethodNotFound',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+}
+
+/**
+ * Turns what Express, or what serves its files, throws into an answer: an error with a status of the client's fault (a
+ * malformed percent-encoding, a range that a file does not have) is one, whatever else it is.
+ */
+export function toHttpError(cause: unknown): ApiError {
+  const status = cause instanceof Error && 'status' in cause ? Number(cause.status) : 0
+  if (cause instanceof ApiError || !(status >= 400 && status < 500)) return ApiError.from(cause)
+  const type = types[status] ?? 'InvalidPayload'
+  if (cause instanceof URIError) {
+    return new ApiError(type, 'The path has a malformed percent-encoding: write % as %25', { cause, status })
+  }
+  const reason = STATUS_CODES[status] ?? 'Bad Request'
+  return new ApiError(type, status === 404 ? 'This page is not found' : `The request is not answered: ${reason}`, {
+    cause,
+    status,
+  })
+}

@@ -1,0 +1,96 @@
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { toReply, type Reply } from './answer.ts'
+import { ApiError } from './errors.ts'
+
+/** How long the rest of what a client sends is read and dropped, so that it reads the answer before the connection ends. */
+const lingerMilliseconds = 1000
+
+/** Answers on a bare connection over plain HTTP, and ends the connection. */
+export function refuseConnection(socket: Duplex, { status, headers, body }: Reply): void {
+  const text = JSON.stringify(body)
+  const lines = Object.entries({
+    Connection: 'close',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(text)),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
+  // To close a connection with unread input resets it, and takes the answer from the client.
+  socket.resume().once('end', () => socket.destroy())
+  const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
+  socket.once('close', () => clearTimeout(linger))
+}
+
+/**
+ * Has a server answer what never becomes a request in the form of every other error: what its parser refuses, what comes
+ * too slowly, an expectation, and a tunnel. Node answers these without a body, or not at all.
+ */
+export function answerProtocolErrors(server: Server): void {
+  /** What a connection is being answered with: a refusal must not stand in the middle of it. */
+  const responses = new WeakMap<Duplex, ServerResponse>()
+  const refused = new WeakSet<Duplex>()
+  server.prependListener('request', (request, response) => responses.set(request.socket, response))
+
+  server.on('clientError', (cause: NodeJS.ErrnoException, socket: Duplex) => {
+    // A parser that has failed fails again with whatever comes next.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    socket.on('error', () => {})
+    if (cause.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    const refuse = () => (socket.writable ? refuseConnection(socket, toReply(toApiError(cause))) : socket.destroy())
+    const response = responses.get(socket)
+    if (!response || response.closed || response.writableFinished) return refuse()
+    // The fault is in the body of the request that is being answered, or in what follows it.
+    if (response.req.complete) return void response.once('close', refuse)
+    if (response.headersSent) socket.destroy()
+    else refuse()
+  })
+
+  server.on('checkExpectation', ({ socket }: IncomingMessage) => {
+    const message = 'The header Expect may be 100-continue and nothing else: leave it out'
+    refuseConnection(socket, toReply(new ApiError('InvalidPayload', message, { status: 417 })))
+  })
+
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => {})
+    refuseConnection(socket, toReply(new ApiError('MethodNotFound', 'This is no proxy: CONNECT leads nowhere')))
+  })
+}
+
+/**
+ * Refuses what Node would refuse itself (`requireHostHeader`), without a body.
+ *
+ * @throws ApiError `InvalidPayload` when a request of HTTP/1.1 names no host
+ */
+export function assertHost({ httpVersion, headers }: IncomingMessage): void {
+  if (httpVersion !== '1.1' || headers.host !== undefined) return
+  throw new ApiError('InvalidPayload', 'The header Host is missing, without which there is no request in HTTP/1.1')
+}
+
+interface ParserError extends NodeJS.ErrnoException {
+  reason?: string
+  rawPacket?: Buffer
+}
+
+function toApiError(cause: ParserError): ApiError {
+  switch (cause.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('OperationTimeout', 'The request did not come in time: send it again', { status: 408 })
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new ApiError('PayloadTooLarge', 'The extensions of a chunk are too long: leave them out')
+    case 'HPE_HEADER_OVERFLOW':
+      return isInRequestLine(cause)
+        ? new ApiError('InvalidPayload', 'The address is too long: shorten its query', { status: 414 })
+        : new ApiError('LimitExceeded', 'Address and headers are longer than 16 KB together: shorten them', {
+            status: 431,
+          })
+    default:
+      return new ApiError('InvalidPayload', `This is no valid HTTP: ${cause.reason ?? cause.message}`)
+  }
+}
+
+/** Whether what became too long has not come to its first header. */
+function isInRequestLine({ rawPacket }: ParserError): boolean {
+  return rawPacket !== undefined && /^[A-Z]+ /.test(rawPacket.toString('latin1', 0, 20)) && !rawPacket.includes('\n')
+}
