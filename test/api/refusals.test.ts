@@ -43,6 +43,15 @@ function lastOf(received: string): { status: number; head: string; text: string 
   return { status: Number(head.split(' ')[1]), head, text }
 }
 
+/** What an answer lacks that every error has. */
+function faultsOf({ status, head, text }: ReturnType<typeof lastOf>, method: string): string[] {
+  if (status < 400) return []
+  if (!/content-type: application\/json/i.test(head)) return ['its type']
+  if (method === 'HEAD') return text === '' ? [] : ['no body']
+  const body = JSON.parse(text) as Record<string, unknown>
+  return ['id', 'code', 'type', 'message'].filter((field) => !body[field])
+}
+
 const host = 'Host: x\r\n'
 const closing = `${host}Connection: close\r\n`
 const upgrading = `${host}Connection: Upgrade\r\nUpgrade: websocket\r\n`
@@ -102,10 +111,7 @@ describe('what is no request that can be answered is refused with the body of ev
       for (const path of paths) {
         const answer = lastOf(await exchange(`${method} ${path} HTTP/1.1\r\n${closing}Content-Length: 0\r\n\r\n`))
         expect({ path, status: answer.status }).toEqual({ path, status: expect.toSatisfy((s) => s >= 200 && s < 500) })
-        if (answer.status < 400) continue
-        expect({ path, head: answer.head }).toEqual({ path, head: expect.stringMatching(/application\/json/) })
-        if (method === 'HEAD') expect(answer.text).toBe('')
-        else expect(JSON.parse(answer.text)).toMatchObject(errorBody(answer.status))
+        expect({ path, faults: faultsOf(answer, method) }).toEqual({ path, faults: [] })
       }
     },
   )
@@ -151,9 +157,9 @@ describe('what is no request that can be answered is refused with the body of ev
   })
 })
 
-describe('a body that is nested too deep', () => {
-  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
+describe('a body that is nested too deep', () => {
   test.for([501, 5000, 200_000])(
     '%d times is refused in every interface, with an Idempotency-Key and without',
     async (depth) => {
