@@ -6,6 +6,7 @@ import {
   type BotCaller,
   type Caller,
   type ChatUser,
+  type Invitee,
   type Visitor,
 } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
@@ -13,6 +14,7 @@ import { ApiError } from '#shared/errors.ts'
 import type { Operation } from '#shared/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
+import { findInvitation } from '#shared/store/invitations.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
 import { decryptInstallation, listInstallations, type Installation } from '#shared/store/installations.ts'
 import type { TokenRow } from '#shared/store/tables.ts'
@@ -24,6 +26,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
     const { access } = operation
     if (access === 'visitor') return visitor(context, parameters)
     if (access === 'user') return chatUser(context, headers, await visitor(context, parameters))
+    if (access === 'invitee') return invitee(context, headers)
     const token = await bearer(context, headers)
     if (access === 'bot') return bot(context, headers, token)
     const account = holder(token)
@@ -54,10 +57,37 @@ async function chatUser(
   return { kind: 'user', installation, knownId }
 }
 
+/** Who holds an invitation: with a personal token, that account; else the one that was made with the invitation. */
+async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<Invitee> {
+  const secret = single(headers['x-invitation'])
+  const hash = hashToken(secret ?? '')
+  const invitation = secret && (await findInvitation(context.db, hash))
+  if (!invitation) {
+    const problem = secret ? 'is not valid (any more): ask for another' : 'is missing: it has the secret of one'
+    throw new ApiError('Unauthorized', `The invitation of the header x-invitation ${problem}`)
+  }
+  const own = headers.authorization === undefined ? undefined : holder(await bearer(context, headers))
+  const { workspace_id: workspaceId, account_id: invitedId, email } = invitation
+  return {
+    kind: 'invitee',
+    invitation: hash,
+    workspaceId,
+    email,
+    accountId: own?.accountId ?? invitedId,
+    hasAccount: own !== undefined,
+  }
+}
+
 async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<TokenRow> {
   const [, secret] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   const token = secret && (await findToken(db, hashToken(secret)))
   if (token) return token
+  if (secret?.startsWith('inv_')) {
+    throw new ApiError(
+      'Unauthorized',
+      'This is an invitation and no token: accept it first, in the console or by acceptInvitation',
+    )
+  }
   throw new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
 }
 

@@ -95,6 +95,7 @@ function fieldsOf(caller: Caller): LogFields {
       return { botId: caller.botId, ...(caller.installation && { installationId: caller.installation.id }) }
     case 'account':
       return { accountId: caller.accountId }
+    case 'invitee':
     case 'administrator':
       return { workspaceId: caller.workspaceId, accountId: caller.accountId }
   }

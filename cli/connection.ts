@@ -69,6 +69,20 @@ export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'toke
   return workspaces
 }
 
+/**
+ * Accepts an invitation to a workspace, as the account of a token or as a new one.
+ *
+ * @param given the invitation's secret, or the link to its page
+ * @returns the token, which is new where none was given
+ */
+export async function acceptInvitation(
+  profile: Pick<Profile, 'name' | 'url'> & { token: string | undefined },
+  given: string,
+): Promise<Pick<Profile, 'workspaceId'> & { token?: string }> {
+  const invitation = given.trim().replace(/^.*#/, '')
+  return send(profile, 'POST', '/v1/admin/account/invitation', { headers: { 'x-invitation': invitation } })
+}
+
 async function onlyWorkspace(profile: Pick<Profile, 'name' | 'url' | 'token'>): Promise<string> {
   const workspaces = await workspacesOf(profile)
   if (workspaces.length === 1) return workspaces[0]!.id
@@ -80,17 +94,24 @@ async function onlyWorkspace(profile: Pick<Profile, 'name' | 'url' | 'token'>): 
 }
 
 async function send<T>(
-  profile: Pick<Profile, 'name' | 'url' | 'token'> & { workspaceId?: string },
+  profile: Pick<Profile, 'name' | 'url'> & { token: string | undefined; workspaceId?: string },
   method: Method,
   path: string,
-  { query = {}, body = method === 'GET' || method === 'DELETE' ? undefined : {}, botId, signal }: Request = {},
+  {
+    query = {},
+    body = method === 'GET' || method === 'DELETE' ? undefined : {},
+    botId,
+    signal,
+    headers,
+  }: Request & { headers?: Record<string, string> } = {},
 ): Promise<T> {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   const { status, text } = await reach(profile, search.size > 0 ? `${path}?${search.toString()}` : path, {
     method,
     headers: {
-      authorization: `Bearer ${profile.token}`,
+      ...headers,
+      ...(profile.token !== undefined && { authorization: `Bearer ${profile.token}` }),
       ...(profile.workspaceId !== undefined && { 'x-workspace-id': profile.workspaceId }),
       ...(botId !== undefined && { 'x-bot-id': botId }),
       ...(body !== undefined && { 'content-type': 'application/json' }),

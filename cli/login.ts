@@ -1,12 +1,15 @@
 import { createInterface } from 'node:readline'
 import { ask, askSecretly } from './confirm.ts'
-import { connect, workspacesOf } from './connection.ts'
+import { acceptInvitation, connect, workspacesOf } from './connection.ts'
 import { misused } from './failure.ts'
 import { isInTheClear } from './in-the-clear.ts'
 import type { Output } from './output.ts'
 import { localName, readUrl, saveProfile, type Profile } from './profiles.ts'
 
-type Given = { [Field in keyof Profile]: Profile[Field] | undefined }
+type Given = { [Field in keyof Profile]: Profile[Field] | undefined } & {
+  /** The secret of an invitation to a workspace, or the link to its page. */
+  invitation?: string | undefined
+}
 
 /**
  * Checks with a platform what it takes to speak with it, and keeps it as a profile. What is not given is asked for,
@@ -14,22 +17,45 @@ type Given = { [Field in keyof Profile]: Profile[Field] | undefined }
  * @throws Failure when something is missing, or the platform does not accept it
  */
 export async function login(given: Given, output: Output): Promise<Profile> {
-  const url = readUrl(given.url ?? (await askFor('Address of the platform: ', '--url https://bots.example.com')))
+  const url = readUrl(
+    given.url ??
+      addressIn(given.invitation) ??
+      (await askFor('Address of the platform: ', '--url https://bots.example.com')),
+  )
   const name = given.name ?? new URL(url).host
   if (isInTheClear(url))
     output.note(`${url} is not encrypted: the token crosses the network in the clear, now and later`)
   if (name === localName) {
     throw misused(`"${localName}" is the platform of this machine, which needs no login: choose another --profile`)
   }
-  const token = (given.token ?? (await readToken())).trim()
-  if (!/^[\x21-\x7E]+$/.test(token)) throw misused('The token is empty, or has characters that tokens do not have')
-  const account = { name, url, token }
-  const workspaceId = given.workspaceId ?? (await chooseWorkspace(account, output))
+  const secret = checked(given.token ?? (given.invitation === undefined ? await readToken() : undefined))
+  const invitation = given.invitation ?? (secret?.startsWith('inv_') ? secret : undefined)
+  const own = secret === invitation ? undefined : secret
+  const joined =
+    invitation === undefined
+      ? undefined
+      : await output.during('Accepting the invitation', acceptInvitation({ name, url, token: own }, invitation))
+  const account = { name, url, token: joined?.token ?? own! }
+  const workspaceId = joined?.workspaceId ?? given.workspaceId ?? (await chooseWorkspace(account, output))
   const profile = { ...account, workspaceId }
+  // Nobody gives the token of a new account again.
+  if (joined) await saveProfile(profile)
   const { ask } = await connect(profile)
   await output.during('Logging in', ask('GET', '/v1/admin/bots', { query: { pageSize: 1 } }))
   await saveProfile(profile)
   return profile
+}
+
+/** The platform’s address, where an invitation is given as the link to its page. */
+function addressIn(invitation: string | undefined): string | undefined {
+  const [, address] = /^(https?:\/\/.+)\/console\/invitation#/.exec(invitation ?? '') ?? []
+  return address
+}
+
+function checked(given: string | undefined): string | undefined {
+  const token = given?.trim()
+  if (token === undefined || /^[\x21-\x7E]+$/.test(token)) return token
+  throw misused('The token is empty, or has characters that tokens do not have')
 }
 
 async function chooseWorkspace(account: Omit<Profile, 'workspaceId'>, output: Output): Promise<string> {

@@ -17,6 +17,7 @@ import * as failedEvents from './010_failed_events.ts'
 import * as straightLine from './012_straight_line.ts'
 import * as administration from './013_administration.ts'
 import * as activity from './014_activity.ts'
+import * as invitations from './016_invitations.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -33,6 +34,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '012_straight_line': straightLine,
   '013_administration': administration,
   '014_activity': activity,
+  '016_invitations': invitations,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

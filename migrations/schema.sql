@@ -6,7 +6,6 @@ create table accounts (
   created_at timestamp(3) with time zone not null default now(),
   email text,
   picture_url text,
-  constraint accounts_email_key UNIQUE (email),
   constraint accounts_pkey PRIMARY KEY (id)
 );
 
@@ -319,7 +318,12 @@ create table members (
   account_id text not null,
   role text not null,
   created_at timestamp(3) with time zone not null default now(),
+  email text,
+  invitation bytea,
+  invitation_expires_at timestamp(3) with time zone,
+  accepted_at timestamp(3) with time zone default now(),
   constraint members_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint members_invitation_key UNIQUE (invitation),
   constraint members_pkey PRIMARY KEY (workspace_id, account_id),
   constraint members_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'developer'::text, 'administrator'::text, 'owner'::text]))),
   constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

@@ -17,7 +17,7 @@ export interface AuditedOperation {
 
 /** Whether an operation is an administrative action: it need not say so, only when it is none. */
 export function isAudited({ method, access, changesNothing }: AuditedOperation): boolean {
-  return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account')
+  return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account' || access === 'invitee')
 }
 
 /**
@@ -31,15 +31,16 @@ export async function recorded<Output>(
   act: () => Promise<Output>,
 ): Promise<Output> {
   const { db, caller, log } = context
-  if (caller.kind !== 'administrator' && caller.kind !== 'account') return act()
+  if (caller.kind !== 'administrator' && caller.kind !== 'account' && caller.kind !== 'invitee') return act()
   const parameters = [...operation.path.matchAll(/\{(\w+)\*?\}/g)].map(([, parameter]) => parameter!)
   const input: Record<string, unknown> = { ...given }
   const id = newId('audit')
   const target = parameters.at(-1)
   await beginRecord(db, {
     id,
-    workspaceId: caller.kind === 'administrator' ? caller.workspaceId : null,
+    workspaceId: caller.kind === 'account' ? null : caller.workspaceId,
     accountId: caller.accountId,
+    email: caller.kind === 'invitee' ? caller.email : null,
     operation: operation.name,
     fields: describeFields(operation, input, parameters),
     resourceId: target === undefined ? null : String(input[target]),

@@ -36,6 +36,7 @@ async function firstOwner(db: Database): Promise<Owner | undefined> {
   if (workspaceId === undefined) return undefined
   const member = await db('members')
     .where({ workspace_id: workspaceId, role: 'owner' })
+    .whereNotNull('accepted_at')
     .orderBy(['created_at', 'account_id'])
     .first('account_id')
   return member && { accountId: member.account_id, workspaceId }

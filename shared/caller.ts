@@ -6,7 +6,7 @@ import { roles, type Role } from './store/tables.ts'
  * Who asks. An operation says which kind of caller it takes, `answer` checks it, and the handler gets a caller of that
  * kind: neither door can forget.
  */
-export type Caller = Visitor | ChatUser | BotCaller | AccountCaller | Administrator
+export type Caller = Visitor | ChatUser | BotCaller | Invitee | AccountCaller | Administrator
 
 /** Somebody at a chat installation's address, without a key. */
 export interface Visitor {
@@ -47,6 +47,20 @@ export interface Execution {
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
 }
 
+/** The holder of an invitation to a workspace. */
+export interface Invitee {
+  kind: 'invitee'
+  /** SHA-256 of its secret. */
+  invitation: Buffer
+  workspaceId: string
+  /** The address that was invited. */
+  email: string
+  /** The account that joins: the holder's own, or the one that was made with the invitation. */
+  accountId: string
+  /** Whether the holder showed a personal token too. */
+  hasAccount: boolean
+}
+
 /** The holder of a personal token, outside any workspace. */
 export interface AccountCaller {
   kind: 'account'
@@ -62,7 +76,7 @@ export interface Administrator {
 }
 
 /** Who may call an operation: a kind of caller, or an administrator of at least a role. */
-export type Access = 'visitor' | 'user' | 'bot' | 'account' | Role
+export type Access = 'visitor' | 'user' | 'bot' | 'invitee' | 'account' | Role
 
 /** The caller that a handler of an operation with this access gets. */
 export type CallerWith<A extends Access> = A extends Role ? Administrator : Extract<Caller, { kind: A }>

@@ -15,7 +15,10 @@ import { keepReply, letGoKey, takeKey, type IdempotencyKeyRow } from './store/id
 
 const longestKey = 255
 
-/** A key of somebody who has no other secret is one itself: who guesses it is given the new user's key. */
+/**
+ * A key of somebody who has no secret of their own is one itself: who guesses it is given the new user's key. An
+ * invitation is no such secret: who made it knows it too.
+ */
 const shortestKeyOfVisitors = 20
 
 export interface KeyedRequest {
@@ -46,7 +49,8 @@ export async function answerOnce(
 /** The draft has a quoted string (RFC 8941); most clients send it bare. */
 function readKey(header: string, caller: Caller): string {
   const [, key = ''] = /^"?([\x21\x23-\x7e]+)"?$/.exec(header.trim()) ?? []
-  const shortest = caller.kind === 'visitor' ? shortestKeyOfVisitors : 1
+  const isVisitor = caller.kind === 'visitor' || caller.kind === 'invitee'
+  const shortest = isVisitor ? shortestKeyOfVisitors : 1
   if (key.length >= shortest && key.length <= longestKey) return key
   throw new ApiError(
     'InvalidPayload',
@@ -85,6 +89,7 @@ function whose(caller: Caller): string[] {
       return [caller.kind, caller.botId, caller.installation?.id ?? '']
     case 'account':
       return [caller.kind, caller.accountId]
+    case 'invitee':
     case 'administrator':
       return [caller.kind, caller.workspaceId, caller.accountId]
   }

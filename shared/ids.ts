@@ -52,6 +52,6 @@ export function newWebhookId(): string {
 }
 
 /** A new secret that a person, a bot or an integration presents to prove who it is. */
-export function newToken(prefix: 'pat' | 'bak' | 'iak' = 'pat'): string {
+export function newToken(prefix: 'pat' | 'bak' | 'iak' | 'inv' = 'pat'): string {
   return `${prefix}_${randomBytes(27).toString('base64url')}`
 }

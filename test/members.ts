@@ -3,7 +3,7 @@ import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
 import type { Role } from '#shared/store/tables.ts'
-import type { Platform } from './platform.ts'
+import { send, type Answer, type Platform } from './platform.ts'
 
 /** A new account that is a member of a workspace, a new one unless given: the headers with which it asks. */
 export async function createMember({ context: { db } }: Platform, role: Role, workspaceId?: string) {
@@ -17,9 +17,32 @@ export async function createMember({ context: { db } }: Platform, role: Role, wo
   return { authorization: `Bearer ${token}`, 'x-workspace-id': memberOf }
 }
 
-/** Adds somebody new to the client's workspace: the account's id, and its first token, of which published types know nothing. */
+/** Invites somebody: the member's id and the invitation, of which published types know nothing. */
+export async function invite(client: Client, email: string, role: Role): Promise<{ id: string; invitation: string }> {
+  const invited = await client.createWorkspaceMember({ email, role })
+  if ('invitation' in invited && typeof invited.invitation === 'string') {
+    return { ...invited, invitation: invited.invitation }
+  }
+  throw new Error(`There is no invitation for ${email}`)
+}
+
+/** Accepts an invitation, with a personal token or as somebody new. */
+export async function accept({ url }: { url: string }, invitation: string, token?: string): Promise<Answer> {
+  return send(
+    'POST',
+    `${url}/v1/admin/account/invitation`,
+    {},
+    {
+      'x-invitation': invitation,
+      authorization: token && `Bearer ${token}`,
+    },
+  )
+}
+
+/** Adds somebody new to the client's workspace, who accepts: the account's id, and its first token. */
 export async function addMember(client: Client, email: string, role: Role): Promise<{ id: string; token: string }> {
-  const added: { id: string; token?: string } = await client.createWorkspaceMember({ email, role })
-  if (added.token === undefined) throw new Error(`${email} is not new`)
-  return { ...added, token: added.token }
+  const { invitation } = await invite(client, email, role)
+  const { status, body } = await accept({ url: client.config.apiUrl }, invitation)
+  if (status !== 200) throw new Error(`acceptInvitation: ${JSON.stringify(body)}`)
+  return body
 }

@@ -2,6 +2,7 @@ import knex from 'knex'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
+import type { Role } from '#shared/store/tables.ts'
 import { migrate, migrations } from '../migrations/migrate.ts'
 import { createDatabase, type TestDatabase } from './databases.ts'
 
@@ -39,6 +40,56 @@ test('every migration can be taken back, and made again', async () => {
   expect(await other.schema.hasTable('bots')).toBe(false)
   for (const migration of Object.values(migrations)) await migration.up(other)
   expect(await other.schema.hasTable('workflows')).toBe(true)
+  await other.destroy()
+  await own.drop()
+})
+
+test('members who were added by their address stay where the account was made or made the workspace, and are invited elsewhere', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  const { up, down } = migrations['016_invitations']!
+  await down!(other)
+  /** As the version before made workspaces and accounts: what belongs together in one transaction. */
+  const make = (workspace: string | undefined, account: string | undefined, member: [string, string, Role]) =>
+    other.transaction(async (transaction) => {
+      if (workspace) await transaction('workspaces').insert({ id: workspace, name: workspace })
+      if (account) {
+        await transaction('accounts').insert({ id: account, name: account, email: `${account}@example.com` })
+        const hash = Buffer.from(account)
+        await transaction('tokens').insert({ id: `pat_${account}`, hash, kind: 'personal', account_id: account })
+      }
+      const [workspace_id, account_id, role] = member
+      await transaction('members').insert({ workspace_id, account_id, role })
+      await transaction.raw('select pg_sleep(0.005)')
+    })
+  await make('a', 'ann', ['a', 'ann', 'owner'])
+  await make('b', 'bob', ['b', 'bob', 'owner'])
+  await make(undefined, 'eve', ['a', 'eve', 'owner'])
+  await make('c', undefined, ['c', 'eve', 'owner'])
+  await make(undefined, undefined, ['b', 'eve', 'administrator'])
+  await make(undefined, 'kim', ['a', 'kim', 'viewer'])
+  await make(undefined, undefined, ['b', 'kim', 'viewer'])
+  await other('members').where({ workspace_id: 'a', account_id: 'kim' }).delete()
+  await up(other)
+
+  const members = await other('members')
+    .join('accounts', 'accounts.id', 'account_id')
+    .orderBy(['workspace_id', 'members.email'])
+    .select('workspace_id', 'account_id', 'role', 'members.email', 'accepted_at', 'name')
+  const accepted = members.filter(({ accepted_at: acceptedAt }) => acceptedAt !== null)
+  expect(accepted.map(({ workspace_id: workspace, account_id: account }) => `${workspace} ${account}`)).toEqual([
+    'a ann',
+    'a eve',
+    'b bob',
+    'c eve',
+  ])
+  expect(members.filter((member) => !accepted.includes(member))).toMatchObject([
+    { workspace_id: 'b', role: 'administrator', email: 'eve@example.com', name: 'eve@example.com' },
+    { workspace_id: 'b', role: 'viewer', email: 'kim@example.com', name: 'kim@example.com' },
+  ])
+  const tokens = await other('tokens').orderBy('account_id').select('account_id')
+  // Of an account that is a member nowhere any more nothing is left, as ever.
+  expect(tokens.map(({ account_id: account }) => account)).toEqual(['ann', 'bob', 'eve'])
   await other.destroy()
   await own.drop()
 })

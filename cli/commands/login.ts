@@ -5,6 +5,7 @@ interface LoginOptions {
   url?: string
   token?: string
   workspace?: string
+  invitation?: string
 }
 
 export function addLoginCommand(program: Command): void {
@@ -18,11 +19,15 @@ export function addLoginCommand(program: Command): void {
     .option('--url <address>', 'where the platform is (ISOBOT_URL)')
     .option('--token <token>', 'a personal access token (ISOBOT_TOKEN, or the first line of standard input)')
     .option('--workspace <id>', 'the workspace, where the token is of several (ISOBOT_WORKSPACE)')
+    .option(
+      '--invitation <invitation>',
+      'accept an invitation to a workspace: with --token as the account of that token, else as a new one',
+    )
     .addHelpText(
       'after',
       '\nExample:\n  $ isobot login --url https://bots.example.com --profile production < token.txt\n',
     )
-    .action(async ({ url, token, workspace }: LoginOptions, command: Command) => {
+    .action(async ({ url, token, workspace, invitation }: LoginOptions, command: Command) => {
       const { options, output } = toolsOf(command)
       const { login } = await import('../login.ts')
       const environment = process.env
@@ -32,6 +37,7 @@ export function addLoginCommand(program: Command): void {
           token: token ?? environment.ISOBOT_TOKEN,
           workspaceId: workspace ?? environment.ISOBOT_WORKSPACE,
           name: options.profile,
+          invitation,
         },
         output,
       )

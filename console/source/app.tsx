@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { BotPage } from './bot/bot-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { BotsPage } from './pages/bots-page.tsx'
+import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
 import { SignInPage } from './pages/sign-in-page.tsx'
@@ -17,7 +18,9 @@ import { session } from './state/session.ts'
 export function App(): JSX.Element {
   return (
     <>
-      {session.value ? (
+      {segments.value[0] === 'invitation' ? (
+        <InvitationPage />
+      ) : session.value ? (
         <Shell key={session.value.workspaceId}>
           <Mended key={segments.value.slice(0, 2).join('/')}>
             <CurrentPage />

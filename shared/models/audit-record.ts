@@ -7,6 +7,7 @@ const actions: Record<string, (typeof published)[number]> = {
   updateWorkspace: 'UPDATE_WORKSPACE',
   deleteWorkspace: 'CLOSE_WORKSPACE',
   createWorkspaceMember: 'ADD_WORKSPACE_MEMBER',
+  acceptInvitation: 'ADD_WORKSPACE_MEMBER',
   updateWorkspaceMember: 'UPDATE_WORKSPACE_MEMBER',
   deleteWorkspaceMember: 'REMOVE_WORKSPACE_MEMBER',
   createBot: 'CREATE_BOT',

@@ -11,18 +11,30 @@ export const role = {
 export const memberFields = {
   id: { type: 'string' },
   userId: { type: 'string', description: 'The account, by which the member goes too.' },
-  email: { type: 'string', description: 'Empty for the account that the platform began with.' },
+  email: {
+    type: 'string',
+    description: 'By which the member was added; empty for the account that the platform began with.',
+  },
   createdAt: { type: 'string', format: 'date-time' },
   role,
   profilePicture: { type: 'string' },
   displayName: { type: 'string' },
+  status: {
+    enum: ['active', 'invited'],
+    description: 'Invited: nobody has accepted the invitation, so nobody may do anything as this member.',
+  },
+  invitationExpiresAt: {
+    type: 'string',
+    format: 'date-time',
+    description: 'Until when somebody invited can accept. Absent where the member has to be invited anew.',
+  },
 } as const
 
-/** An account in a workspace. */
+/** An account in a workspace, or one that is held ready for somebody invited. */
 export const member = {
   type: 'object',
   additionalProperties: false,
-  required: ['id', 'userId', 'email', 'createdAt', 'role', 'displayName'],
+  required: ['id', 'userId', 'email', 'createdAt', 'role', 'displayName', 'status'],
   properties: memberFields,
 } as const
 
@@ -34,6 +46,8 @@ export interface DescribedMemberRow {
   name: string
   email: string | null
   picture_url: string | null
+  invitation_expires_at: Date | null
+  accepted_at: Date | null
 }
 
 export function toMember(row: DescribedMemberRow): Infer<typeof member> {
@@ -45,5 +59,8 @@ export function toMember(row: DescribedMemberRow): Infer<typeof member> {
     role: row.role,
     ...(row.picture_url !== null && { profilePicture: row.picture_url }),
     displayName: row.name,
+    status: row.accepted_at ? 'active' : 'invited',
+    ...(!row.accepted_at &&
+      row.invitation_expires_at && { invitationExpiresAt: row.invitation_expires_at.toISOString() }),
   }
 }

@@ -60,6 +60,12 @@ export const securitySchemes = {
     description: 'The key of a chat user, a JSON Web Token that `createUser` gives.',
   },
   token: { type: 'http', scheme: 'bearer', description: 'A token of a person, a bot or an integration.' },
+  invitation: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-invitation',
+    description: 'The secret of an invitation to a workspace, which `createWorkspaceMember` gives.',
+  },
   botId: { type: 'apiKey', in: 'header', name: 'x-bot-id', description: 'The bot to act as.' },
   workspaceId: { type: 'apiKey', in: 'header', name: 'x-workspace-id', description: 'The workspace to act in.' },
 }
@@ -69,6 +75,7 @@ export function securityOf(access: Access): Record<string, []>[] {
   if (access === 'visitor') return []
   if (access === 'user') return [{ userKey: [] }]
   if (access === 'bot') return [{ token: [], botId: [] }]
+  if (access === 'invitee') return [{ invitation: [] }, { invitation: [], token: [] }]
   return [isRole(access) ? { token: [], workspaceId: [] } : { token: [] }]
 }
 
@@ -77,6 +84,7 @@ export function callersOf(access: Access): string {
   if (access === 'visitor') return 'For everybody who knows the address.'
   if (access === 'user') return 'For users of the chat.'
   if (access === 'bot') return 'For bots and integrations, and for developers who act as one.'
+  if (access === 'invitee') return 'For everybody with an invitation, and with or without a personal token.'
   if (access === 'account') return 'For everybody with a personal token.'
   return access === 'owner'
     ? 'For owners of the workspace.'

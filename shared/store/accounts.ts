@@ -6,9 +6,12 @@ export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | 
   return db('tokens').where({ hash }).first()
 }
 
-/** The account's role in a workspace. */
+/** The account's role in a workspace that it has accepted. */
 export async function findRole(db: Database, workspaceId: string, accountId: string): Promise<Role | undefined> {
-  const row = await db('members').where({ workspace_id: workspaceId, account_id: accountId }).first('role')
+  const row = await db('members')
+    .where({ workspace_id: workspaceId, account_id: accountId })
+    .whereNotNull('accepted_at')
+    .first('role')
   return row?.role
 }
 
@@ -16,7 +19,8 @@ export async function findRole(db: Database, workspaceId: string, accountId: str
 export async function findRoleForBot(db: Database, botId: string, accountId: string): Promise<Role | undefined> {
   const [row] = await query<{ role: Role }>(
     db,
-    `select role from members join bots using (workspace_id) where bots.id = :botId and account_id = :accountId`,
+    `select role from members join bots using (workspace_id)
+     where bots.id = :botId and account_id = :accountId and accepted_at is not null`,
     { botId, accountId },
   )
   return row?.role
@@ -38,6 +42,7 @@ export async function insertAccount(
   await db('accounts').insert(account)
 }
 
+/** Makes an account a member that need not accept. */
 export async function insertMember(
   db: Database,
   member: { workspaceId: string; accountId: string; role: Role },
@@ -45,8 +50,10 @@ export async function insertMember(
   await db('members').insert({ workspace_id: member.workspaceId, account_id: member.accountId, role: member.role })
 }
 
-export async function findAccount(db: Database, id: string): Promise<AccountRow | undefined> {
-  return db('accounts').where({ id }).first()
+/** @param options whether the account is kept from being deleted until the transaction ends */
+export async function findAccount(db: Database, id: string, { isKept = false } = {}): Promise<AccountRow | undefined> {
+  const found = db('accounts').where({ id }).first()
+  return isKept ? found.forKeyShare() : found
 }
 
 /** Sets the given fields and leaves the others as they are. */

@@ -7,6 +7,8 @@ export interface BegunRecord {
   /** Null where somebody changes what is their own. */
   workspaceId: string | null
   accountId: string
+  /** What the workspace is to know the account by, where it is no member yet. */
+  email: string | null
   operation: string
   fields: string
   resourceId: string | null
@@ -17,8 +19,11 @@ export async function beginRecord(db: Database, record: BegunRecord): Promise<vo
   await query(
     db,
     `insert into audit_records (id, workspace_id, account_id, account_email, operation, fields, resource_id)
-     values (:id, :workspaceId, :accountId, (select email from accounts where id = :accountId), :operation, :fields,
-       :resourceId)`,
+     values (:id, :workspaceId, :accountId, coalesce(
+         :email,
+         (select email from members where workspace_id = :workspaceId and account_id = :accountId),
+         (select email from accounts where id = :accountId)
+       ), :operation, :fields, :resourceId)`,
     { ...record },
   )
 }
@@ -53,7 +58,10 @@ export async function pageOfAuditRecords(
   request: PageRequest,
 ): Promise<Page<AuditRecordRow>> {
   const members = db('members').where({ workspace_id: workspaceId }).select('account_id')
+  // An account may say of itself that it has anybody's address: the workspace's own word counts.
+  const known = db('members').where({ workspace_id: workspaceId }).whereRaw('account_id = audit_records.account_id')
   const rows: AuditRecordRow[] = await db('audit_records')
+    .select('audit_records.*', db.raw('coalesce(?, account_email) as account_email', [known.select('email')]))
     .where((either) => {
       void either.where({ workspace_id: workspaceId })
       void either.orWhere((own) => own.whereNull('workspace_id').whereIn('account_id', members))

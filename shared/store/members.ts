@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { DescribedMemberRow } from '../models/member.ts'
 import type { Database } from './database.ts'
-import type { AccountRow, Role } from './tables.ts'
+import type { Role } from './tables.ts'
 
 /** One page of a workspace's members, those who came last first. */
 export async function pageOfMembers(
@@ -24,23 +24,27 @@ export async function findMember(
 }
 
 /** @param email in lower case */
-export async function findAccountByEmail(db: Database, email: string): Promise<AccountRow | undefined> {
-  return db('accounts').where({ email }).first()
+export async function findMemberByEmail(
+  db: Database,
+  workspaceId: string,
+  email: string,
+): Promise<DescribedMemberRow | undefined> {
+  return described(db, workspaceId).whereRaw('coalesce(members.email, accounts.email) = ?', [email]).first()
 }
 
 export async function setRole(db: Database, workspaceId: string, accountId: string, role: Role): Promise<void> {
   await db('members').where({ workspace_id: workspaceId, account_id: accountId }).update({ role })
 }
 
-/** Whether a workspace has an owner beside one account. */
+/** Whether a workspace has an owner beside one account, somebody invited not counted. */
 export async function hasOtherOwner(db: Database, workspaceId: string, accountId: string): Promise<boolean> {
-  const owners = db('members').where({ workspace_id: workspaceId, role: 'owner' })
+  const owners = db('members').where({ workspace_id: workspaceId, role: 'owner' }).whereNotNull('accepted_at')
   return (await owners.whereNot({ account_id: accountId }).first('account_id')) !== undefined
 }
 
 /**
  * Takes a member out of a workspace. An account that is a member of no other goes with its tokens: there is nothing left
- * that it could open, and whoever is added by its address later begins anew.
+ * that it could open.
  */
 export async function deleteMember(transaction: Database, workspaceId: string, accountId: string): Promise<void> {
   await transaction('members').where({ workspace_id: workspaceId, account_id: accountId }).delete()
@@ -56,5 +60,14 @@ function described(db: Database, workspaceId: string) {
   return db<DescribedMemberRow, DescribedMemberRow[]>('members')
     .join('accounts', 'accounts.id', 'members.account_id')
     .where('workspace_id', workspaceId)
-    .select('account_id', 'role', 'members.created_at', 'accounts.name', 'email', 'picture_url')
+    .select(
+      'account_id',
+      'role',
+      'members.created_at',
+      'accounts.name',
+      'picture_url',
+      'invitation_expires_at',
+      'accepted_at',
+      db.raw('coalesce(members.email, accounts.email) as email'),
+    )
 }

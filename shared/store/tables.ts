@@ -39,6 +39,13 @@ export interface MemberRow {
   workspace_id: string
   account_id: string
   role: Role
+  /** In lower case, as the workspace knows the member; null for who made the workspace. */
+  email: string | null
+  /** SHA-256 of the secret by which the membership is accepted, the last that was given out. */
+  invitation: Buffer | null
+  invitation_expires_at: Date | null
+  /** Null while nobody has accepted: the account has no token then, and the member may nothing. */
+  accepted_at: Date | null
   created_at: Date
 }
 

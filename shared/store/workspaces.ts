@@ -14,7 +14,7 @@ export async function pageOfWorkspaces(
   handle: string | undefined,
   request: PageRequest,
 ): Promise<Page<DescribedWorkspaceRow>> {
-  const memberships = db('members').where({ account_id: accountId }).select('workspace_id')
+  const memberships = db('members').where({ account_id: accountId }).whereNotNull('accepted_at').select('workspace_id')
   const rows: DescribedWorkspaceRow[] = await described(db)
     .whereIn('id', memberships)
     .modify((builder) => {
@@ -60,7 +60,7 @@ export async function takenHandles(db: Database, handles: string[]): Promise<{ i
 }
 
 function described(db: Database) {
-  const owner = db('members').whereRaw(`workspace_id = workspaces.id and role = 'owner'`)
+  const owner = db('members').whereRaw(`workspace_id = workspaces.id and role = 'owner' and accepted_at is not null`)
   return db<DescribedWorkspaceRow, DescribedWorkspaceRow[]>('workspaces').select(
     'workspaces.*',
     owner.orderBy(['created_at', 'account_id']).limit(1).select('account_id').as('owner_id'),

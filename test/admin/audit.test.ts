@@ -78,6 +78,7 @@ describe('the record of an action', () => {
         resourceId: other,
         value: 'email=other@example.com, role=viewer',
       },
+      { action: 'ADD_WORKSPACE_MEMBER', operation: 'acceptInvitation', userEmail: email, resourceId: id },
     ])
     // It stays when the account is gone.
     await client.deleteWorkspaceMember({ id })

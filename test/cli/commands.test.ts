@@ -3,11 +3,13 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from 'commander'
 import { freePort } from '../../cli/free-port.ts'
 import { readUrl } from '../../cli/profiles.ts'
 import { createProgram } from '../../cli/program.ts'
+import { createMember, invite } from '../members.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
 
@@ -96,6 +98,27 @@ describe('profiles', () => {
     expect(await own.json('profiles', 'use', 'test')).toEqual({ current: 'test' })
     await own.json('profiles', 'remove', 'test')
     expect(await own.run(['bots', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('isobot login') })
+  })
+
+  it('are made by an invitation, for a new account or for one that is there, and so is membership', async () => {
+    await using own = await openCommandLine()
+    const { url, token, workspaceId } = platform
+    const client = new Client({ apiUrl: url, token, workspaceId })
+    const first = await invite(client, 'cli-first@example.com', 'developer')
+    const link = `${url}/console/invitation#${first.invitation}`
+    expect((await own.run(['login', '--invitation', link, '--profile', 'new'])).code).toBe(0)
+    expect(await own.json('bots', 'list')).toHaveProperty('bots')
+    const kept = await readFile(join(own.folder, 'settings', 'profiles.json'), 'utf8')
+    expect(JSON.parse(kept).profiles.new).toMatchObject({ url, workspaceId, token: expect.stringMatching(/^pat_/) })
+    const again = await own.run(['login', '--url', url, '--profile', 'again'], { input: first.invitation })
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('was accepted') })
+
+    const tenant = await createMember(platform, 'owner')
+    const as = ['--token', tenant.authorization.slice('Bearer '.length), '--profile', 'both']
+    const second = await invite(client, 'cli-second@example.com', 'viewer')
+    expect((await own.run(['login', '--url', url, '--invitation', second.invitation, ...as])).code).toBe(0)
+    const { body } = await platform.ask('GET', '/v1/admin/workspaces', undefined, tenant)
+    expect(body.workspaces.map(({ id }: { id: string }) => id)).toContain(workspaceId)
   })
 
   it('are not kept in silence for an address that is not encrypted', async () => {

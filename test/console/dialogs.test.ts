@@ -1,6 +1,8 @@
+import { Client } from '@botpress/client'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createChatter } from '../chatter.ts'
+import { addMember, createMember } from '../members.ts'
 import { replies } from '../outcomes.ts'
 import type { Platform } from '../platform.ts'
 import { installing, openConsole, patience } from './open-console.ts'
@@ -59,38 +61,117 @@ test('a token is shown once, opens what its owner may open, and nothing any more
   expect((await accountOf(token)).status).toBe(401)
 })
 
-test('whoever is added is a member with a first token, has the role that is chosen later, and is gone when removed', async () => {
-  const email = 'ada@example.com'
+/** The link that the dialog after an invitation shows. */
+async function linkIn(shown: Locator): Promise<string> {
+  const text = (await button('Copy invitation', shown).textContent()) ?? ''
+  await button('Done', shown).click()
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+  // Tests reach the platform by another name than the one that it tells people.
+  return text.replace(/^.*(?=\/console)/, platform.url)
+}
+
+async function inviteMember(email: string, role: string): Promise<string> {
   await open('Members')
-  await button('Add a member').click()
-  await dialog('Add a member').getByLabel('Email address').fill(email)
-  await dialog('Add a member').getByLabel('Role').selectOption('Viewer')
-  await button('Add', dialog('Add a member')).click()
-  const token = await tokenIn(dialog(`${email} is a member`))
+  await button('Invite a member').click()
+  await dialog('Invite a member').getByLabel('Email address').fill(email)
+  await dialog('Invite a member').getByLabel('Role').selectOption(role)
+  await button('Invite', dialog('Invite a member')).click()
+  return linkIn(dialog(`${email} is invited`))
+}
+
+/** Another person's browser, with nothing in it. */
+async function stranger(): Promise<Page> {
+  const context = await page
+    .context()
+    .browser()!
+    .newContext({ viewport: { width: 1280, height: 800 } })
+  const other = await context.newPage()
+  other.setDefaultTimeout(patience.timeout)
+  return other
+}
+
+test('who is invited opens the link, gets a token of their own, and has the role that is chosen until removed', async () => {
+  const email = 'ada@example.com'
+  const former = await inviteMember(email, 'Viewer')
+  await button(`New invitation for ${email}`).click()
+  const link = await linkIn(dialog(`${email} is invited`))
+  const other = await stranger()
+  await other.goto(former)
+  await other.getByRole('alert').getByText('is not valid').waitFor()
+  await other.goto('about:blank')
+  await other.goto(link)
+  await other.getByRole('heading', { name: 'Join Default' }).waitFor()
+  await other.getByLabel('Your name').fill('Ada')
+  await button('Join', other).click()
+  const token = (await button('Copy token', other).textContent()) ?? ''
   expect(await accountOf(token)).toMatchObject({ status: 200, email })
+  await button('Go on', other).click()
+  await other.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  expect(other.url()).not.toContain('inv_')
+  await other.context().close()
 
   const asMember = { authorization: `Bearer ${token}`, 'x-workspace-id': platform.workspaceId }
   const createBot = () => platform.ask('POST', '/v1/admin/bots', { name: `bot of ${email}` }, asMember)
   expect((await createBot()).status).toBe(403)
-  await page.getByLabel(`Role of ${email}`).selectOption('Developer')
-  await page.getByText(`${email} is developer now.`).waitFor()
+  await page.reload()
+  await page.getByLabel('Role of Ada').selectOption('Developer')
+  await page.getByText('Ada is developer now.').waitFor()
   const created = await createBot()
   expect(created.status).toBe(200)
   await platform.ask('DELETE', `/v1/admin/bots/${created.body.bot.id}`)
 
-  await button(`Remove ${email}`).click()
-  await page.getByText(`${email} is no member any more.`).waitFor()
+  await button('Remove Ada').click()
+  await page.getByText('Ada is no member any more.').waitFor()
   expect((await createBot()).status).toBe(401)
+})
+
+test('who is signed in accepts an invitation with the account that is there, and finds both workspaces', async () => {
+  const { authorization, 'x-workspace-id': workspaceId } = await createMember(platform, 'owner')
+  const token = authorization.slice('Bearer '.length)
+  const link = await inviteMember('grace@example.com', 'Developer')
+  const other = await stranger()
+  await other.goto(`${platform.url}/console`)
+  await other.getByLabel('Personal token').fill(token)
+  await button('Sign in', other).click()
+  await other.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  await other.goto(link)
+  await button('Join as owner', other).click()
+  await other.getByRole('combobox', { name: 'Workspace' }).getByText('Default').waitFor({ state: 'attached' })
+  await other.context().close()
+  const asMember = (id: string) => ({ authorization, 'x-workspace-id': id })
+  for (const id of [workspaceId, platform.workspaceId]) {
+    expect((await platform.ask('GET', '/v1/admin/bots', undefined, asMember(id))).status).toBe(200)
+  }
+})
+
+test('an invitation may be given where a token is asked for', async () => {
+  const link = await inviteMember('joan@example.com', 'Viewer')
+  const { authorization } = await createMember(platform, 'viewer')
+  const other = await stranger()
+  await other.goto(`${platform.url}/console`)
+  await other.getByLabel('Personal token').fill(link.split('#')[1]!)
+  await button('Sign in', other).click()
+  await other.getByText('joan@example.com is invited to this workspace as viewer.').waitFor()
+  await other.getByLabel('Personal token').fill(authorization.slice('Bearer '.length))
+  await button('Join', other).click()
+  await other.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  await other.context().close()
+  const asMember = { authorization, 'x-workspace-id': platform.workspaceId }
+  expect((await platform.ask('GET', '/v1/admin/bots', undefined, asMember)).status).toBe(200)
 })
 
 test('what is refused is said in the dialog, which stays as it was filled in', async () => {
   const email = 'bob@example.com'
-  await platform.ask('POST', '/v1/admin/workspace-members', { email, role: 'viewer' })
+  await addMember(
+    new Client({ apiUrl: platform.url, token: platform.token, workspaceId: platform.workspaceId }),
+    email,
+    'viewer',
+  )
   await open('Members')
-  await button('Add a member').click()
-  const adding = dialog('Add a member')
+  await button('Invite a member').click()
+  const adding = dialog('Invite a member')
   await adding.getByLabel('Email address').fill(email)
-  await button('Add', adding).click()
+  await button('Invite', adding).click()
   await adding.getByRole('alert').getByText(email).waitFor()
   expect(await adding.getByLabel('Email address').inputValue()).toBe(email)
   await button('Cancel', adding).click()

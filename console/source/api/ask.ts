@@ -26,12 +26,19 @@ interface ErrorBody {
   metadata: Record<string, unknown>
 }
 
+interface Asking {
+  token?: string
+  workspaceId?: string
+  /** The secret of an invitation. */
+  invitation?: string
+}
+
 export interface Request {
   query?: Record<string, string | number | boolean | undefined>
   body?: object
   abort?: AbortSignal
   /** Who asks, where that is not who is signed in. */
-  as?: { token: string; workspaceId?: string }
+  as?: Asking
 }
 
 /**
@@ -41,13 +48,15 @@ export interface Request {
  * @throws Failure; where the token is no longer taken, after signing out
  */
 export async function ask<Answer>(method: string, path: string, request: Request = {}): Promise<Answer> {
-  const { query = {}, body, abort, as = session.value } = request
+  const { query = {}, body, abort } = request
+  const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   const response = await reach(`/v1/admin${path}${search && `?${search}`}`, {
     method,
     headers: {
-      authorization: `Bearer ${as?.token ?? ''}`,
+      ...(as?.token && { authorization: `Bearer ${as.token}` }),
+      ...(as?.invitation && { 'x-invitation': as.invitation }),
       ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
       ...(body && { 'content-type': 'application/json' }),
     },

@@ -2,6 +2,8 @@ import type { Infer } from '../../../shared/schema.ts'
 import type { Bot } from '../../../shared/models/bot.ts'
 import type { botVersion as versionSchema, botVersionWithCode } from '../../../shared/models/bot-version.ts'
 import type { logLine } from '../../../shared/models/log-line.ts'
+import type { account as accountSchema } from '../../../shared/models/account.ts'
+import type { invitation as invitationSchema } from '../../../shared/models/invitation.ts'
 import type { member as memberSchema } from '../../../shared/models/member.ts'
 import type { workspace as workspaceSchema } from '../../../shared/models/workspace.ts'
 import type { auditRecord } from '../../../shared/models/audit-record.ts'
@@ -12,6 +14,8 @@ export type { Bot }
 export type Version = Infer<typeof versionSchema>
 export type VersionWithCode = Infer<typeof botVersionWithCode>
 export type LogLine = Infer<typeof logLine>
+export type Account = Infer<typeof accountSchema>
+export type Invitation = Infer<typeof invitationSchema>
 export type Member = Infer<typeof memberSchema>
 export type Workspace = Infer<typeof workspaceSchema>
 export type AuditRecord = Infer<typeof auditRecord>

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ask } from '../api/ask.ts'
+import { ask, explain } from '../api/ask.ts'
 import type { Member } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
 import { FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
-import { attempt } from '../state/notices.ts'
+import { attempt, notify } from '../state/notices.ts'
 import { useResource } from '../state/resource.ts'
 import { hasRole, membership } from '../state/session.ts'
 import { Page } from './page.tsx'
@@ -22,7 +22,8 @@ type Role = (typeof roles)[number]['value']
 
 /** Who is in the workspace, and what each may do. */
 export function MembersPage(): JSX.Element {
-  const [isAdding, setIsAdding] = useState(false)
+  const [isInviting, setIsInviting] = useState(false)
+  const [invited, setInvited] = useState<Invited>()
   const members = useResource('members', (abort) =>
     ask<{ members: Member[] }>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
   )
@@ -31,15 +32,20 @@ export function MembersPage(): JSX.Element {
     await attempt(() => request, done)
     members.reload()
   }
+  const showInvitation = (member: Invited) => {
+    setIsInviting(false)
+    setInvited(member)
+    members.reload()
+  }
   return (
     <Page
       title="Members"
-      about="A viewer looks; a developer changes bots; an administrator adds members and sees secrets; an owner adds owners."
+      about="A viewer looks; a developer changes bots; an administrator invites members and sees secrets; an owner invites owners."
       actions={
         mayChange && (
-          <button type="button" class="button primary" onClick={() => setIsAdding(true)}>
+          <button type="button" class="button primary" onClick={() => setIsInviting(true)}>
             <Icon name="plus" />
-            Add a member
+            Invite a member
           </button>
         )
       }
@@ -52,6 +58,9 @@ export function MembersPage(): JSX.Element {
                 <span>
                   <strong>{member.displayName}</strong> <span class="quiet">{member.email}</span>
                   {member.id === membership.value?.id && <span class="chip">you</span>}
+                  {member.status === 'invited' && (
+                    <Pending member={member} {...(mayChange && { onInvited: showInvitation })} />
+                  )}
                 </span>
                 <span class="number quiet">
                   since <Time at={member.createdAt} />
@@ -91,37 +100,36 @@ export function MembersPage(): JSX.Element {
           </ol>
         )}
       </Loaded>
-      {isAdding && (
-        <AddMember
-          onClose={() => {
-            setIsAdding(false)
-            members.reload()
-          }}
-        />
+      {isInviting && <InviteMember onInvited={showInvitation} onClose={() => setIsInviting(false)} />}
+      {invited && (
+        <NewToken
+          title={`${invited.email} is invited`}
+          token={invited.invitationUrl}
+          label="invitation"
+          onClose={() => setInvited(undefined)}
+        >
+          Pass on this link: no mail is sent, and it is shown this once. Who opens it becomes this member, with an
+          account of their own or a new one. It is good for one of them, and for seven days.
+        </NewToken>
       )}
     </Page>
   )
 }
 
-function AddMember({ onClose }: { onClose: () => void }): JSX.Element {
+type Invited = Member & { invitationUrl: string }
+
+function InviteMember({
+  onInvited,
+  onClose,
+}: {
+  onInvited: (member: Invited) => void
+  onClose: () => void
+}): JSX.Element {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
-  const [token, setToken] = useState('')
-  const add = async () => {
-    const body = { email: email.trim(), role }
-    const added = await ask<Member & { token?: string }>('POST', '/workspace-members', { body })
-    if (added.token === undefined) onClose()
-    else setToken(added.token)
-  }
-  if (token) {
-    return (
-      <NewToken title={`${email} is a member`} token={token} onClose={onClose}>
-        The account is new. Pass on its first token, by which its owner signs in: it is shown this once.
-      </NewToken>
-    )
-  }
+  const invite = async () => onInvited(await requestInvitation(email.trim(), role))
   return (
-    <FormDialog title="Add a member" action="Add" onSubmit={add} onClose={onClose}>
+    <FormDialog title="Invite a member" action="Invite" onSubmit={invite} onClose={onClose}>
       <label class="field">
         Email address
         <input
@@ -137,5 +145,40 @@ function AddMember({ onClose }: { onClose: () => void }): JSX.Element {
         <Select label="Role" options={roles} value={role} onChange={setRole} />
       </div>
     </FormDialog>
+  )
+}
+
+function requestInvitation(email: string, role: string): Promise<Invited> {
+  return ask<Invited>('POST', '/workspace-members', { body: { email, role } })
+}
+
+/** Until when somebody invited can accept, and another invitation where that has passed. */
+function Pending({ member, onInvited }: { member: Member; onInvited?: (member: Invited) => void }): JSX.Element {
+  const { email, role, invitationExpiresAt: expiresAt } = member
+  const isOpen = expiresAt !== undefined && Date.parse(expiresAt) > Date.now()
+  const renew = async () => {
+    try {
+      onInvited?.(await requestInvitation(email, role))
+    } catch (error) {
+      notify('bad', explain(error))
+    }
+  }
+  return (
+    <>
+      <span class="chip">
+        {isOpen ? (
+          <>
+            invited, ends <Time at={expiresAt} />
+          </>
+        ) : (
+          'has to be invited anew'
+        )}
+      </span>
+      {onInvited && (
+        <button type="button" class="button small" aria-label={`New invitation for ${email}`} onClick={renew}>
+          New invitation
+        </button>
+      )}
+    </>
   )
 }

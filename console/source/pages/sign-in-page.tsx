@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Page, Workspace } from '../api/types.ts'
+import { navigate, to } from '../state/route.ts'
 import { signedOutBecause, signIn } from '../state/session.ts'
 
 /** Takes a personal token, and finds the workspaces that it opens. */
@@ -16,14 +17,15 @@ export function SignInPage(): JSX.Element {
 
   const submit = async (event: Event) => {
     event.preventDefault()
+    const as = { token: token.trim() }
+    if (as.token.startsWith('inv_')) return navigate(`${to('invitation')}#${as.token}`)
     setIsBusy(true)
     setProblem('')
     try {
-      const as = { token: token.trim() }
       const { workspaces } = await ask<{ workspaces: Workspace[]; meta: Page }>('GET', '/workspaces', { as })
       const [first] = workspaces
       if (first) signIn({ ...as, workspaceId: first.id }, stays)
-      else setProblem('The account of this token is in no workspace. Ask an administrator to add it as a member.')
+      else setProblem('The account of this token is in no workspace. Ask an administrator to invite it.')
     } catch (error) {
       const isUnknown = error instanceof Failure && error.status === 401
       setProblem(isUnknown ? 'No account has this token. Copy all of it, without quotes.' : explain(error))
@@ -67,7 +69,7 @@ export function SignInPage(): JSX.Element {
         </button>
         <p class="hint">
           <code>npm start</code> prints a token and keeps it in <code>.isobot/credentials.json</code>. On a platform it
-          is <code>ISOBOT_ADMIN_TOKEN</code>.
+          is <code>ISOBOT_ADMIN_TOKEN</code>. <a href={to('invitation')}>Accept an invitation</a> to get one.
         </p>
       </form>
     </main>

@@ -21,7 +21,7 @@ export function TokensPage(): JSX.Element {
   return (
     <Page
       title="Tokens"
-      about="Your personal tokens. Each may do what you may, in all your workspaces."
+      about="Your personal tokens. Each may do what you may, in all workspaces that you made or accepted."
       actions={
         <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
           <Icon name="plus" />

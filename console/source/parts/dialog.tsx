@@ -98,13 +98,18 @@ export function Confirm({ onSubmit, ...dialog }: FormDialogProps): JSX.Element {
   return <FormDialog {...dialog} onSubmit={confirm} />
 }
 
-/** Shows a token that is told this once. */
-export function NewToken({ token, children, ...dialog }: DialogProps & { token: string }): JSX.Element {
+/** Shows a token, or another secret by its label, that is told this once. */
+export function NewToken({
+  token,
+  label = 'token',
+  children,
+  ...dialog
+}: DialogProps & { token: string; label?: string }): JSX.Element {
   return (
     <Dialog {...dialog}>
       <div class="dialog-text">
         <p>{children}</p>
-        <Copy text={token} label="token" />
+        <Copy text={token} label={label} />
       </div>
       <footer>
         <button type="button" class="button primary" onClick={dialog.onClose}>

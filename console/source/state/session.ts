@@ -46,7 +46,12 @@ export function signOut(reason = ''): void {
 export function chooseWorkspace(workspaceId: string): void {
   if (!session.value) return
   membership.value = undefined
-  signIn({ ...session.value, workspaceId }, localStorage.getItem(storedAs) !== null)
+  signIn({ ...session.value, workspaceId }, staysSignedIn())
+}
+
+/** Whether the session outlives the tab. */
+export function staysSignedIn(): boolean {
+  return localStorage.getItem(storedAs) !== null
 }
 
 function readStored(): Session | undefined {

@@ -1,18 +1,22 @@
+import type { Administrator } from '../../caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId, newToken } from '../../ids.ts'
 import { member, memberFields, role, toMember } from '../../models/member.ts'
 import { operation } from '../../operation.ts'
 import { hashToken } from '../../secrets.ts'
-import { insertAccount, insertMember, insertPersonalToken } from '../../store/accounts.ts'
+import { insertAccount } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
-import { findAccountByEmail, findMember } from '../../store/members.ts'
+import { insertInvitedMember, invitationDays, renewInvitation } from '../../store/invitations.ts'
+import { findMember, findMemberByEmail } from '../../store/members.ts'
+import type { Role } from '../../store/tables.ts'
 import { assertNotAbove, changeMembers } from './change-member.ts'
 
 export const createWorkspaceMember = operation({
   name: 'createWorkspaceMember',
   description:
-    'Adds somebody to the workspace, with a role that is not above the caller’s own. For who is new on the platform an ' +
-    'account is made, and the answer has its first token, this once: no mail is sent.',
+    'Invites somebody to the workspace, with a role that is not above the caller’s own. The answer has the invitation, ' +
+    `this once, to be passed on: no mail is sent. It is good for one account and ${invitationDays} days. Somebody who ` +
+    'has not accepted yet is invited anew by the same call; the former invitation is void then.',
   method: 'POST',
   path: '/v1/admin/workspace-members',
   access: 'administrator',
@@ -27,33 +31,49 @@ export const createWorkspaceMember = operation({
   output: {
     type: 'object',
     additionalProperties: false,
-    required: member.required,
-    properties: { ...memberFields, token: { type: 'string', description: 'The personal token of a new account.' } },
+    required: [...member.required, 'invitation', 'invitationUrl'],
+    properties: {
+      ...memberFields,
+      invitation: { type: 'string', description: 'The secret by which somebody accepts: the header x-invitation.' },
+      invitationUrl: { type: 'string', description: 'The page of the console on which it is accepted.' },
+    },
   },
 
-  async handle(context, { email, role: wanted }) {
+  async handle(context, { email: given, role: wanted }) {
+    const email = given.toLowerCase()
+    const invitation = newToken('inv')
     return changeMembers(context, async (transaction, caller) => {
       assertNotAbove(caller, wanted)
-      const { workspaceId } = caller
-      const { accountId, token } = await findOrCreateAccount(transaction, email)
-      if (await findMember(transaction, workspaceId, accountId)) {
-        throw new ApiError('AlreadyExists', `${email} is a member of the workspace already: change the role instead`)
-      }
-      await insertMember(transaction, { workspaceId, accountId, role: wanted })
-      const row = await findMember(transaction, workspaceId, accountId)
-      return { ...toMember(row!), ...(token !== undefined && { token }) }
+      const accountId = await invite(transaction, caller, { email, role: wanted, hash: hashToken(invitation) })
+      const row = await findMember(transaction, caller.workspaceId, accountId)
+      // A browser keeps what comes after the # to itself: no log of a server or a proxy has the secret.
+      const invitationUrl = `${context.config.http.baseUrl}/console/invitation#${invitation}`
+      return { ...toMember(row!), invitation, invitationUrl }
     })
   },
 })
 
-/** A token for an account that is there already would open the other workspaces of somebody else. */
-async function findOrCreateAccount(db: Database, given: string): Promise<{ accountId: string; token?: string }> {
-  const email = given.toLowerCase()
-  const present = await findAccountByEmail(db, email)
-  if (present) return { accountId: present.id }
+/**
+ * An account with the same address in another workspace has nothing to do with it: that workspace may have made it, and
+ * have its tokens.
+ */
+async function invite(
+  db: Database,
+  caller: Administrator,
+  { email, role: wanted, hash }: { email: string; role: Role; hash: Buffer },
+): Promise<string> {
+  const { workspaceId } = caller
+  const present = await findMemberByEmail(db, workspaceId, email)
+  if (present?.accepted_at) {
+    throw new ApiError('AlreadyExists', `${email} is a member of the workspace already: change the role instead`)
+  }
+  if (present) {
+    assertNotAbove(caller, present.role)
+    await renewInvitation(db, { workspaceId, accountId: present.account_id, role: wanted, hash })
+    return present.account_id
+  }
   const accountId = newId('account')
-  const token = newToken()
-  await insertAccount(db, { id: accountId, name: given, email })
-  await insertPersonalToken(db, { id: newId('pat'), hash: hashToken(token), accountId, note: 'The first token' })
-  return { accountId, token }
+  await insertAccount(db, { id: accountId, name: email, email })
+  await insertInvitedMember(db, { workspaceId, accountId, role: wanted, email, hash })
+  return accountId
 }

@@ -1,0 +1,77 @@
+import type { Invitee } from '../../caller.ts'
+import { ApiError } from '../../errors.ts'
+import { newId, newToken } from '../../ids.ts'
+import { accountFields } from '../../models/account.ts'
+import { member, memberFields, toMember } from '../../models/member.ts'
+import { operation } from '../../operation.ts'
+import { hashToken } from '../../secrets.ts'
+import { findAccount, insertPersonalToken, updateAccountFields } from '../../store/accounts.ts'
+import type { Database } from '../../store/database.ts'
+import { acceptMembership } from '../../store/invitations.ts'
+import { findMember } from '../../store/members.ts'
+import { lockWorkspace } from '../../store/workspaces.ts'
+import { findOpenInvitation } from './open-invitation.ts'
+
+export const acceptInvitation = operation({
+  name: 'acceptInvitation',
+  description:
+    'Makes the holder of an invitation a member of its workspace: the account whose personal token is sent too, or, ' +
+    'without one, a new account, whose first token the answer has, this once.',
+  method: 'POST',
+  path: '/v1/admin/account/invitation',
+  access: 'invitee',
+  errors: ['AlreadyExists', 'ResourceGone', 'ResourceNotFound'],
+  input: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      displayName: { ...accountFields.displayName, description: 'Of the new account; the address unless given.' },
+    },
+  },
+  output: {
+    type: 'object',
+    additionalProperties: false,
+    required: [...member.required, 'workspaceId'],
+    properties: {
+      ...memberFields,
+      workspaceId: { type: 'string' },
+      token: { type: 'string', description: 'The personal token of the new account.' },
+    },
+  },
+
+  async handle({ db, caller }, { displayName }) {
+    const { workspaceId, accountId } = caller
+    return db.transaction(async (transaction) => {
+      // Who the members are is changed by one after another: nobody removes or invites anew meanwhile.
+      await lockWorkspace(transaction, workspaceId)
+      const invitation = await findOpenInvitation(transaction, caller.invitation)
+      if (caller.hasAccount) await assertMayJoin(transaction, caller)
+      await acceptMembership(transaction, invitation, accountId)
+      const token = caller.hasAccount ? undefined : await beginAccount(transaction, accountId, displayName)
+      const row = await findMember(transaction, workspaceId, accountId)
+      return { ...toMember(row!), workspaceId, ...(token !== undefined && { token }) }
+    })
+  },
+})
+
+async function assertMayJoin(transaction: Database, { workspaceId, accountId }: Invitee): Promise<void> {
+  // It is deleted with its last membership, which may end at this moment.
+  if (!(await findAccount(transaction, accountId, { isKept: true }))) {
+    throw new ApiError('Unauthorized', 'The account of the personal token is not there any more')
+  }
+  if (!(await findMember(transaction, workspaceId, accountId))) return
+  throw new ApiError('AlreadyExists', 'You are a member of the workspace already')
+}
+
+/** @returns the account's first token, which nobody else knows */
+async function beginAccount(transaction: Database, accountId: string, name: string | undefined): Promise<string> {
+  const token = newToken()
+  await updateAccountFields(transaction, accountId, { name })
+  await insertPersonalToken(transaction, {
+    id: newId('pat'),
+    hash: hashToken(token),
+    accountId,
+    note: 'The first token',
+  })
+  return token
+}

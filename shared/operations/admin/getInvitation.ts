@@ -1,0 +1,18 @@
+import { invitation, toInvitation } from '../../models/invitation.ts'
+import { operation } from '../../operation.ts'
+import { findOpenInvitation } from './open-invitation.ts'
+
+export const getInvitation = operation({
+  name: 'getInvitation',
+  description: 'Tells who holds an invitation what it is to, as long as it can be accepted.',
+  method: 'GET',
+  path: '/v1/admin/account/invitation',
+  access: 'invitee',
+  errors: ['ResourceGone', 'ResourceNotFound'],
+  input: { type: 'object', additionalProperties: false, properties: {} },
+  output: invitation,
+
+  async handle({ db, caller }) {
+    return toInvitation(await findOpenInvitation(db, caller.invitation))
+  },
+})

@@ -1,0 +1,26 @@
+import { ApiError } from '../../errors.ts'
+import type { Database } from '../../store/database.ts'
+import { findInvitation, type Invitation } from '../../store/invitations.ts'
+
+/**
+ * The invitation that a caller holds, which can still be accepted.
+ * @throws ApiError `ResourceGone` when it was accepted or has expired, `ResourceNotFound` when it was taken back
+ */
+export async function findOpenInvitation(db: Database, hash: Buffer): Promise<Invitation> {
+  const invitation = await findInvitation(db, hash)
+  if (!invitation) throw new ApiError('ResourceNotFound', 'The invitation was not found: it has been taken back')
+  const { accepted_at: acceptedAt, workspace_name: workspace } = invitation
+  if (acceptedAt) {
+    throw new ApiError(
+      'ResourceGone',
+      `The invitation was accepted at ${acceptedAt.toISOString()}. If that was not you, tell an administrator of the ` +
+        `workspace '${workspace}' to remove this member and to invite you anew`,
+    )
+  }
+  if (!invitation.is_expired) return invitation
+  const expiredAt = invitation.invitation_expires_at.toISOString()
+  throw new ApiError(
+    'ResourceGone',
+    `The invitation expired at ${expiredAt}: ask an administrator of the workspace '${workspace}' for another`,
+  )
+}
