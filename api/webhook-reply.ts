@@ -1,36 +1,13 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { ApiError } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { EventRow } from '#shared/store/tables.ts'
+import { headersToPassOn, maxHeaderBytes, maxHeaders } from './webhook-headers.ts'
 
 export interface WebhookReply {
   status: number
   headers: Record<string, string>
   body?: string | Buffer
 }
-
-/**
- * What concerns one connection only, or is ours to say; and what browsers keep for the whole address, which integrations
- * share with each other and with us: cookies, and policies.
- */
-const notPassedOn = new Set([
-  'alt-svc',
-  'clear-site-data',
-  'connection',
-  'content-length',
-  'keep-alive',
-  'nel',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'report-to',
-  'set-cookie',
-  'strict-transport-security',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /**
  * Browsers give a page under this policy an origin of its own. Without it, a page that an integration answers with could
@@ -48,13 +25,15 @@ export function toWebhookReply(event: EventRow): WebhookReply {
   if (!isRecord(result)) return noAnswer(id)
   const { status = 200, headers, body, isBase64 } = result
   if (!isStatus(status)) return noAnswer(id)
+  const passedOn = headersToPassOn(isRecord(headers) ? headers : {})
+  if (!passedOn) return tooManyHeaders()
   const isText = typeof body === 'string'
   const content = isText || body === undefined ? body : JSON.stringify(body)
   return {
     status,
     headers: {
       ...(!isText && body !== undefined && { 'content-type': 'application/json; charset=utf-8' }),
-      ...passOn(isRecord(headers) ? headers : {}),
+      ...passedOn,
       'content-security-policy': ownOrigin,
       'x-content-type-options': 'nosniff',
     },
@@ -64,6 +43,11 @@ export function toWebhookReply(event: EventRow): WebhookReply {
 
 function noAnswer(eventId: string): WebhookReply {
   const message = `The integration could not answer; the log of its bot tells why, under event ${eventId}`
+  return toErrorReply(new ApiError('Internal', message))
+}
+
+function tooManyHeaders(): WebhookReply {
+  const message = `The integration answered with more than ${maxHeaders} headers, or with more than ${maxHeaderBytes} bytes of them`
   return toErrorReply(new ApiError('Internal', message))
 }
 
@@ -79,23 +63,4 @@ export function toErrorReply(error: ApiError): WebhookReply {
 /** Informational statuses are no answers. */
 function isStatus(status: unknown): status is number {
   return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
-}
-
-function passOn(headers: Record<string, unknown>): Record<string, string> {
-  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
-  const named = given.find(([name]) => name === 'connection')?.[1] ?? ''
-  const ofConnection = new Set(named.split(',').map((name) => name.trim().toLowerCase()))
-  return Object.fromEntries(
-    given.filter(([name, value]) => !notPassedOn.has(name) && !ofConnection.has(name) && isValid(name, value)),
-  )
-}
-
-function isValid(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -105,12 +105,36 @@ describe('a request to a webhook', () => {
   })
 
   test('is not answered with what browsers keep for our whole address', async () => {
-    const kept = ['alt-svc', 'clear-site-data', 'nel', 'report-to', 'strict-transport-security']
+    const kept = [
+      ...['Alt-Svc', 'clear-site-data', 'NEL', 'report-to', 'Reporting-Endpoints', 'strict-transport-security'],
+      ...['set-cookie2', 'service-worker-allowed', 'use-as-dictionary', 'set-login', 'origin-agent-cluster'],
+      ...['content-security-policy-report-only', 'cross-origin-opener-policy', 'proxy-authenticate', 'http2-settings'],
+      ...['x-accel-redirect', 'x-sendfile', 'shared-storage-write', 'attribution-reporting-register-source'],
+    ]
+    const passed = [
+      'location',
+      'www-authenticate',
+      'access-control-allow-origin',
+      'x-hook-secret',
+      'webhook-allowed-rate',
+    ]
     const { webhookUrl } = await install(`
-      return { headers: Object.fromEntries(${JSON.stringify(kept)}.map((name) => [name, 'x'])) }`)
-    const response = await fetch(webhookUrl)
+      return { headers: Object.fromEntries(${JSON.stringify([...kept, ...passed])}.map((name) => [name, 'x'])) }`)
+    const response = await fetch(webhookUrl, { redirect: 'manual' })
     expect(response.status).toBe(200)
     expect(kept.filter((name) => response.headers.has(name))).toEqual([])
+    expect(passed.filter((name) => response.headers.get(name) === 'x')).toEqual(passed)
+  })
+
+  test.for([
+    ['101 headers', 'Object.fromEntries(Array.from({ length: 101 }, (_, index) => ["x-" + index, "x"]))'],
+    ['5,000 headers', 'Object.fromEntries(Array.from({ length: 5000 }, (_, index) => ["x-" + index, "x"]))'],
+    ['9 KB of headers', '{ "x-long": "x".repeat(9000) }'],
+  ])('is not answered with %s', async ([, headers]) => {
+    const { webhookUrl } = await install(`return { headers: ${headers} }`)
+    const response = await fetch(webhookUrl)
+    expect(response.status).toBe(500)
+    expect(await response.json()).toMatchObject({ type: 'Internal', message: expect.stringContaining('headers') })
   })
 
   test('is not answered with what concerns a connection, with cookies, or with pages of our origin', async () => {

@@ -1,0 +1,56 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+
+/** Bounds of what one answer may say in headers; proxies take 8 to 16 KB. */
+export const maxHeaders = 100
+export const maxHeaderBytes = 8 * 1024
+
+/**
+ * Headers that handlers cannot set, by what they would do. A handler answers strangers at an address that integrations
+ * share with each other and with the platform: what holds for one connection, or beyond the one answer, is not theirs to
+ * say. Everything else passes, `access-control-…` too: it opens the answers of this handler alone.
+ */
+const refused: RegExp[] = [
+  // How the message is framed, and what holds for one connection.
+  /^(connection|content-length|expect|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.+)$/,
+  // Cookies, which all share.
+  /^set-cookie2?$/,
+  // What browsers keep for the whole address: policies, workers, reports, logins, dictionaries, storage, hints.
+  /^(alt-svc|clear-site-data|strict-transport-security|public-key-pins(-report-only)?|expect-ct|expect-staple)$/,
+  /^(nel|report-to|reporting-endpoints|service-worker-allowed|service-worker-navigation-preload)$/,
+  /^(accept-ch|accept-ch-lifetime|critical-ch|origin-agent-cluster|origin-trial|permissions-policy|feature-policy)$/,
+  /^(set-login|use-as-dictionary|speculation-rules|shared-storage-.+|attribution-reporting-.+|ad-auction-.+)$/,
+  /^(activate-storage-access|observe-browsing-topics|supports-loading-mode|x-permitted-cross-domain-policies)$/,
+  // What says how safely a page is shown: the platform says that itself.
+  /^(content-security-policy(-report-only)?|x-content-security-policy|x-webkit-csp|x-content-type-options)$/,
+  /^(cross-origin-(embedder|opener)-policy(-report-only)?|document-policy(-report-only)?)$/,
+  // What proxies in front obey: files of theirs, caches, the name of the request.
+  /^(x-accel-.+|x-sendfile|x-lighttpd-.+|x-litespeed-.+|surrogate-.+|x-request-id|x-forwarded-.+|forwarded)$/,
+]
+
+/**
+ * The headers of a handler's answer that are passed on, their names in lower case.
+ *
+ * @returns undefined when they are more, or longer, than an answer may have
+ */
+export function headersToPassOn(headers: Record<string, unknown>): Record<string, string> | undefined {
+  const given = Object.entries(headers)
+  if (given.length > maxHeaders) return undefined
+  const lowerCased = given.map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+  const named = lowerCased.find(([name]) => name === 'connection')?.[1] ?? ''
+  const ofConnection = new Set(named.split(',').map((name) => name.trim().toLowerCase()))
+  const passed = lowerCased.filter(
+    ([name, value]) => !refused.some((names) => names.test(name)) && !ofConnection.has(name) && isValid(name, value),
+  )
+  const bytes = passed.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+  return bytes > maxHeaderBytes ? undefined : Object.fromEntries(passed)
+}
+
+function isValid(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
