@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
-import { announcedBytes, mostIgnoredBytes, type Overload } from './overload.ts'
+import { announcedBytes, mostIgnoredBytes } from './overload.ts'
 import { parseBody } from './parse-body.ts'
 
 const megabyte = 1024 * 1024
@@ -18,12 +18,13 @@ const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliD
 
 /**
  * Reads a request's JSON body, up to the limit of the interface it is for. Clients that forget the content type mean
- * JSON too. What it holds counts as the process's load until the response is closed; `express.json` does not tell.
+ * JSON too. What it holds counts as the process's load; `express.json` does not tell.
  *
+ * @param hold takes note of bytes that are held, decompressed, or throws
  * @returns undefined when there is none
  * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when there is no room for it
  */
-export async function readBody(request: Request, response: Response, overload: Overload): Promise<unknown> {
+export async function readBody(request: Request, response: Response, hold: (bytes: number) => void): Promise<unknown> {
   const announced = announcedBytes(request)
   if (announced === 0) return undefined
   const [, limit] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
@@ -31,7 +32,7 @@ export async function readBody(request: Request, response: Response, overload: O
   const decoded = decode(request, request.headers['content-encoding'])
   try {
     if (announced !== Infinity && announced > limit) throw tooLarge(limit)
-    const bytes = await collect(decoded, limit, (count) => overload.hold(response, count))
+    const bytes = await collect(decoded, limit, hold)
     return parseBody(toText(bytes))
   } catch (error) {
     if (decoded !== request) {

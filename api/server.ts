@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { answer, logFailure, toReply, type Reply } from '#shared/answer.ts'
+import { tenantOf, type Caller } from '#shared/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
@@ -46,7 +47,8 @@ export function createApp(context: Context, { realtime, rateLimiter, overload, p
   app.use(openApi(context))
   app.use(pages.router)
   app.use(async (request, response) => {
-    const body = () => readBody(request, response, overload)
+    const body = (caller: Caller) =>
+      readBody(request, response, (bytes) => overload.hold(response, bytes, tenantOf(caller)))
     const reply = await answer(context, fromHttp(context, request, body))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
@@ -99,7 +101,7 @@ function respond(request: Request, response: Response, reply: Reply): void {
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
 }
 
-function fromHttp(context: Context, request: Request, body: () => Promise<unknown>) {
+function fromHttp(context: Context, request: Request, body: (caller: Caller) => Promise<unknown>) {
   // Event sources that come back name what they heard last in a header, or in the query where they cannot set one.
   const lastEventId = request.headers['last-event-id']
   const idempotencyKey = request.get('idempotency-key')

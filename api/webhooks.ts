@@ -26,8 +26,8 @@ const graceMilliseconds = 5000
  */
 export function webhooks(context: Context, overload: Overload): RequestHandler {
   return async (request, response) => {
-    const reply = await answerWebhook(context, request, () =>
-      overload.hold(response, Math.min(announcedBytes(request), partBytes)),
+    const reply = await answerWebhook(context, request, (botId) =>
+      overload.hold(response, Math.min(announcedBytes(request), partBytes), botId),
     )
     if (response.destroyed) return
     response.statusCode = reply.status
@@ -39,7 +39,7 @@ export function webhooks(context: Context, overload: Overload): RequestHandler {
 }
 
 /** Never throws: an error is a reply too. */
-async function answerWebhook(context: Context, request: Request, hold: () => void): Promise<WebhookReply> {
+async function answerWebhook(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
   try {
     return await context.dependencies.database.whileHere(() => carryOut(context, request, hold))
   } catch (cause) {
@@ -50,7 +50,7 @@ async function answerWebhook(context: Context, request: Request, hold: () => voi
   }
 }
 
-async function carryOut(context: Context, request: Request, hold: () => void): Promise<WebhookReply> {
+async function carryOut(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
   const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
   const installation = await context.installations.find(webhookId)
   if (!installation?.enabled || installation.integration_id === null) {
@@ -59,7 +59,7 @@ async function carryOut(context: Context, request: Request, hold: () => void): P
   addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
   // Nothing is stored for what could not be handled.
   await context.dependencies.carrier.whileHere(async () => {})
-  hold()
+  hold(installation.bot_id)
   const id = newId('evt')
   await context.waiting.admit(context.db, installation.bot_id, () => storeBody(context.db, id, request))
   return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))

@@ -16,7 +16,7 @@ export interface Request {
   /** The header `Idempotency-Key`, which counts where something is created: for every POST. */
   idempotencyKey?: string | undefined
   /** Reads the JSON body. It is called only for a caller who may call, so that a stranger's body is never read. */
-  body(): Promise<unknown>
+  body(caller: Caller): Promise<unknown>
   /**
    * Tells who asks. Called once, without delay after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
@@ -48,7 +48,7 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   const { operation, parameters } = findOperation(request.method, request.path)
   const caller = await request.identify(operation, parameters)
   authorise(caller, operation.access)
-  const given = operation.takesBody ? asObject(await request.body()) : nestQuery(request.query ?? {})
+  const given = operation.takesBody ? asObject(await request.body(caller)) : nestQuery(request.query ?? {})
   const input = { ...given, ...parameters }
   const { status, opensStream } = operation
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {

@@ -106,3 +106,19 @@ export function hasRole({ role }: Administrator, least: Role): boolean {
 export function isRole(access: Access): access is Role {
   return (roles as readonly string[]).includes(access)
 }
+
+/** Whose share of what all have in common a caller uses: its bot's, its workspace's, or the account's. */
+export function tenantOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'visitor':
+    case 'user':
+      return caller.installation.bot_id
+    case 'bot':
+      return caller.botId
+    case 'invitee':
+    case 'account':
+      return caller.accountId
+    case 'administrator':
+      return caller.workspaceId
+  }
+}

@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatter } from '../chatter.ts'
 import { openPlatform, type Platform } from '../platform.ts'
@@ -61,6 +62,58 @@ describe('a body', () => {
   test('in an encoding that nobody knows is refused as such', async () => {
     const answer = await platform.ask('POST', '/v1/admin/bots', {}, { 'content-encoding': 'rot13' })
     expect(answer).toMatchObject({ status: 415, body: { type: 'UnsupportedMediaType' } })
+  })
+})
+
+/** Begins a request whose body inflates to so many megabytes, and has not ended. Tells what is answered, if anything. */
+async function begin(workspaceId: string, megabytes: number) {
+  const headers = { authorization: `Bearer ${platform.token}`, 'x-workspace-id': workspaceId }
+  const outgoing = request(`${platform.url}/v1/admin/bots`, {
+    method: 'POST',
+    headers: { ...headers, 'content-encoding': 'gzip' },
+  })
+  let status: number | undefined
+  outgoing.on('error', () => {})
+  outgoing.on('response', (response: IncomingMessage) => (status = response.resume().statusCode))
+  outgoing.write(gzipSync(Buffer.alloc(megabytes * megabyte, ' ')).subarray(0, -8))
+  return {
+    status: () => status,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => outgoing.once('close', resolve))
+      if (outgoing.closed) return
+      outgoing.destroy()
+      await closed
+    },
+  }
+}
+
+async function createWorkspace(): Promise<string> {
+  const { body } = await platform.ask('POST', '/v1/admin/workspaces', { name: 'Neighbour' })
+  return body.id as string
+}
+
+describe('a body that is small on the wire and large in memory', () => {
+  test('has nobody else refused, and no more of its own workspace than its share', async () => {
+    const [own, other] = [await createWorkspace(), await createWorkspace()]
+    const bot = await platform.createBot()
+    const chatter = await createChatter(bot.chatUrl)
+    const conversationId = await chatter.createConversation()
+    await using one = await begin(own, 30)
+    await using another = await begin(own, 30)
+    const statuses = () => [one.status(), another.status()].filter((status) => status !== undefined)
+    await expect.poll(statuses, { timeout: 20_000 }).toEqual([503])
+
+    const texts = Array.from({ length: 8 }, () => chatter.say(conversationId, 'x'.repeat(megabyte / 2)))
+    expect((await Promise.all(texts)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
+    const headers = { 'x-workspace-id': other }
+    const upload = await platform.ask('POST', '/v1/admin/bots', { ignored: 'x'.repeat(8 * megabyte) }, headers)
+    expect(upload.status).toBe(200)
+    expect(statuses()).toEqual([503])
+  })
+
+  test('is refused as soon as it is too large, however small it came', async () => {
+    await using bomb = await begin(platform.workspaceId, 52)
+    await expect.poll(() => bomb.status(), { timeout: 20_000 }).toBe(413)
   })
 })
 
