@@ -15,6 +15,8 @@ export interface Child {
   readonly exited: Promise<Exit>
   /** Asks it to end with SIGTERM, and ends it with SIGKILL when the grace period is over. */
   stop(): Promise<Exit>
+  /** Ends it at once, with SIGKILL. */
+  kill(): void
 }
 
 export interface ChildOptions {
@@ -28,7 +30,8 @@ export interface ChildOptions {
 
 /**
  * Starts a process that must not outlive this one. Its standard input is a pipe that this process holds and never
- * writes to, and `ISOBOT_PARENT=stdin` tells it so: when the pipe ends, it stops. What it prints is passed through.
+ * writes to, and `ISOBOT_PARENT=stdin` tells it so: when the pipe ends, it stops. What it prints is passed through. It is
+ * detached: what a terminal sends to all processes at once reaches this one, which ends the others in order.
  */
 export async function startChild(
   name: string,
@@ -38,6 +41,7 @@ export async function startChild(
   const child = spawn(command, parameters, {
     cwd: directory,
     env: { ...environment, ISOBOT_PARENT: 'stdin' },
+    detached: true,
     stdio: ['pipe', 'inherit', 'inherit'],
   })
   const exited = new Promise<Exit>((resolve) => {
@@ -60,5 +64,5 @@ export async function startChild(
     return exit
   }
 
-  return { name, pid: child.pid!, exited, stop: () => (stopped ??= stop()) }
+  return { name, pid: child.pid!, exited, stop: () => (stopped ??= stop()), kill: () => void child.kill('SIGKILL') }
 }

@@ -28,6 +28,8 @@ export interface EmbeddedPostgresOptions {
   settings?: Record<string, string>
   /** Remove the directory when the server stops, even if this process is killed. */
   temporary?: boolean
+  /** Breaks off the start, which then rejects when the server is gone. */
+  signal?: AbortSignal
 }
 
 /**
@@ -43,6 +45,7 @@ export async function startEmbeddedPostgres({
   log,
   settings = {},
   temporary = false,
+  signal,
 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await mkdir(directory, { recursive: true })
   const home = await realpath(directory)
@@ -63,7 +66,7 @@ export async function startEmbeddedPostgres({
       ...(staleProcess === undefined ? [] : [`--stale-process=${staleProcess}`]),
       ...(temporary ? ['--temporary'] : []),
     ],
-    { ...account, log },
+    { ...account, log, ...(signal && { signal }) },
   ).catch(async (error: unknown) => {
     // Two starts at the same moment: PostgreSQL lets one of them through, and the other one says who that was.
     await assertNotInUse(home)

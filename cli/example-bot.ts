@@ -8,7 +8,7 @@ interface BotAnswer {
 /** Deploys the example bot, unless an earlier start did and it is still there. */
 export async function deployExample(
   baseUrl: string,
-  { token, workspaceId, botId }: { token: string; workspaceId: string; botId?: string },
+  { token, workspaceId, botId, signal }: { token: string; workspaceId: string; botId?: string; signal: AbortSignal },
 ): Promise<{ botId: string; webhookId: string }> {
   const bots = `${baseUrl}/v1/admin/bots`
   const headers = {
@@ -17,11 +17,11 @@ export async function deployExample(
     'content-type': 'application/json',
   }
 
-  const earlier = botId ? await fetch(`${bots}/${botId}`, { headers }) : undefined
+  const earlier = botId ? await fetch(`${bots}/${botId}`, { headers, signal }) : undefined
   if (earlier?.ok) return addressOf((await earlier.json()) as BotAnswer)
 
   const code = await readFile(join(import.meta.dirname, '..', 'examples', 'echo.js'), 'utf8')
-  const created = await fetch(bots, { method: 'POST', headers, body: JSON.stringify({ name: 'echo', code }) })
+  const created = await fetch(bots, { method: 'POST', headers, body: JSON.stringify({ name: 'echo', code }), signal })
   if (!created.ok) throw new Error(`The example bot could not be deployed: ${await created.text()}`)
   return addressOf((await created.json()) as BotAnswer)
 }

@@ -33,12 +33,13 @@ const patienceMilliseconds = 20_000
 /**
  * The whole life of a keeper process: starts the server, reports that it is ready (or why not), and stops it when
  * standard input ends or a signal arrives. Returns when the server is gone.
+ *
+ * @param told resolves when the keeper is told to stop
  */
-export async function keepServer(plan: ServerPlan): Promise<void> {
+export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Promise<void> {
   // When the parent is dead nobody reads these pipes. That must not end the keeper before it has stopped the server.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
-  const told = untilToldToStop()
 
   let server = launch(plan, await portFor(plan))
   for (let attempt = 1; ; attempt += 1) {
@@ -111,7 +112,8 @@ function report(line: KeeperReport): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-async function untilToldToStop(): Promise<'told'> {
+/** Resolves when standard input ends or a signal arrives. */
+export async function untilToldToStop(): Promise<'told'> {
   await Promise.race([
     untilParentGone(),
     ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(

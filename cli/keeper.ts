@@ -19,6 +19,8 @@ export interface KeeperOptions {
   gid?: number
   /** Gets what the server prints, line by line. */
   log: (line: string) => void
+  /** Breaks off the start, which then rejects when the keeper is gone. */
+  signal?: AbortSignal
 }
 
 const rememberedLines = 12
@@ -30,7 +32,7 @@ const rememberedLines = 12
  */
 export async function startKeeper(
   [command = '', ...parameters]: readonly string[],
-  { log, ...account }: KeeperOptions,
+  { log, signal, ...account }: KeeperOptions,
 ): Promise<Keeper> {
   const keeper = spawn(command, parameters, {
     ...account,
@@ -58,11 +60,15 @@ export async function startKeeper(
     log(line)
   })
 
+  const breakOff = () => void keeper.stdin.end()
+  if (signal?.aborted) breakOff()
+  signal?.addEventListener('abort', breakOff)
   const report = await Promise.race([failedToStart, firstReport(keeper.stdout, log)])
+  signal?.removeEventListener('abort', breakOff)
   if ('error' in report) {
     keeper.stdin.end()
     // The server's last words come by another pipe than the report, and usually say more.
-    await Promise.race([closed, delay(1_000, undefined, { ref: false })])
+    await Promise.race([closed, ...(signal?.aborted ? [] : [delay(1_000, undefined, { ref: false })])])
     throw new Error([report.error, ...lastLines.map((line) => `  ${line}`)].join('\n'))
   }
 

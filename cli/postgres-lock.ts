@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { postgresFiles } from './postgres-files.ts'
-import { findProcess, type RunningProcess } from './processes.ts'
+import { findProcess, type RunningProcess } from '../shared/process/find-process.ts'
 
 const pollMilliseconds = 50
 const patienceMilliseconds = 20_000

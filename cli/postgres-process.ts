@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { findProcess } from './processes.ts'
-import { keepServer, runKeeper } from './keep-server.ts'
+import { findProcess } from '../shared/process/find-process.ts'
+import { keepServer, runKeeper, untilToldToStop } from './keep-server.ts'
 import {
   clusterFiles,
   databaseUser,
@@ -33,33 +33,40 @@ async function main(): Promise<void> {
   const { data, lock } = postgresFiles(directory)
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...values.setting]
 
+  const told = untilToldToStop()
+  const stopped = new AbortController()
+  void told.then(() => stopped.abort())
+
   try {
-    if (!(await exists(data))) await createCluster(directory, values.initdb!)
-    await keepServer({
-      name: 'PostgreSQL',
-      command: values.postgres!,
-      parameters: (port) => ['-D', data, '-p', String(port), ...settings.map((setting) => `--${setting}`)],
-      // PostgreSQL takes a lock of its own parents for a stale one, and this variable is how `pg_ctl` names one of them.
-      environment: values['stale-process'] ? { PG_GRANDPARENT_PID: values['stale-process'] } : {},
-      isReady: async ({ pid }) => {
-        const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
-        return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+    if (!(await exists(data))) await createCluster(directory, values.initdb!, stopped.signal)
+    await keepServer(
+      {
+        name: 'PostgreSQL',
+        command: values.postgres!,
+        parameters: (port) => ['-D', data, '-p', String(port), ...settings.map((setting) => `--${setting}`)],
+        // PostgreSQL takes a lock of its own parents for a stale one, and this variable is how `pg_ctl` names one of them.
+        environment: values['stale-process'] ? { PG_GRANDPARENT_PID: values['stale-process'] } : {},
+        isReady: async ({ pid }) => {
+          const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
+          return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+        },
+        // Fast shutdown: sessions are ended, and everything is written. Immediate shutdown: the next start recovers.
+        endSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
       },
-      // Fast shutdown: sessions are ended, and everything is written. Immediate shutdown: the next start recovers.
-      endSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
-    })
+      told,
+    )
   } finally {
     if (values.temporary) await rm(directory, { recursive: true, force: true })
   }
 }
 
-async function createCluster(directory: string, initdb: string): Promise<void> {
+async function createCluster(directory: string, initdb: string, signal: AbortSignal): Promise<void> {
   await removeAbandonedClusters(directory)
   const cluster = unfinishedCluster(directory, process.pid)
   const { data, password } = clusterFiles(cluster)
   await mkdir(cluster, { mode: 0o700 })
   await writeFile(password, randomBytes(24).toString('hex'), { mode: 0o600 })
-  await promisify(execFile)(initdb, [
+  const parameters = [
     `--pgdata=${data}`,
     `--username=${databaseUser}`,
     `--pwfile=${password}`,
@@ -69,7 +76,13 @@ async function createCluster(directory: string, initdb: string): Promise<void> {
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
-  ])
+  ]
+  try {
+    await promisify(execFile)(initdb, parameters, { signal })
+  } catch (error) {
+    await rm(cluster, { recursive: true, force: true })
+    throw error
+  }
   try {
     await rename(cluster, postgresFiles(directory).cluster)
   } catch (error) {

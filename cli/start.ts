@@ -8,35 +8,69 @@ import { keepInspectorShut } from '#shared/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { startChild, type Child } from './children.ts'
 import { openCredentials, type Credentials, type SavedCredentials } from './credentials.ts'
-import { startDatabase } from './start-database.ts'
 import { deployExample } from './example-bot.ts'
+import { untilInterrupted } from './interrupt.ts'
 import { assertPortIsFree } from './port.ts'
+import { startDatabase } from './start-database.ts'
+import { recordStart, untilFormerStartGone } from './start-record.ts'
 import { welcome } from './welcome.ts'
 
 /**
  * `npm start` and `isobot start`: everything in one go, with nothing installed. A database in the data folder unless
  * `DATABASE_URL` names one, the api and a worker as processes of their own, and an example bot at the first start. Runs
- * until a signal comes, and then ends all of it in the order in which they need each other.
+ * until a signal comes or what started it is gone, and then ends all of it in the order in which they need each other.
  *
  * @param say prints what is for people
  * @param announce is told when everything runs
  */
 export async function start(say = console.log, announce = sayWelcome): Promise<void> {
   keepInspectorShut()
-  const stopped = untilStopped()
+  outliveReaders()
+  const children: Child[] = []
+  using interruption = untilInterrupted({
+    isInputUnread: true,
+    again() {
+      for (const child of children) child.kill()
+    },
+  })
+  const { signal } = interruption
+  await using parts = new AsyncDisposableStack()
+  try {
+    await run({ parts, children, announce, signal })
+  } catch (error) {
+    // What was under way when it was told to stop is broken off.
+    if (!signal.aborted) throw error
+  }
+  say('Stopping')
+}
+
+interface Run {
+  parts: AsyncDisposableStack
+  /** Gets the processes that are started. */
+  children: Child[]
+  announce: (saved: SavedCredentials, directory: string) => void
+  signal: AbortSignal
+}
+
+/** Starts everything, and returns when the signal aborts. */
+async function run({ parts, children, announce, signal }: Run): Promise<void> {
   const port = readPort(process.env.PORT)
   const host = process.env.HOST ?? '127.0.0.1'
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
   const directory = resolve(process.env.ISOBOT_DATA_DIR ?? '.isobot')
-  await assertPortIsFree(port, host)
   await mkdir(directory, { recursive: true })
+  const isFree = await untilFormerStartGone(directory, signal)
+  await assertPortIsFree(port, host)
+  const record = isFree ? await recordStart(directory) : undefined
+  parts.defer(() => record?.remove())
 
-  await using parts = new AsyncDisposableStack()
-  const databaseUrl = await startDatabase(directory, parts)
+  const databaseUrl = await startDatabase(directory, parts, signal)
+  signal.throwIfAborted()
   await migrate(databaseUrl)
-
   const credentials = await openCredentials(directory)
   const workspaceId = await administrator(databaseUrl, credentials)
+  signal.throwIfAborted()
+
   const environment = {
     LOG_LEVEL: 'warn',
     ...process.env,
@@ -46,25 +80,27 @@ export async function start(say = console.log, announce = sayWelcome): Promise<v
     HOST: host,
     ISOBOT_BASE_URL: baseUrl,
   }
-  const children = await Promise.all([
-    startOwn('api', join('api', 'main.ts'), environment, parts),
-    startOwn('worker', join('worker', 'main.ts'), environment, parts),
-  ])
-  const ended = Promise.race(children.map(untilEnded))
+  // The last one stops first: for what requests under way wait for, the worker is still there.
+  for (const name of ['worker', 'api']) {
+    children.push(await startOwn(name, join(name, 'main.ts'), environment, parts))
+  }
+  await record?.add(children.map(({ pid }) => pid))
+  parts.defer(() => record?.stopping())
 
   const ready = (async () => {
     const nearUrl = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`
-    await untilReady(`${nearUrl}/readyz`)
-    const example = await deployExample(nearUrl, { ...credentials, workspaceId })
+    await untilReady(`${nearUrl}/readyz`, signal)
+    const example = await deployExample(nearUrl, { ...credentials, workspaceId, signal })
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
     announce(saved, directory)
     // Where the pages of the console are not built yet, the first who asks for them has them built.
-    await fetch(`${nearUrl}/console`).catch(() => undefined)
+    await fetch(`${nearUrl}/console`, { signal }).catch(() => undefined)
   })()
+  const ended = Promise.race(children.map(untilEnded))
+  const stopped = untilAborted(signal)
   // Whichever comes first: it runs, something of it failed, or nobody wants it any more.
   await Promise.race([ready, ended, stopped])
   await Promise.race([ended, stopped])
-  say('Stopping')
 }
 
 function sayWelcome(saved: SavedCredentials, directory: string): void {
@@ -106,15 +142,20 @@ async function untilEnded({ name, exited }: Child): Promise<never> {
   throw new Error(`The ${name} process ended (${signal ?? `exit code ${code}`}); its own words stand above`)
 }
 
-/** Resolves at the first signal; a second one ends this process, and the children with it. */
-async function untilStopped(): Promise<void> {
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
-async function untilReady(url: string): Promise<void> {
+/** A closed terminal, or a reader that is gone, must not end this process before it has ended the others. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+async function untilReady(url: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + 60_000
   while (Date.now() < deadline) {
-    const response = await fetch(url).catch(() => undefined)
+    signal.throwIfAborted()
+    const response = await fetch(url, { signal }).catch(() => undefined)
     if (response?.ok) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -1,11 +1,13 @@
-import { once } from 'node:events'
 import { ConfigError, readConfig, type Config } from './config.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { untilParentGone } from './parent.ts'
+import { findAncestry, untilLauncherGone } from './process/launchers.ts'
 import { secretsOf } from './telemetry-settings.ts'
 import { startTracing } from './tracing.ts'
 
 const lingerMilliseconds = 1000
+/** npm and the terminal both pass on one Ctrl-C, and a terminal that closes says so more than once. */
+const sameMilliseconds = 1000
 
 /**
  * The life of a process: read the configuration, open, wait for a signal, close, end. A second signal ends it at once.
@@ -27,7 +29,6 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   // From the start on: what is told to stop while it opens ends opening, and then stops in order.
   const asked = untilAsked(config.hasParent).then((reason) => {
     log.info({ reason }, 'Stopping')
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
     return setTimeout(() => {
       log.error('Not everything ended in time')
       process.exit(1)
@@ -56,15 +57,20 @@ export function keepInspectorShut(): void {
   process.on('SIGUSR1', () => {})
 }
 
-async function untilAsked(hasParent: boolean): Promise<string> {
-  const done = new AbortController()
-  const signalled = (['SIGTERM', 'SIGINT'] as const).map(async (signal) => {
-    await once(process, signal, done)
-    return signal
-  })
-  const orphaned = hasParent ? [untilParentGone().then(() => 'the parent is gone')] : []
-  const reason = await Promise.race([...signalled, ...orphaned])
-  done.abort()
-  await Promise.allSettled(signalled)
-  return reason
+/** Resolves with the reason to stop. A person's second signal ends the process from then on. */
+function untilAsked(hasParent: boolean): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let askedAt: number | undefined
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      askedAt ??= Date.now()
+      if (signal !== 'SIGHUP' && Date.now() - askedAt > sameMilliseconds) process.exit(1)
+      resolve(signal)
+    })
+  }
+  if (hasParent) void untilParentGone().then(() => resolve('the parent is gone'))
+  void findAncestry()
+    .then(untilLauncherGone)
+    .then(() => resolve('npm is gone'))
+  return promise
 }

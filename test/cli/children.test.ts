@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startChild, type Child } from '../../cli/children.ts'
-import { findProcess } from '../../cli/processes.ts'
+import { findProcess } from '#shared/process/find-process.ts'
 
 const patience = { timeout: 20_000, interval: 20 }
 const parentModule = JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../shared/parent.ts')).href)

@@ -34,7 +34,8 @@ export interface CommandOptions {
   asOldNode?: boolean
 }
 
-const pretendOldNode = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.0.0'}})`
+/** The flag's value has Node believe that it is an old one. */
+export const pretendOldNode = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'18.0.0'}})`
 
 /** The command line as people use it: the real launcher in a process of its own, with settings of its own. */
 export interface CommandLine extends AsyncDisposable {

@@ -9,7 +9,7 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../cli/embedded-postgres.ts'
 import { postgresFiles } from '../../cli/postgres-files.ts'
-import { findProcess } from '../../cli/processes.ts'
+import { findProcess } from '#shared/process/find-process.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 

@@ -7,6 +7,8 @@ const run = promisify(execFile)
 export interface RunningProcess {
   readonly pid: number
   readonly parent: number
+  /** The process group: processes that a shell, npm or a supervisor started together have one in common. */
+  readonly group: number
   readonly commandLine: string
 }
 
@@ -26,14 +28,14 @@ async function fromProc(pid: number): Promise<RunningProcess | undefined> {
     readFile(`/proc/${pid}/cmdline`, 'utf8'),
   ])
   // The second field is the program's name in parentheses, and may contain anything.
-  const [state, parent] = statistics.slice(statistics.lastIndexOf(')') + 2).split(' ')
+  const [state, parent, group] = statistics.slice(statistics.lastIndexOf(')') + 2).split(' ')
   // A zombie has ended; only its parent has not asked how.
   if (state === 'Z') return undefined
-  return { pid, parent: Number(parent), commandLine: commandLine.replaceAll('\0', ' ').trim() }
+  return { pid, parent: Number(parent), group: Number(group), commandLine: commandLine.replaceAll('\0', ' ').trim() }
 }
 
 async function fromPs(pid: number): Promise<RunningProcess | undefined> {
-  const { stdout } = await run('ps', ['-o', 'ppid=', '-o', 'command=', '-p', String(pid)])
-  const [, parent, commandLine] = /^\s*(\d+)\s+(.*)$/m.exec(stdout) ?? []
-  return commandLine === undefined ? undefined : { pid, parent: Number(parent), commandLine }
+  const { stdout } = await run('ps', ['-o', 'ppid=', '-o', 'pgid=', '-o', 'command=', '-p', String(pid)])
+  const [, parent, group, commandLine] = /^\s*(\d+)\s+(\d+)\s+(.*)$/m.exec(stdout) ?? []
+  return commandLine === undefined ? undefined : { pid, parent: Number(parent), group: Number(group), commandLine }
 }
