@@ -18,7 +18,7 @@ import { findInvitation } from '#shared/store/invitations.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
 import { decryptInstallation, listInstallations, type Installation } from '#shared/store/installations.ts'
 import type { TokenRow } from '#shared/store/tables.ts'
-import { encryptionKeyOf, verifyUserKey } from '#shared/user-keys.ts'
+import { verifyUserKey } from '#shared/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
@@ -53,8 +53,8 @@ async function chatUser(
 ): Promise<ChatUser> {
   const key = single(headers['x-user-key'])
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
-  const knownId = await verifyUserKey(encryptionKeyOf(installation, config.secret), key)
-  return { kind: 'user', installation, knownId }
+  const verified = await verifyUserKey(installation, config.secret, key)
+  return { kind: 'user', installation, knownId: verified.knownUserId, key: verified }
 }
 
 /** Who holds an invitation: with a personal token, that account; else the one that was made with the invitation. */

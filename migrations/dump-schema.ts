@@ -32,6 +32,13 @@ const query = `
   select indexdef || ';', tablename || ' ' || indexname from pg_indexes
   where schemaname = 'public' and tablename not like 'knex%'
     and indexname not in (select conname from pg_constraint)
+  union all
+  select rtrim(pg_get_functiondef(pg_proc.oid), E'\\n ') || ';', ' ' || proname from pg_proc
+  where pronamespace = 'public'::regnamespace and proname not like 'bullmq%'
+  union all
+  select pg_get_triggerdef(pg_trigger.oid) || ';', relname || ' ' || tgname
+  from pg_trigger join pg_class on pg_class.oid = tgrelid
+  where relnamespace = 'public'::regnamespace and not tgisinternal
   order by relname`
 
 async function dump(): Promise<string> {

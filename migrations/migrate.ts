@@ -17,7 +17,9 @@ import * as failedEvents from './010_failed_events.ts'
 import * as straightLine from './012_straight_line.ts'
 import * as administration from './013_administration.ts'
 import * as activity from './014_activity.ts'
+import * as boundKeys from './015_bound_keys.ts'
 import * as invitations from './016_invitations.ts'
+import * as separateIds from './035_separate_ids.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -34,7 +36,9 @@ export const migrations: Record<string, Knex.Migration> = {
   '012_straight_line': straightLine,
   '013_administration': administration,
   '014_activity': activity,
+  '015_bound_keys': boundKeys,
   '016_invitations': invitations,
+  '035_separate_ids': separateIds,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1,5 +1,13 @@
 -- What the migrations make; written by `npm run schema`, compared by `npm run check`.
 
+CREATE OR REPLACE FUNCTION public.refuse_external_id()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        raise exception 'the external id % has the shape of an internal one', new.foreign_id using errcode = 'check_violation';
+      end $function$;
+
 create table accounts (
   id text not null,
   name text not null,
@@ -132,6 +140,8 @@ CREATE INDEX conversations_by_bot ON public.conversations USING btree (bot_id, c
 CREATE INDEX conversations_by_owner ON public.conversations USING btree (owner_id, created_at DESC, id DESC);
 
 CREATE INDEX conversations_by_tags ON public.conversations USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
+
+CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.conversations FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
 create table disabled_code (
   bot_id text not null,
@@ -446,6 +456,7 @@ create table users (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   properties jsonb not null default '{}'::jsonb,
+  keys_since timestamp(3) with time zone,
   constraint users_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint users_bot_id_id_key UNIQUE (bot_id, id),
   constraint users_bot_id_installation_id_fkey FOREIGN KEY (bot_id, installation_id) REFERENCES installations(bot_id, id) ON DELETE CASCADE,
@@ -454,6 +465,8 @@ create table users (
   constraint users_properties_size CHECK ((pg_column_size(properties) <= 400000)) NOT VALID,
   constraint users_tags_size CHECK ((pg_column_size(tags) <= 400000)) NOT VALID
 );
+
+CREATE TRIGGER refuse_external_id BEFORE INSERT ON public.users FOR EACH ROW WHEN ((new.foreign_id ~ '^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$'::text)) EXECUTE FUNCTION refuse_external_id();
 
 CREATE INDEX users_by_bot ON public.users USING btree (bot_id, created_at DESC, id DESC);
 

@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts'
+import type { UserKey } from './models/user-key.ts'
 import type { Installation } from './store/installations.ts'
 import { roles, type Role } from './store/tables.ts'
 
@@ -20,6 +21,8 @@ export interface ChatUser {
   installation: Installation
   /** The id in the key: what the client knows the user by. There may be no such user (any more). */
   knownId: string
+  /** What the key says, by which the user is found. */
+  key: UserKey
 }
 
 /** A bot: its code in the sandbox, or a program with a token over HTTP. */

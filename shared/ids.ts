@@ -41,6 +41,17 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${ulid()}`
 }
 
+/** Ids that chat clients meet: a Crockford ULID after one of these is ours. */
+const ourShape = /^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+
+/**
+ * Whether an id could be one that the platform made, for instance `user_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. Nobody may choose
+ * such a one: it would be taken for somebody else's.
+ */
+export function hasOurShape(id: string): boolean {
+  return ourShape.test(id)
+}
+
 /** What every id comes after that was made since a moment, and none that was made before. */
 export function idsSince(prefix: IdPrefix, milliseconds: number): string {
   return `${prefix}_${encodeTime(milliseconds)}`

@@ -16,6 +16,16 @@ export function sharedEncryptionKey(secret: string, installationId: string): str
   return derive(secret, `shared encryption key of ${installationId}`).toString('base64url')
 }
 
+/**
+ * What proves, in a chat user's key, that the platform made the key for that user. Whoever knows the shared encryption
+ * key can sign keys, but not this.
+ *
+ * @param secret the platform's own secret
+ */
+export function userBinding(secret: string, installationId: string, userId: string): string {
+  return derive(secret, `binding of a key to ${userId} of ${installationId}`).toString('base64url')
+}
+
 const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
 
 /**

@@ -1,6 +1,7 @@
 import knex from 'knex'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { newId } from '#shared/ids.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
 import type { Role } from '#shared/store/tables.ts'
 import { migrate, migrations } from '../migrations/migrate.ts'
@@ -103,4 +104,56 @@ test('the administrator is made once, and a changed token replaces the one befor
   expect(await db('tokens')).toHaveLength(1)
   await Promise.all(tokens.map((token) => ensureAdministrator(db, token)))
   expect(await db('tokens')).toHaveLength(1)
+})
+
+test('of users and conversations that are there, those with another’s id lose it, and keys keep to whom they were made for', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  try {
+    const separating = ['015_bound_keys', '035_separate_ids'].map((name) => migrations[name]!)
+    for (const migration of separating.toReversed()) await migration.down?.(other)
+    await other('workspaces').insert({ id: 'w', name: 'w' })
+    await other('bots').insert({ id: 'b', workspace_id: 'w', name: 'b' })
+    const installation = { bot_id: 'b', integration: 'chat', has_webhook: false }
+    await other('installations').insert(
+      ['here', 'there'].map((id) => ({ ...installation, id, alias: id, webhook_id: id })),
+    )
+    const [victim, group, late] = [newId('user'), newId('conv'), newId('user')]
+    const place = { bot_id: 'b', installation_id: 'here' }
+    const created_at = new Date('2026-01-01T00:00:00Z')
+    await other('users').insert([
+      { ...place, id: victim },
+      { ...place, id: 'shadow', foreign_id: victim, tags: { fid: victim }, created_at },
+      { ...place, id: 'elsewhere', installation_id: 'there', foreign_id: victim, created_at },
+      { ...place, id: 'named', foreign_id: 'bob', tags: { fid: 'bob' }, created_at },
+      { ...place, id: 'signed', foreign_id: 'eve', created_at },
+      // Nobody has the id any more: this is who connected again with the key of a deleted user.
+      { ...place, id: 'again', foreign_id: late, created_at },
+    ])
+    await other('conversations').insert([
+      { ...place, id: group, channel: 'channel' },
+      { ...place, id: 'shadow', channel: 'channel', foreign_id: group },
+      { ...place, id: 'named', channel: 'channel', foreign_id: 'talk' },
+    ])
+    const before = Date.now()
+    for (const migration of separating) await migration.up(other)
+
+    const users = await other('users').orderBy('id')
+    const named = Object.fromEntries(users.map((row) => [row.id, row.foreign_id]))
+    expect(named).toEqual({ [victim]: null, shadow: null, elsewhere: victim, named: 'bob', signed: 'eve', again: late })
+    const since = Object.fromEntries(users.map((row) => [row.id, row.keys_since]))
+    expect(since).toMatchObject({ named: created_at, shadow: created_at, signed: null, again: null })
+    expect(since[victim]!.getTime()).toBeGreaterThan(before - 60_000)
+    const conversations = await other('conversations').orderBy('id')
+    expect(Object.fromEntries(conversations.map((row) => [row.id, row.foreign_id]))).toEqual({
+      [group]: null,
+      shadow: null,
+      named: 'talk',
+    })
+    // Those that keep such an id can still be changed.
+    await other('users').where({ id: 'again' }).update({ name: 'Late' })
+  } finally {
+    await other.destroy()
+    await own.drop()
+  }
 })

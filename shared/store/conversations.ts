@@ -1,8 +1,9 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { ChatSignal } from '../models/signal.ts'
+import type { UserKey } from '../models/user-key.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { knownConversation, knownUser } from './known-ids.ts'
+import { keyBindings, keyHolder, knownConversation, knownUser } from './known-ids.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
 
 export interface NewConversation {
@@ -41,44 +42,35 @@ export interface MetConversation extends ConversationRow {
   participant_id: string | null
 }
 
-/** Finds a conversation by the id that a client of the installation knows: the foreign id if there is one, else ours. */
+/** Finds a conversation by the id that a client of the installation knows: ours if there is one, else an external id. */
 export async function findKnownConversation(
   db: Database,
-  where: { installationId: string; knownConversationId: string; knownUserId: string },
+  { key, ...where }: { installationId: string; knownConversationId: string; key: UserKey },
 ): Promise<MetConversation | undefined> {
   const [row] = await query<MetConversation>(
     db,
     `select conversations.*, (
        select user_id from participants
-       where conversation_id = conversations.id and user_id = (select ${knownUser})
+       where conversation_id = conversations.id and user_id = (select ${keyHolder})
      ) as participant_id
      from conversations
      where id = (select ${knownConversation})`,
-    where,
+    { ...where, ...keyBindings(key) },
   )
   return row
-}
-
-/** Finds a conversation by its foreign id alone. */
-export async function findForeignConversation(
-  db: Database,
-  installationId: string,
-  foreignId: string,
-): Promise<ConversationRow | undefined> {
-  return db('conversations').where({ installation_id: installationId, foreign_id: foreignId }).first()
 }
 
 /** Whether a user takes part in a conversation, and the foreign id of that conversation. */
 export async function findParticipation(
   db: Database,
-  where: { installationId: string; conversationId: string; knownUserId: string },
+  { key, ...where }: { installationId: string; conversationId: string; key: UserKey },
 ): Promise<{ foreign_id: string | null } | undefined> {
   const [row] = await query<{ foreign_id: string | null }>(
     db,
     `select foreign_id from conversations join participants on conversation_id = conversations.id
      where installation_id = :installationId and conversations.id = :conversationId
-       and user_id = (select ${knownUser})`,
-    where,
+       and user_id = (select ${keyHolder})`,
+    { ...where, ...keyBindings(key) },
   )
   return row
 }

@@ -3,7 +3,7 @@ import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
 import type { NewEffect } from './effects.ts'
-import { ownId } from './known-ids.ts'
+import { holderOf, keyBindings, ownId } from './known-ids.ts'
 import {
   deliveryMailbox,
   insertIncomingMessage,
@@ -128,19 +128,28 @@ const takePlaces = `
 
 const storedColumns = `placed.entry as sequence, placed.at as clock, placed.has_webhook`
 
+/** Whose key each given message came with, and in which conversation it belongs. */
+const author = holderOf({
+  installation: 'given.installation_id',
+  known: 'given.known_user_id',
+  id: 'given.holder_id',
+  name: 'given.holder_name',
+  issuedAt: 'given.key_issued_at',
+})
+const place = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
+
 async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Promise<StoredMessage[]> {
   return query<StoredMessage>(
     db,
     `with known as materialized (
-       select given.*, ${ownId('users', { installation: 'given.installation_id', known: 'given.known_user_id' })} as user_id,
-         ${ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })} as conversation_id
+       select given.*, ${author} as user_id, ${place} as conversation_id
        from rows from (jsonb_to_recordset(:messages) as (
          id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb,
-         installation_id text, known_user_id text, known_conversation_id text,
-         event_id text, event_type text, integration text
+         installation_id text, known_user_id text, holder_id text, holder_name text, key_issued_at timestamptz,
+         known_conversation_id text, event_id text, event_type text, integration text
        )) with ordinality as given (
-         id, bot_id, type, payload, metadata, tags, installation_id, known_user_id, known_conversation_id,
-         event_id, event_type, integration, place
+         id, bot_id, type, payload, metadata, tags, installation_id, known_user_id, holder_id, holder_name,
+         key_issued_at, known_conversation_id, event_id, event_type, integration, place
        )
      ), said as (
        select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, event_id, event_type,
@@ -163,15 +172,21 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
      select message.*, ${storedColumns} from message join placed on message_id = message.id`,
     {
       messages: JSON.stringify(
-        messages.map((message) => ({
-          ...columnsOf(message),
-          installation_id: message.installationId,
-          known_user_id: message.knownUserId,
-          known_conversation_id: message.knownConversationId,
-          event_id: message.event.id,
-          event_type: message.event.type,
-          integration: message.event.integration,
-        })),
+        messages.map((message) => {
+          const { knownUserId, holderId, holderName, keyIssuedAt } = keyBindings(message)
+          return {
+            ...columnsOf(message),
+            installation_id: message.installationId,
+            known_user_id: knownUserId,
+            holder_id: holderId,
+            holder_name: holderName,
+            key_issued_at: keyIssuedAt,
+            known_conversation_id: message.knownConversationId,
+            event_id: message.event.id,
+            event_type: message.event.type,
+            integration: message.event.integration,
+          }
+        }),
       ),
     },
   )

@@ -1,6 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { MessageContent } from '../models/payload.ts'
 import type { ChatSignal } from '../models/signal.ts'
+import type { UserKey } from '../models/user-key.ts'
 import {
   changeAndRecord,
   entryColumns,
@@ -12,7 +13,7 @@ import {
 } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
-import { knownConversation, knownUser } from './known-ids.ts'
+import { keyBindings, keyHolder, knownConversation } from './known-ids.ts'
 import type { MessageRow } from './tables.ts'
 
 export interface NewMessage extends MessageContent {
@@ -27,10 +28,9 @@ export interface NewMessage extends MessageContent {
 export type StoredMessage = MessageRow & EntryColumns
 
 /** A chat user's message: stored only when the user takes part in the conversation. */
-export interface NewIncomingMessage extends NewMessage {
+export interface NewIncomingMessage extends NewMessage, UserKey {
   installationId: string
-  /** The user and the conversation by the ids that the installation's clients know them by. */
-  knownUserId: string
+  /** The conversation by the id that the installation's clients know it by. */
   knownConversationId: string
   /** The event that the bot has to handle because of the message. */
   event: { id: string; type: string; integration: string }
@@ -43,7 +43,7 @@ export async function insertIncomingMessage(
 ): Promise<StoredMessage | undefined> {
   const [row] = await query<StoredMessage>(
     db,
-    `with author as (select ${knownUser} as id), conversation as (
+    `with author as (select ${keyHolder} as id), conversation as (
        ${nextEntry}
        where id = (select ${knownConversation}) and bot_id = :botId
          and exists (
@@ -63,7 +63,7 @@ export async function insertIncomingMessage(
     {
       ...messageBindings(message),
       installationId: message.installationId,
-      knownUserId: message.knownUserId,
+      ...keyBindings(message),
       knownConversationId: message.knownConversationId,
       eventId: message.event.id,
       eventType: message.event.type,
@@ -160,17 +160,17 @@ export async function findMessage(db: Database, botId: string, id: string): Prom
   return db('messages').where({ bot_id: botId, id }).first()
 }
 
-/** A message of an installation, and whether the user that clients know by an id has written it. */
+/** A message of an installation, and whether the user whose key it is has written it. */
 export async function findAuthoredMessage(
   db: Database,
-  where: { installationId: string; id: string; knownUserId: string },
+  { key, ...where }: { installationId: string; id: string; key: UserKey },
 ): Promise<(MessageRow & { is_author: boolean }) | undefined> {
   const [row] = await query<MessageRow & { is_author: boolean }>(
     db,
-    `select messages.*, user_id is not distinct from (select ${knownUser}) as is_author
+    `select messages.*, user_id is not distinct from (select ${keyHolder}) as is_author
      from messages join conversations on conversations.id = conversation_id
      where messages.id = :id and installation_id = :installationId`,
-    where,
+    { ...where, ...keyBindings(key) },
   )
   return row
 }

@@ -193,6 +193,8 @@ export interface UserRow {
   tags: Record<string, string>
   /** What the bot and its integrations know together. */
   properties: Record<string, string>
+  /** Keys that name no user are this one's if they are not older; null when their age does not matter. */
+  keys_since: Date | null
   created_at: Date
   updated_at: Date
 }

@@ -1,5 +1,6 @@
 import { query, type Database } from './database.ts'
-import { knownUser } from './known-ids.ts'
+import type { UserKey } from '../models/user-key.ts'
+import { keyBindings, keyHolder, knownUser } from './known-ids.ts'
 import type { UserRow } from './tables.ts'
 
 export interface UserFields {
@@ -15,9 +16,11 @@ export interface NewUser extends UserFields {
   foreignId?: string
   tags?: Record<string, string>
   properties?: Record<string, string>
+  /** Whether keys that name no user and are older than this one are not this user's (`keys_since`). */
+  refusesOlderKeys?: boolean
 }
 
-/** Stores a user. Undefined when the installation has one with that foreign id. */
+/** Stores a user. Undefined when the installation has one with that foreign id, or there is one with that id. */
 export async function insertUser(db: Database, user: NewUser): Promise<UserRow | undefined> {
   const [row] = await db('users')
     .insert({
@@ -30,8 +33,9 @@ export async function insertUser(db: Database, user: NewUser): Promise<UserRow |
       profile: user.profile ?? null,
       tags: user.tags ?? {},
       properties: user.properties ?? {},
+      ...(user.refusesOlderKeys && { keys_since: db.fn.now(3) }),
     })
-    .onConflict(['installation_id', 'foreign_id'])
+    .onConflict()
     .ignore()
     .returning('*')
   return row
@@ -41,7 +45,16 @@ export async function findUser(db: Database, botId: string, id: string): Promise
   return db('users').where({ bot_id: botId, id }).first()
 }
 
-/** Finds a user by the id that a client of the installation knows: the foreign id if there is such a one, else ours. */
+/** Finds the user whose key it is. */
+export async function findKeyHolder(db: Database, installationId: string, key: UserKey): Promise<UserRow | undefined> {
+  const [row] = await query<UserRow>(db, `select * from users where id = (select ${keyHolder})`, {
+    installationId,
+    ...keyBindings(key),
+  })
+  return row
+}
+
+/** Finds a user by the id that a client of the installation knows: ours if there is such a one, else an external id. */
 export async function findKnownUser(
   db: Database,
   installationId: string,

@@ -3,7 +3,7 @@ import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../operation.ts'
 import { insertConversation } from '../../store/conversations.ts'
-import { foreignId, presentUser } from './known.ts'
+import { assertForeignId, foreignId, presentUser } from './known.ts'
 
 /** The one channel of the chat integration. */
 export const chatChannel = 'channel'
@@ -21,6 +21,7 @@ export const createConversation = operation({
 
   async handle(context, { id }) {
     const { db, caller } = context
+    if (id !== undefined) assertForeignId(id)
     const { id: ownerId } = await presentUser(context)
     const row = await insertConversation(db, {
       id: newId('conv'),

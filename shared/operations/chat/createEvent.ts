@@ -35,7 +35,7 @@ export const createEvent = operation({
       payload,
     }
     const row = await context.waiting.admit(db, event.botId, () => insertChatEvent(db, event))
-    if (!row) throw notParticipating()
+    if (!row) throw await notParticipating(context)
     const created = toChatEvent(row, { conversationId, userId: caller.knownId })
     await tellListeners(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
     await wakeWorker(context, 'event', conversation.id, conversation.bot_id)

@@ -26,19 +26,19 @@ export const createMessage = operation({
 
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context
-    const { installation, knownId } = caller
+    const { installation, knownId, key } = caller
     const incoming = {
       id: newId('msg'),
       botId: installation.bot_id,
       installationId: installation.id,
       knownConversationId: conversationId,
-      knownUserId: knownId,
+      ...key,
       ...toContent(payload),
       ...(metadata && { metadata }),
       event: { id: newId('evt'), type: messageCreated, integration: installation.integration },
     }
     const row = await context.waiting.admit(db, incoming.botId, () => storeIncoming(db, incoming))
-    if (!row) throw notParticipating()
+    if (!row) throw await notParticipating(context)
     const created = toMessage(row, { conversationId, userId: knownId })
     // Should a reply overtake the user's own signal, listeners see the gap and look (`sequence`).
     await Promise.all([

@@ -4,8 +4,8 @@ import { chatConfigurationOf } from '../../models/chat-configuration.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
 import { insertUser } from '../../store/users.ts'
-import { encryptionKeyOf, signUserKey } from '../../user-keys.ts'
-import { foreignId } from './known.ts'
+import { bindingTo, encryptionKeyOf, signUserKey } from '../../user-keys.ts'
+import { assertForeignId, foreignId } from './known.ts'
 
 export const createUser = operation({
   name: 'createUser',
@@ -32,16 +32,18 @@ export const createUser = operation({
           'sign { id } with it (a JSON Web Token, HS256), send that as x-user-key, and call POST /users/get-or-create',
       )
     }
+    if (id !== undefined) assertForeignId(id)
     const row = await insertUser(db, {
       id: newId('user'),
       botId: installation.bot_id,
       installationId: installation.id,
-      ...(id && { foreignId: id, tags: { fid: id } }),
+      ...(id && { foreignId: id, tags: { fid: id }, refusesOlderKeys: true }),
       ...fields,
     })
     if (!row) throw new ApiError('AlreadyExists', `There is a user '${id}' already: use its key, or another id`)
     const created = toUser(row)
-    const key = await signUserKey(encryptionKeyOf(installation, config.secret), created.id)
+    const binding = bindingTo(installation, config.secret, row.id)
+    const key = await signUserKey(encryptionKeyOf(installation, config.secret), created.id, binding)
     return { user: created, key }
   },
 })

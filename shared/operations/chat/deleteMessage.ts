@@ -2,6 +2,7 @@ import { tellListeners } from '../../after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../operation.ts'
 import { deleteMessage as deleteMessageRow, findAuthoredMessage } from '../../store/messages.ts'
+import { presentUser } from './known.ts'
 
 export const deleteMessage = operation({
   name: 'deleteMessage',
@@ -15,10 +16,13 @@ export const deleteMessage = operation({
 
   async handle(context, { id }) {
     const { db, caller } = context
-    const { installation, knownId } = caller
-    const message = await findAuthoredMessage(db, { installationId: installation.id, id, knownUserId: knownId })
+    const { installation, knownId, key } = caller
+    const message = await findAuthoredMessage(db, { installationId: installation.id, id, key })
     if (!message) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
-    if (!message.is_author) throw new ApiError('Forbidden', 'Only who has written a message may delete it')
+    if (!message.is_author) {
+      await presentUser(context)
+      throw new ApiError('Forbidden', 'Only the author of a message may delete it')
+    }
     const data = { id, conversationId: message.conversation_id, userId: knownId }
     const signal = { type: 'message_deleted', data } as const
     const entry = await deleteMessageRow(db, { botId: installation.bot_id, id }, signal)

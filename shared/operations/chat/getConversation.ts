@@ -21,7 +21,7 @@ export const getConversation = operation({
   async handle(context, { id }) {
     const row = await meetConversation(context, id)
     if (!row) throw new ApiError('ResourceNotFound', `There is no conversation '${id}'`)
-    if (!row.participant_id) throw notParticipating()
+    if (!row.participant_id) throw await notParticipating(context)
     return { conversation: toConversation(row, id) }
   },
 })

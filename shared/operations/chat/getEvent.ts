@@ -16,16 +16,17 @@ export const getEvent = operation({
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
 
-  async handle({ db, caller }, { id }) {
+  async handle(context, { id }) {
+    const { db, caller } = context
     const botId = caller.installation.bot_id
     const row = await findEvent(db, botId, id)
     if (row?.type !== chatCustom || !row.conversation_id || !row.user_id) {
       throw new ApiError('ResourceNotFound', `There is no event '${id}'`)
     }
     const { conversation_id: conversationId, user_id: authorId } = row
-    const where = { installationId: caller.installation.id, conversationId, knownUserId: caller.knownId }
+    const where = { installationId: caller.installation.id, conversationId, key: caller.key }
     const participation = await findParticipation(db, where)
-    if (!participation) throw notParticipating()
+    if (!participation) throw await notParticipating(context)
     const known = await knownUserIds(db, [authorId])
     return {
       event: toChatEvent(row, {

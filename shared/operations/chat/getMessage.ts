@@ -16,14 +16,15 @@ export const getMessage = operation({
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['message'], properties: { message } },
 
-  async handle({ db, caller }, { id }) {
+  async handle(context, { id }) {
+    const { db, caller } = context
     const botId = caller.installation.bot_id
     const row = await findMessage(db, botId, id)
     if (!row) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
     const { conversation_id: conversationId, user_id: authorId } = row
-    const where = { installationId: caller.installation.id, conversationId, knownUserId: caller.knownId }
+    const where = { installationId: caller.installation.id, conversationId, key: caller.key }
     const participation = await findParticipation(db, where)
-    if (!participation) throw notParticipating()
+    if (!participation) throw await notParticipating(context)
     const known = await knownUserIds(db, [authorId])
     return {
       message: toMessage(row, {

@@ -2,12 +2,9 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../operation.ts'
-import { compile, describeErrors } from '../../schema.ts'
-import { findForeignConversation, insertConversation } from '../../store/conversations.ts'
+import { insertConversation } from '../../store/conversations.ts'
 import { chatChannel } from './createConversation.ts'
-import { foreignId, presentUser } from './known.ts'
-
-const isForeignId = compile(foreignId, 'body')
+import { assertForeignId, foreignId, meetConversation, presentUser } from './known.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',
@@ -29,11 +26,8 @@ export const getOrCreateConversation = operation({
     const { db, caller } = context
     const { id: ownerId } = await presentUser(context)
     const { installation } = caller
-    const existing = await findForeignConversation(db, installation.id, id)
-    if (!existing) {
-      const wanted: unknown = id
-      if (!isForeignId(wanted)) throw new ApiError('InvalidPayload', `id ${describeErrors(isForeignId)}`)
-    }
+    const existing = await meetConversation(context, id)
+    if (!existing) assertForeignId(id)
     const row =
       existing ??
       (await insertConversation(db, {
@@ -45,7 +39,7 @@ export const getOrCreateConversation = operation({
         channel: chatChannel,
         tags: { owner: ownerId },
       })) ??
-      (await findForeignConversation(db, installation.id, id))
+      (await meetConversation(context, id))
     if (row?.owner_id !== ownerId) {
       throw new ApiError('Forbidden', `The conversation '${id}' belongs to another user: choose another id`)
     }

@@ -1,12 +1,8 @@
-import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../operation.ts'
-import { compile, describeErrors } from '../../schema.ts'
-import { findKnownUser, insertUser, updateUser } from '../../store/users.ts'
-import { foreignId } from './known.ts'
-
-const isForeignId = compile(foreignId, 'body')
+import { findKeyHolder, insertUser, updateUser } from '../../store/users.ts'
+import { assertForeignId, noSuchUser } from './known.ts'
 
 export const getOrCreateUser = operation({
   name: 'getOrCreateUser',
@@ -19,23 +15,23 @@ export const getOrCreateUser = operation({
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
 
   async handle({ db, caller }, fields) {
-    const { installation, knownId } = caller
-    const existing = await findKnownUser(db, installation.id, knownId)
+    const { installation, knownId, key } = caller
+    const existing = await findKeyHolder(db, installation.id, key)
     const updated = existing && (await updateUser(db, installation.bot_id, existing.id, fields))
     if (updated) return { user: toUser(updated, knownId) }
-    const id: unknown = knownId
-    if (!isForeignId(id)) {
-      throw new ApiError('InvalidPayload', `The id in the key cannot be a user's: ${describeErrors(isForeignId)}`)
-    }
+    // A key that names its user makes that one anew, under its former id: nobody else can.
+    const { boundUserId } = key
+    const isNamed = boundUserId !== knownId
+    if (isNamed) assertForeignId(knownId, 'The id in the key')
     const row =
       (await insertUser(db, {
-        id: newId('user'),
+        id: boundUserId ?? newId('user'),
         botId: installation.bot_id,
         installationId: installation.id,
-        foreignId: knownId,
+        ...(isNamed && { foreignId: knownId, refusesOlderKeys: boundUserId !== undefined }),
         ...fields,
-      })) ?? (await findKnownUser(db, installation.id, knownId))
-    if (!row) throw new ApiError('ResourceNotFound', `The user '${knownId}' was deleted just now: try again`)
+      })) ?? (await findKeyHolder(db, installation.id, key))
+    if (!row) throw noSuchUser(caller)
     return { user: toUser(row, knownId) }
   },
 })

@@ -1,9 +1,11 @@
 import type { ChatUser } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
+import { hasOurShape } from '../../ids.ts'
+import { compile, describeErrors } from '../../schema.ts'
 import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
 import type { ConversationRow, UserRow } from '../../store/tables.ts'
-import { findKnownUser } from '../../store/users.ts'
+import { findKeyHolder } from '../../store/users.ts'
 
 /** The rule for ids that a client chooses, of users and of conversations alike. */
 export const foreignId = {
@@ -11,8 +13,27 @@ export const foreignId = {
   minLength: 1,
   maxLength: 70,
   pattern: '^[a-zA-Z0-9_\\-/\\\\]*$',
-  description: 'An id of your own choice: up to 70 letters, digits, _, -, / and \\.',
+  description:
+    'An id of your own choice: up to 70 letters, digits, _, -, / and \\, but none that looks like one of ours (user_01J…).',
 } as const
+
+const isForeignId = compile(foreignId, 'body')
+
+/**
+ * Checks an id that a client chooses. One of our shape would be taken for somebody else's.
+ *
+ * @param name what the client calls it
+ * @throws ApiError `InvalidPayload`
+ */
+export function assertForeignId(id: string, name = 'id'): void {
+  const chosen: unknown = id
+  if (!isForeignId(chosen)) throw new ApiError('InvalidPayload', `${name} ${describeErrors(isForeignId)}`)
+  if (!hasOurShape(id)) return
+  throw new ApiError(
+    'InvalidPayload',
+    `${name} must not look like an id that the platform makes ('${id}'): choose another`,
+  )
+}
 
 /** The input that names a user in a conversation, in the path or with the user in the body. */
 export const participantInput = {
@@ -29,13 +50,16 @@ type ChatContext = Context & { caller: ChatUser }
  * @throws ApiError `ResourceNotFound` when the key is valid and there is no such user (any more)
  */
 export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
-  const user = await findKnownUser(db, caller.installation.id, caller.knownId)
+  const user = await findKeyHolder(db, caller.installation.id, caller.key)
   if (user) return user
   throw noSuchUser(caller)
 }
 
 export function noSuchUser({ knownId }: ChatUser): ApiError {
-  return new ApiError('ResourceNotFound', `The key is valid, but there is no user '${knownId}' (any more)`)
+  return new ApiError(
+    'ResourceNotFound',
+    `User not found: the key is valid, but its user '${knownId}' is not there (any more)`,
+  )
 }
 
 /** A conversation by the id the client knows it by; undefined when the installation has none. */
@@ -46,7 +70,7 @@ export async function meetConversation(
   return findKnownConversation(db, {
     installationId: caller.installation.id,
     knownConversationId: knownId,
-    knownUserId: caller.knownId,
+    key: caller.key,
   })
 }
 
@@ -59,7 +83,7 @@ export async function joinedConversation(
   knownId: string,
 ): Promise<MetConversation & { participant_id: string }> {
   const conversation = await meetConversation(context, knownId)
-  if (!conversation?.participant_id) throw notParticipating()
+  if (!conversation?.participant_id) throw await notParticipating(context)
   return { ...conversation, participant_id: conversation.participant_id }
 }
 
@@ -71,6 +95,7 @@ export async function ownConversation(context: ChatContext, knownId: string): Pr
   const conversation = await meetConversation(context, knownId)
   if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${knownId}'`)
   if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
+  if (!conversation.participant_id) await presentUser(context)
   throw new ApiError('Forbidden', 'This is for the owner of the conversation')
 }
 
@@ -78,7 +103,13 @@ export function noSuchParticipant(knownId: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no user '${knownId}' in this conversation`)
 }
 
-/** One answer for both cases, so that it does not tell which conversations exist. */
-export function notParticipating(): ApiError {
-  return new ApiError('Forbidden', 'You take no part in this conversation')
+/**
+ * Why the caller does not get at a conversation. One answer whether it exists or not, so that it does not tell; another
+ * only when the caller is gone.
+ *
+ * @throws ApiError `ResourceNotFound` when there is no such user (any more)
+ */
+export async function notParticipating(context: ChatContext): Promise<ApiError> {
+  await presentUser(context)
+  return new ApiError('Forbidden', 'You are not a participant of this conversation')
 }

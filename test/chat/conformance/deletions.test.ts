@@ -19,7 +19,7 @@ describe('a user who was deleted', () => {
   })
 
   test('takes part no more, and what was said stays', async () => {
-    expect(essence(await scene.guest.say('talk', 'still'))).toEqual(refusal(403, 'Forbidden'))
+    expect(essence(await scene.guest.say('talk', 'still'))).toEqual(refusal(404, 'ResourceNotFound'))
     const { participants } = (await scene.ask('owner', 'listParticipants', { conversationId: 'talk' })).body
     expect(participants.map(({ id }: { id: string }) => id)).toEqual(['owner'])
     expect((await scene.owner.heard('talk')).map(({ text }) => text)).toEqual(['hello', 'hello yourself'])
@@ -28,6 +28,13 @@ describe('a user who was deleted', () => {
   test('leaves an id that is free again', async () => {
     const answer = await scene.ask('nobody', 'createUser', { id: 'guest' })
     expect(answer).toMatchObject({ status: 201, body: { user: { id: 'guest' } } })
+  })
+
+  test('leaves a key that is of no use to the next user of the id, and good for nobody', async () => {
+    await scene.ask('nobody', 'createUser', { id: 'guest' })
+    for (const operation of ['getUser', 'getOrCreateUser', 'deleteUser', 'createConversation'] as const) {
+      expect(essence(await scene.ask('guest', operation))).toEqual(refusal(404, 'ResourceNotFound'))
+    }
   })
 
   test('leaves a key that creates the user anew, who takes part in nothing', async () => {

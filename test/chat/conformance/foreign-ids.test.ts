@@ -117,13 +117,15 @@ describe('our own ids are taken wherever foreign ids are', () => {
     })
   })
 
-  test('except by getOrCreateConversation, for which they are names like others', async () => {
-    const created = await scene.ask('stranger', 'getOrCreateConversation', { id: scene.talk })
-    expect(created).toMatchObject({ status: 201, body: { conversation: { id: scene.talk } } })
-    expect(await ownId(platform, 'conversations', scene.bot, scene.talk)).not.toBe(scene.talk)
-    // From now on the name means the conversation that was named so.
-    expect((await scene.ask('stranger', 'getConversation', { id: scene.talk })).status).toBe(200)
-    expect((await scene.ask('owner', 'getConversation', { id: scene.talk })).status).toBe(403)
+  test('and by getOrCreateConversation, which gives the owner what there is and nobody anything new', async () => {
+    const { talk } = scene
+    const got = await scene.ask('owner', 'getOrCreateConversation', { id: talk })
+    expect(got).toMatchObject({ status: 201, body: { conversation: { id: talk } } })
+    expect(essence(await scene.ask('stranger', 'getOrCreateConversation', { id: talk }))).toEqual(
+      refusal(403, 'Forbidden'),
+    )
+    expect(await ownId(platform, 'conversations', scene.bot, 'talk')).toBe(talk)
+    expect((await scene.ask('owner', 'listConversations')).body.conversations).toHaveLength(1)
   })
 })
 

@@ -64,12 +64,15 @@ test.each<[OperationName, Person, Arguments | ((scene: Scene) => Arguments), Ref
   ['getOrCreateConversation', 'owner', illegal, 'InvalidPayload'],
   ['getConversation', 'owner', { id: 'none' }, 'ResourceNotFound'],
   ['getConversation', 'stranger', { id: 'talk' }, 'Forbidden'],
-  ['getConversation', 'gone', { id: 'talk' }, 'Forbidden'],
+  ['getConversation', 'gone', { id: 'talk' }, 'ResourceNotFound'],
+  ['deleteConversation', 'gone', { id: 'talk' }, 'ResourceNotFound'],
+  ['getOrCreateConversation', 'gone', { id: 'new' }, 'ResourceNotFound'],
   ['deleteConversation', 'owner', { id: 'none' }, 'ResourceNotFound'],
   ['deleteConversation', 'guest', { id: 'talk' }, 'Forbidden'],
   ['deleteConversation', 'stranger', { id: 'talk' }, 'Forbidden'],
   ['listMessages', 'owner', none, 'Forbidden'],
   ['listMessages', 'stranger', inTalk, 'Forbidden'],
+  ['listMessages', 'gone', inTalk, 'ResourceNotFound'],
   ['addParticipant', 'owner', { ...none, userId: 'guest' }, 'ResourceNotFound'],
   ['addParticipant', 'guest', { ...inTalk, userId: 'stranger' }, 'Forbidden'],
   ['addParticipant', 'stranger', { ...inTalk, userId: 'stranger' }, 'Forbidden'],
@@ -87,16 +90,21 @@ test.each<[OperationName, Person, Arguments | ((scene: Scene) => Arguments), Ref
   ['listParticipants', 'stranger', inTalk, 'Forbidden'],
   ['createMessage', 'owner', { ...none, payload }, 'Forbidden'],
   ['createMessage', 'stranger', { ...inTalk, payload }, 'Forbidden'],
+  ['createMessage', 'gone', { ...inTalk, payload }, 'ResourceNotFound'],
   ['getMessage', 'owner', { id: 'none' }, 'ResourceNotFound'],
   ['getMessage', 'stranger', message, 'Forbidden'],
+  ['getMessage', 'gone', message, 'ResourceNotFound'],
   ['deleteMessage', 'owner', { id: 'none' }, 'ResourceNotFound'],
   ['deleteMessage', 'owner', message, 'Forbidden'],
   ['deleteMessage', 'stranger', message, 'Forbidden'],
+  ['deleteMessage', 'gone', message, 'ResourceNotFound'],
   ['deleteMessage', 'owner', ({ botMessage }) => ({ id: botMessage }), 'Forbidden'],
   ['createEvent', 'owner', { ...none, payload }, 'Forbidden'],
   ['createEvent', 'stranger', { ...inTalk, payload }, 'Forbidden'],
+  ['createEvent', 'gone', { ...inTalk, payload }, 'ResourceNotFound'],
   ['getEvent', 'owner', { id: 'none' }, 'ResourceNotFound'],
   ['getEvent', 'stranger', ({ event }) => ({ id: event }), 'Forbidden'],
+  ['getEvent', 'gone', ({ event }) => ({ id: event }), 'ResourceNotFound'],
 ])('%s as %s with %j is refused as %s', async (operation, person, given, type) => {
   const resolved = typeof given === 'function' ? given(scene) : given
   expect(await attempt(operation, scene.key(person), resolved)).toEqual(refused(type))
@@ -111,7 +119,7 @@ test('getOrCreateUser with a key whose id is no legal one is refused as InvalidP
 test.each<[Person, string, Refusal]>([
   ['owner', 'none', 'Forbidden'],
   ['stranger', 'talk', 'Forbidden'],
-  ['gone', 'talk', 'Forbidden'],
+  ['gone', 'talk', 'ResourceNotFound'],
   ['nobody', 'talk', 'Unauthorized'],
 ])('listenConversation as %s to %s is refused as %s', async (person, id, type) => {
   const key = scene.key(person)
