@@ -10,7 +10,9 @@ const rendererFiles = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist
 
 /** What the page is made of, and where it is. The renderer's package holds more than it needs. */
 const files = new Map([
+  ['accessibility.js', ownFiles],
   ['page.js', ownFiles],
+  ['page.css', ownFiles],
   ['swagger-ui-bundle.js', rendererFiles],
   ['swagger-ui.css', rendererFiles],
   ['favicon-32x32.png', rendererFiles],

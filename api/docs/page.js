@@ -1,3 +1,5 @@
+import { keepAccessible } from './accessibility.js'
+
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const followTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', followTheme)
@@ -5,6 +7,16 @@ followTheme()
 
 const response = await fetch('/openapi.json')
 const api = await response.json()
+
+/** Replaces parts of the renderer's page. */
+const replacements = ({ React: { createElement } }) => ({
+  wrapComponents: {
+    // A link within the button that opens an operation cannot be reached.
+    DeepLink: () => (props) => createElement('span', null, props.text),
+    // There is one server, the one that the page came from: nothing is to be chosen.
+    ServersContainer: () => () => null,
+  },
+})
 
 globalThis.SwaggerUIBundle({
   domNode: document.querySelector('#api'),
@@ -17,4 +29,7 @@ globalThis.SwaggerUIBundle({
   filter: true,
   tryItOutEnabled: true,
   validatorUrl: null,
+  plugins: [replacements],
 })
+
+keepAccessible(document.querySelector('#api'))

@@ -59,14 +59,14 @@ export function Shell({ children }: { children: ComponentChildren }): JSX.Elemen
                 </a>
               ))}
           </nav>
-          <footer>
+          <div class="sidebar-end">
             <a href="/docs" target="_blank" rel="noreferrer">
               <Icon name="book" />
               API reference
             </a>
             <Account />
             <ThemeChoice />
-          </footer>
+          </div>
         </div>
       </header>
       <main id="content" tabIndex={-1}>

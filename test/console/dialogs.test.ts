@@ -32,7 +32,7 @@ async function open(section: string): Promise<void> {
 
 /** The token that a dialog shows this once. */
 async function tokenIn(shown: Locator): Promise<string> {
-  const text = (await button('Copy token', shown).textContent()) ?? ''
+  const text = (await shown.getByRole('button', { name: 'Copy token' }).locator('code').textContent()) ?? ''
   await button('Done', shown).click()
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   return text

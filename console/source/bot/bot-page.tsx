@@ -45,7 +45,7 @@ export function BotPage({ id, segments }: { id: string; segments: string[] }): J
 
   if (bot.error instanceof Failure && bot.error.status === 404) {
     return (
-      <Empty title="The workspace has no such bot">
+      <Empty title="The workspace has no such bot" isPage>
         <a class="button" href={to('bots')}>
           Go to the bots
         </a>

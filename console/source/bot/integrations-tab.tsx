@@ -33,7 +33,8 @@ export function IntegrationsTab({ bot }: TabProps): JSX.Element {
             {installations.length < 2 && (
               <Empty title="No further integration">
                 <p>
-                  Deploy one with the command line, and install it with <code>updateBot</code>:{' '}
+                  Upload one with <code>createIntegration</code> of the Admin API, and install it with{' '}
+                  <code>updateBot</code>: both are in the{' '}
                   <a href="/docs" target="_blank" rel="noreferrer">
                     API reference
                   </a>

@@ -156,9 +156,9 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
   const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
   return (
     <section class="difference" aria-label="Difference">
-      <h3>
+      <h2>
         {older ? <code>{older.hash.slice(0, 7)}</code> : 'nothing'} → <code>{newer?.hash.slice(0, 7)}</code>
-      </h3>
+      </h2>
       <Loaded of={sources}>{() => null}</Loaded>
       <div class="editor" ref={place}>
         {!isReady && <Skeleton lines={8} />}

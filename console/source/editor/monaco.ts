@@ -34,7 +34,10 @@ monaco.editor.defineTheme('isobot-light', {
   rules: [],
   colors: {
     'editor.background': '#ffffff',
-    'editorLineNumber.foreground': '#9aa5a0',
+    'editorLineNumber.foreground': '#66736d',
+    // Pale enough for the text before it.
+    'diffEditor.removedLineBackground': '#ff00001c',
+    'diffEditor.removedTextBackground': '#ff00001c',
     'editor.lineHighlightBackground': '#f4f7f5',
     'editor.lineHighlightBorder': '#00000000',
   },
@@ -45,7 +48,8 @@ monaco.editor.defineTheme('isobot-dark', {
   rules: [],
   colors: {
     'editor.background': '#141a18',
-    'editorLineNumber.foreground': '#5f6d67',
+    'editorLineNumber.foreground': '#8b9993',
+    'diffEditor.removedTextBackground': '#ff000026',
     'editor.lineHighlightBackground': '#1a2220',
     'editor.lineHighlightBorder': '#00000000',
   },
@@ -64,6 +68,7 @@ export const looks = {
   // A number of an order is no colour.
   colorDecorators: false,
   stickyScroll: { enabled: false },
+  renderFinalNewline: 'on',
   padding: { top: 12, bottom: 12 },
   fixedOverflowWidgets: true,
   scrollbar: { alwaysConsumeMouseWheel: false },

@@ -11,9 +11,9 @@ export function openDifference(element: HTMLElement, before: string, after: stri
     useInlineViewWhenSpaceIsLimited: true,
     hideUnchangedRegions: { enabled: true },
     renderOverviewRuler: false,
-    originalAriaLabel: 'Before',
-    modifiedAriaLabel: 'After',
   })
+  keepName(editor.getOriginalEditor(), 'Before')
+  keepName(editor.getModifiedEditor(), 'After')
   editor.setModel({ original, modified })
   return {
     dispose() {
@@ -22,4 +22,13 @@ export function openDifference(element: HTMLElement, before: string, after: stri
       modified.dispose()
     },
   }
+}
+
+/** Names one side for screen readers, again and again: each change of the options around it takes its name away. */
+function keepName(side: monaco.editor.ICodeEditor, name: string): void {
+  const setName = () => {
+    if (side.getOption(monaco.editor.EditorOption.ariaLabel) !== name) side.updateOptions({ ariaLabel: name })
+  }
+  side.onDidChangeConfiguration(setName)
+  setName()
 }

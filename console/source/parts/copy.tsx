@@ -14,7 +14,8 @@ export function Copy({ text, shown = text, label }: { text: string; shown?: stri
     setTimeout(() => setIsCopied(false), 1500)
   }
   return (
-    <button type="button" class="copy" title={`${label}: ${text}`} aria-label={`Copy ${label}`} onClick={copy}>
+    <button type="button" class="copy" title={`${label}: ${text}`} onClick={copy}>
+      <span class="visually-hidden">Copy {label}</span>
       <code>{shown}</code>
       <Icon name={isCopied ? 'check' : 'copy'} />
     </button>

@@ -44,12 +44,20 @@ export function Skeleton({ lines }: { lines: number }): JSX.Element {
   )
 }
 
+interface EmptyProps {
+  icon?: IconName
+  title: string
+  /** Whether it is all that the page has, and so its title. */
+  isPage?: boolean
+  children?: ComponentChildren
+}
+
 /** Says that there is nothing, and what would bring something. */
-export function Empty(props: { icon?: IconName; title: string; children?: ComponentChildren }): JSX.Element {
+export function Empty(props: EmptyProps): JSX.Element {
   return (
     <div class="empty">
       <Icon name={props.icon ?? 'empty'} />
-      <h3>{props.title}</h3>
+      {props.isPage ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
       {props.children && <div>{props.children}</div>}
     </div>
   )

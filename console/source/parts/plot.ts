@@ -36,7 +36,8 @@ export function createPlot(element: HTMLElement, options: PlotOptions, data: UPl
     {
       width: options.width,
       height: options.height,
-      padding: [10, 8, 0, 0],
+      // At the right, half of the label of a time that is at the edge.
+      padding: [10, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: !isBars, size: 7 }, drag: { x: false, y: false } },
       scales: {

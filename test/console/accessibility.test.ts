@@ -1,0 +1,245 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { AxeResults, NodeResult } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChatter } from '../chatter.ts'
+import { installCode } from '../install-code.ts'
+import { createMember } from '../members.ts'
+import { endedEvents } from '../outcomes.ts'
+import type { DeployedBot, Platform } from '../platform.ts'
+import { installing, openConsole, patience } from './open-console.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let browser: Browser
+let page: Page
+let bot: DeployedBot
+let axe: string
+
+const schemes = ['light', 'dark'] as const
+const sizes = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+] as const
+
+beforeAll(async () => {
+  ;({ platform, browser, page } = await openConsole(parts))
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  bot = await createUsedBot()
+  await signIn(page, platform.token)
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.goto(`${platform.url}/console`)
+  await page.getByLabel('Personal token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Bots' }).waitFor()
+}
+
+/** Opens an address of the console, and waits until what it shows is loaded. */
+async function open(path: string): Promise<void> {
+  await page.setViewportSize(sizes[0])
+  await page.goto(`${platform.url}/console${path}`)
+  await page.locator('h1').waitFor()
+  await expect.poll(() => page.locator('.skeleton').count(), patience).toBe(0)
+}
+
+/** Ends what moves and fades: on its way, a colour has less contrast than where it goes. */
+const settle = 'new Promise(requestAnimationFrame).then(() => document.getAnimations().forEach((one) => one.finish()))'
+
+/** What axe finds wrong with what the browser shows now: in both schemes, on a desk and on a phone. */
+async function violations(page: Page): Promise<string[]> {
+  const found = new Set<string>()
+  await page.evaluate(axe)
+  for (const size of sizes) {
+    await page.setViewportSize(size)
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.evaluate(settle)
+      const results = await page.evaluate<AxeResults>(`axe.run({ resultTypes: ['violations'] })`)
+      for (const { id, nodes } of results.violations) {
+        const [{ target, any, all, none }] = nodes as [NodeResult]
+        const why = [...any, ...all, ...none][0]?.message
+        found.add(`${id}: ${nodes.length} such as ${target.join(' ')}: ${why} (${colorScheme}, ${size.width} px)`)
+      }
+    }
+  }
+  return [...found]
+}
+
+const code = (word: string) => `export const hooks = {
+  async afterIncomingMessage({ event, client, logger }) {
+    logger.debug('asked', event.preview)
+    logger.info('${word}')
+    logger.warn('a line that is longer than a phone is wide, so that it goes on in a second one and in a third one')
+    logger.error(new Error('logged'))
+    if (event.preview.startsWith('fail')) throw new Error(event.preview)
+    const options = [{ label: 'Yes', value: 'yes' }, { label: 'No', value: 'no' }]
+    await client.createMessage({ conversationId: event.conversationId, type: 'choice', payload: { text: '${word}', options } })
+  },
+}
+`
+
+const failingToRegister = `export async function register() { throw new Error('not today') }`
+
+/** A bot of which every tab has something to show. */
+async function createUsedBot(): Promise<DeployedBot> {
+  const bot = await platform.createBot(code('first'))
+  await installCode(platform, bot.id, failingToRegister)
+  const secrets = { API_KEY: 'secret' }
+  await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { name: 'parrot', code: code('second'), secrets })
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  const texts = ['hello', 'fail 1', 'fail 2', 'fail 3', 'fail 4', 'fail 5', 'fail 6']
+  for (const text of texts) await chatter.say(conversationId, text)
+  await endedEvents(platform, bot.id, texts.length)
+  return bot
+}
+
+test('who signs in for the first time: no violations', async () => {
+  const { authorization } = await createMember(platform, 'owner')
+  const another = await browser.newContext()
+  const view = await another.newPage()
+  await view.goto(`${platform.url}/console`)
+  await view.getByLabel('Personal token').fill('of nobody')
+  await view.getByRole('button', { name: 'Sign in' }).click()
+  await view.getByText('No account has this token').waitFor()
+  expect(await violations(view)).toEqual([])
+  await signIn(view, authorization.replace('Bearer ', ''))
+  await view.getByRole('heading', { name: 'No bot yet' }).waitFor()
+  expect(await violations(view)).toEqual([])
+  await another.close()
+})
+
+/** What there is to see: an address below that of the console, and what to do there. */
+const views: Record<string, { path: () => string; show?: () => Promise<unknown> }> = {
+  'the list of bots': { path: () => '' },
+  'the menu of a phone': {
+    path: () => '',
+    async show() {
+      await page.setViewportSize(sizes[1])
+      await button('Menu').click()
+    },
+  },
+  'the queue': { path: () => '/queue' },
+  'the members': { path: () => '/members' },
+  'the tokens': { path: () => '/tokens' },
+  'the audit log': { path: () => '/audit' },
+  'an address that is no page': { path: () => '/nothing' },
+  'a bot’s figures': { path: () => `/bots/${bot.id}`, show: () => page.locator('canvas').nth(1).waitFor() },
+  'a bot’s events': { path: () => `/bots/${bot.id}/events` },
+  'events that no filter leaves': { path: () => `/bots/${bot.id}/events?text=nothing-is-like-this` },
+  'an event that failed': {
+    path: () => `/bots/${bot.id}/events?status=failed`,
+    async show() {
+      await page.locator('[data-row]').first().click()
+      await page.getByText('Where the time went').waitFor()
+    },
+  },
+  'a bot’s log': { path: () => `/bots/${bot.id}/logs`, show: () => page.getByText('logged').first().waitFor() },
+  'a bot’s errors': { path: () => `/bots/${bot.id}/errors`, show: () => button('Replay all 6').waitFor() },
+  'a bot’s code': { path: () => `/bots/${bot.id}/code`, show: () => page.locator('.view-line').first().waitFor() },
+  'a bot’s versions, and what one changed': {
+    path: () => `/bots/${bot.id}/versions`,
+    async show() {
+      await page.getByRole('list', { name: 'Versions' }).getByRole('link').nth(1).click()
+      await page.locator('.line-insert').first().waitFor()
+    },
+  },
+  'a bot’s integrations': { path: () => `/bots/${bot.id}/integrations` },
+  'a bot’s settings': { path: () => `/bots/${bot.id}/settings` },
+  'a bot that is not there': { path: () => '/bots/bot_nothing' },
+  'a chat with buttons': {
+    path: () => `/bots/${bot.id}`,
+    async show() {
+      await button('Chat').click()
+      await page.getByLabel('Message', { exact: true }).fill('hello')
+      await page.getByLabel('Message', { exact: true }).press('Enter')
+      await button('Yes').waitFor()
+    },
+  },
+}
+
+test.for(Object.keys(views))('%s: no violations', async (name) => {
+  const { path, show } = views[name]!
+  await open(path())
+  await show?.()
+  expect(await violations(page)).toEqual([])
+})
+
+const dialogs: Record<string, { path: () => string; show: () => Promise<unknown> }> = {
+  'New bot': { path: () => '', show: () => button('New bot').click() },
+  'New token': { path: () => '/tokens', show: () => button('New token').click() },
+  'The new token': {
+    path: () => '/tokens',
+    async show() {
+      await button('New token').click()
+      await page.getByLabel('What it is for').fill('to be looked at')
+      await button('Create').click()
+      await page.getByRole('button', { name: 'Copy token' }).waitFor()
+    },
+  },
+  'Add a member': { path: () => '/members', show: () => button('Add a member').click() },
+  'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },
+  'Replay all': { path: () => `/bots/${bot.id}/errors`, show: () => button('Replay all 6').click() },
+  'Delete parrot': { path: () => `/bots/${bot.id}/settings`, show: () => button('Delete').click() },
+}
+
+test.for(Object.keys(dialogs))('the dialog “%s”: no violations', async (name) => {
+  const { path, show } = dialogs[name]!
+  await open(path())
+  await show()
+  await page.getByRole('dialog', { name }).waitFor()
+  expect(await violations(page)).toEqual([])
+})
+
+test('the API reference with an operation of each kind open: no violations', { timeout: 180_000 }, async () => {
+  await page.goto(`${platform.url}/docs`)
+  for (const name of [
+    'Chat-chatCreateUser',
+    'Runtime-runtimeDeleteUser',
+    'Admin-adminGetBot',
+    'Admin-adminUpdateAccount',
+  ]) {
+    await page.locator(`#operations-${name} .opblock-summary-control`).press('Enter')
+    await page.locator(`#operations-${name} .responses-wrapper`).waitFor()
+  }
+  // Operations that are closed look alike but for their method: some are enough.
+  await page.evaluate(
+    `[...document.querySelectorAll('.opblock:not(.is-open)')].slice(12).forEach((one) => one.remove())`,
+  )
+  expect(await violations(page)).toEqual([])
+})
+
+test('on a phone, the levels of a log’s lines stand below one another, and each line’s words directly below it', async () => {
+  await open(`/bots/${bot.id}/logs`)
+  await page.setViewportSize(sizes[1])
+  await page.locator('.log-lines .words').first().waitFor()
+  const [levels, gaps] = await page.evaluate<[number[], number[]]>(`[
+    [...document.querySelectorAll('.log-lines .level')].map((level) => level.getBoundingClientRect().left),
+    [...document.querySelectorAll('.log-lines li')].map((line) =>
+      line.querySelector('.words').getBoundingClientRect().top - line.querySelector('time').getBoundingClientRect().bottom),
+  ]`)
+  expect(new Set(levels).size).toBe(1)
+  expect(Math.max(...gaps)).toBeLessThan(4)
+})
+
+test('charts have their colours also where motion is reduced', async () => {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await open(`/bots/${bot.id}`)
+  const colours = () =>
+    page.evaluate<string[]>(`(() => {
+      const canvas = document.querySelector('canvas')
+      if (!canvas) return []
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+      const seen = new Set()
+      for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join())
+      return [...seen]
+    })()`)
+  // The bars of what was handled, and of what failed: --chart-accent and --chart-bad.
+  await expect.poll(colours, patience).toEqual(expect.arrayContaining(['21,148,132', '216,71,76']))
+})
