@@ -4,8 +4,11 @@ import type { Context } from './context.ts'
 import { newId } from './ids.ts'
 import { nextTime } from './register-schedule.ts'
 import type { EventEnd, LogEntry } from './store/event-ends.ts'
+import type { Database } from './store/database.ts'
 import {
+  beginRegistrations,
   endRegistration,
+  insertRegistration,
   planRegistrations,
   takeScheduledRegistrations,
   type NewRegistration,
@@ -36,6 +39,27 @@ export function newRegistration(
     botId: installation.bot_id,
     installationId: installation.id,
     webhookUrl: integrationWebhookUrl(config, installation.webhook_id),
+  }
+}
+
+/**
+ * Has an integration register again wherever it is installed and switched on, as part of a transaction that changes its
+ * code.
+ *
+ * @returns wakes workers for it, to be called once that is committed
+ */
+export async function registerAgain(
+  context: Context,
+  transaction: Database,
+  integrationId: string,
+): Promise<() => Promise<void>> {
+  const installed = await beginRegistrations(transaction, integrationId)
+  for (const row of installed) await insertRegistration(transaction, newRegistration(context.config, row))
+  return async () => {
+    for (const { id, bot_id: botId, webhook_id: webhookId } of installed) {
+      await context.installations.changed(webhookId)
+      await wakeWorker(context, 'register', id, botId)
+    }
   }
 }
 

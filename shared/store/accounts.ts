@@ -66,6 +66,7 @@ export async function updateAccountFields(
   if (Object.keys(fields).length > 0) await db('accounts').where({ id }).update(fields)
 }
 
+/** Stores an account's token, whatever others it has: its first, or the one that the environment names. */
 export async function insertPersonalToken(
   db: Database,
   token: { id: string; hash: Buffer; accountId: string; note: string },
@@ -75,17 +76,6 @@ export async function insertPersonalToken(
     .returning(['id', 'note', 'created_at'])
   if (!row) throw new Error('The inserted token was not returned')
   return row
-}
-
-/** The tokens of a person, newest first. */
-export async function listPersonalTokens(db: Database, accountId: string): Promise<ShownToken[]> {
-  return db('tokens')
-    .where({ account_id: accountId })
-    .orderBy([
-      { column: 'created_at', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .select('id', 'note', 'created_at')
 }
 
 /** False when the person has no such token. */

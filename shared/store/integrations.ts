@@ -102,6 +102,11 @@ export async function lockIntegration(
     .first(...shown)
 }
 
+/** The hash of an integration's code. */
+export async function hashOfIntegration(db: Database, id: string): Promise<string | undefined> {
+  return (await db('integrations').where({ id }).first('hash'))?.hash
+}
+
 /** The integrations that a bot has installed. */
 export async function listInstalledIntegrations(
   db: Database,

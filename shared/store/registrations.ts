@@ -183,6 +183,38 @@ export async function insertRegistration(db: Database, registration: NewRegistra
   })
 }
 
+/**
+ * Has every installation of an integration register again that is switched on, because its code has changed. One whose
+ * registration waits already needs no other; one that is just being registered may run the former code.
+ *
+ * @returns the installations, for which events are to be stored
+ */
+export async function beginRegistrations(
+  transaction: Database,
+  integrationId: string,
+): Promise<Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]> {
+  // Whoever deletes a bot takes it and then its installations: in the same order nobody waits for ever.
+  await query(
+    transaction,
+    `select id from bots where id in (select bot_id from installations where integration_id = :integrationId)
+     order by id for key share`,
+    { integrationId },
+  )
+  return query(
+    transaction,
+    `update installations set status = 'registration_pending', status_reason = null
+     where integration_id = :integrationId and enabled
+       and status in ('registration_pending', 'registered', 'registration_failed')
+       and not exists (
+         select from events other
+         where other.mailbox = installations.id and other.status = 'pending' and other.type = 'register'
+           and other.started_at is null
+       )
+     returning id, bot_id, webhook_id`,
+    { integrationId },
+  )
+}
+
 /** The run of a registration that is about to end, and what comes of it. */
 export interface RegistrationEnd {
   eventId: string

@@ -1,28 +1,50 @@
+import { ApiError } from '../errors.ts'
 import { query, type Database } from './database.ts'
 import type { TokenRow } from './tables.ts'
 
-/** Whose a token is that is not a person's. */
-export type TokenOwner = { botId: string } | { integrationId: string }
+/** Whose a token is. */
+export type TokenOwner = { accountId: string } | { botId: string } | { integrationId: string }
 
 /** What the Admin API shows of a token. */
 export type ShownToken = Pick<TokenRow, 'id' | 'note' | 'created_at'>
 
+/** How many tokens an account, a bot or an integration may have. */
+export const maxTokens = 100
+
+/** @throws ApiError `LimitExceeded` when the owner has as many as it may, `ResourceNotFound` when it was just deleted */
 export async function insertToken(
   db: Database,
   token: { id: string; hash: Buffer; note: string },
   owner: TokenOwner,
 ): Promise<ShownToken> {
-  const [row] = await db('tokens')
-    .insert({ id: token.id, hash: token.hash, note: token.note, kind: kindOf(owner), ...columnsOf(owner) })
-    .returning(['id', 'note', 'created_at'])
-  if (!row) throw new Error('The inserted token was not returned')
-  return row
+  const { kind, table, column, id } = describeOwner(owner)
+  return db.transaction(async (transaction) => {
+    // One after another, so that no two count the same.
+    if (!(await transaction(table).where({ id }).forNoKeyUpdate().first('id'))) {
+      throw new ApiError('ResourceNotFound', `'${id}' was not found: it has just been deleted`)
+    }
+    const present = await transaction('tokens')
+      .where({ [column]: id })
+      .limit(maxTokens)
+      .pluck('id')
+    if (present.length >= maxTokens) {
+      throw new ApiError('LimitExceeded', `${owners[kind]} has at most ${maxTokens} tokens: delete one first`, {
+        metadata: { limit: maxTokens },
+      })
+    }
+    const [row] = await transaction('tokens')
+      .insert({ ...token, kind, [column]: id })
+      .returning(['id', 'note', 'created_at'])
+    if (!row) throw new Error('The inserted token was not returned')
+    return row
+  })
 }
 
-/** The tokens of a bot or of an integration, newest first. */
+/** An owner's tokens, newest first. */
 export async function listTokens(db: Database, owner: TokenOwner): Promise<ShownToken[]> {
+  const { column, id } = describeOwner(owner)
   return db('tokens')
-    .where(columnsOf(owner))
+    .where({ [column]: id })
     .orderBy([
       { column: 'created_at', order: 'desc' },
       { column: 'id', order: 'desc' },
@@ -48,10 +70,12 @@ export async function deleteToken(
   return rows.length === 1
 }
 
-function kindOf(owner: TokenOwner): 'bot' | 'integration' {
-  return 'botId' in owner ? 'bot' : 'integration'
-}
+const owners = { personal: 'An account', bot: 'A bot', integration: 'An integration' } as const
 
-function columnsOf(owner: TokenOwner) {
-  return 'botId' in owner ? { bot_id: owner.botId } : { integration_id: owner.integrationId }
+function describeOwner(owner: TokenOwner) {
+  if ('accountId' in owner) {
+    return { kind: 'personal', table: 'accounts', column: 'account_id', id: owner.accountId } as const
+  }
+  if ('botId' in owner) return { kind: 'bot', table: 'bots', column: 'bot_id', id: owner.botId } as const
+  return { kind: 'integration', table: 'integrations', column: 'integration_id', id: owner.integrationId } as const
 }

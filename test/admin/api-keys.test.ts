@@ -1,6 +1,8 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createMember } from '../members.ts'
+import { newId } from '#shared/ids.ts'
+import { storeIntegration } from '../install-integration.ts'
+import { addMember, createMember } from '../members.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 
 let platform: Platform
@@ -98,3 +100,66 @@ describe('an integration’s key', () => {
     expect(await statusAs(value, bot.id)).toBe(403)
   })
 })
+
+describe('the number of tokens is bounded', () => {
+  test.for(['bot', 'integration', 'account'] as const)(
+    'of each %s, also when they are asked for at once',
+    async (kind) => {
+      const owner = await createOwner(kind)
+      await owner.fill(98)
+      const results = await Promise.allSettled(Array.from({ length: 5 }, () => owner.create()))
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+      const refusals = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+      for (const refusal of refusals) {
+        expect(refusal).toMatchObject({
+          type: 'LimitExceeded',
+          code: 413,
+          message: expect.stringContaining('at most 100 tokens: delete one first'),
+          metadata: { limit: 100 },
+        })
+      }
+      const [first] = await owner.list()
+      await owner.remove(first!.id)
+      expect(await owner.create()).toHaveProperty('id')
+      // Others have their own hundred.
+      expect(await (await createOwner(kind)).create()).toHaveProperty('id')
+    },
+  )
+})
+
+/** Whose tokens are made, as the published client asks for them; `fill` stores many at once. */
+async function createOwner(kind: 'bot' | 'integration' | 'account') {
+  const { db } = platform.context
+  const fill =
+    (columns: object, present = 0) =>
+    async (wanted: number) => {
+      const missing = Array.from({ length: wanted - present }, () => newId('pat'))
+      await db('tokens').insert(missing.map((id) => ({ id, hash: Buffer.from(id), note: '', ...columns })))
+    }
+  if (kind === 'bot') {
+    const { id: botId } = await platform.createBot()
+    return {
+      fill: fill({ kind, bot_id: botId }),
+      create: () => client.createBotApiKey({ botId }),
+      list: async () => (await client.listBotApiKeys({ botId })).baks,
+      remove: (id: string) => client.deleteBotApiKey({ id }),
+    }
+  }
+  if (kind === 'integration') {
+    const integrationId = await storeIntegration(platform)
+    return {
+      fill: fill({ kind, integration_id: integrationId }),
+      create: () => client.createIntegrationApiKey({ integrationId }),
+      list: async () => (await client.listIntegrationApiKeys({ integrationId })).iaks,
+      remove: (id: string) => client.deleteIntegrationApiKey({ id }),
+    }
+  }
+  const { id, token } = await addMember(client, `${newId('account')}@example.com`, 'viewer')
+  const own = new Client({ apiUrl: platform.url, token, workspaceId: platform.workspaceId })
+  return {
+    fill: fill({ kind: 'personal', account_id: id }, 1),
+    create: async () => (await own.createPersonalAccessToken({ note: '' })).pat,
+    list: async () => (await own.listPersonalAccessTokens({})).pats,
+    remove: (tokenId: string) => own.deletePersonalAccessToken({ id: tokenId }),
+  }
+}

@@ -77,6 +77,35 @@ describe('an integration', () => {
     expect(better.shop).toMatchObject({ status: 'registered', statusReason: null, webhookId: installed.webhookId })
   })
 
+  test('is asked again wherever it is installed and switched on when its code changes, and not for the same code', async () => {
+    const integration = await shop.createIntegration()
+    const { id: integrationId } = integration
+    const bots = [await platform.createBot(), await platform.createBot(), await platform.createBot()]
+    for (const { id } of bots) await shop.install(id, { shop: { integrationId, configuration } })
+    const [first, second, switchedOff] = bots as [(typeof bots)[0], (typeof bots)[0], (typeof bots)[0]]
+    await shop.install(switchedOff.id, { shop: { enabled: false } })
+    const registrations = async () => {
+      const asked = await Promise.all(bots.map(({ id }) => shop.asked(id)))
+      return asked.map((types) => types.filter((type) => type === 'register').length)
+    }
+    expect(await registrations()).toEqual([1, 1, 1])
+
+    const failing = `export async function register() { throw new Error('the new code wants more') }`
+    await shop.client.updateIntegration({ id: integrationId, code: failing })
+    for (const { id } of [first, second]) {
+      const status = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.integrations.shop
+      await expect.poll(status, { timeout: 20_000 }).toMatchObject({
+        status: 'registration_failed',
+        statusReason: expect.stringContaining('the new code wants more'),
+      })
+    }
+    await shop.client.updateIntegration({ id: integrationId, code: failing })
+    await shop.client.updateIntegration({ id: integrationId, title: 'Only another title' })
+    expect(await registrations()).toEqual([2, 2, 1])
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${switchedOff.id}`)
+    expect(body.bot.integrations.shop).toMatchObject({ enabled: false, status: 'unregistered' })
+  })
+
   test('is asked again when something changes that it goes by, and only then', async () => {
     const { id: integrationId } = await shop.createIntegration()
     const { id } = await platform.createBot()

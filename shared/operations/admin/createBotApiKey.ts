@@ -12,7 +12,7 @@ export const createBotApiKey = operation({
   method: 'POST',
   path: '/v1/admin/bots/baks',
   access: 'developer',
-  errors: ['ResourceNotFound'],
+  errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['botId', 'note'],
   input: {
     type: 'object',

@@ -13,7 +13,7 @@ export const createIntegrationApiKey = operation({
   method: 'POST',
   path: '/v1/admin/integrations/iaks',
   access: 'developer',
-  errors: ['ResourceNotFound'],
+  errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['integrationId', 'note'],
   input: {
     type: 'object',

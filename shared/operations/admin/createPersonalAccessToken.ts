@@ -2,7 +2,7 @@ import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../operation.ts'
 import { hashToken } from '../../secrets.ts'
-import { insertPersonalToken } from '../../store/accounts.ts'
+import { insertToken } from '../../store/tokens.ts'
 
 export const createPersonalAccessToken = operation({
   name: 'createPersonalAccessToken',
@@ -10,6 +10,7 @@ export const createPersonalAccessToken = operation({
   method: 'POST',
   path: '/v1/admin/account/pats',
   access: 'account',
+  errors: ['LimitExceeded', 'ResourceNotFound'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -32,7 +33,7 @@ export const createPersonalAccessToken = operation({
 
   async handle({ db, caller }, { note }) {
     const value = newToken()
-    const token = { id: newId('pat'), hash: hashToken(value), accountId: caller.accountId, note }
-    return { pat: { ...toApiKey(await insertPersonalToken(db, token)), value } }
+    const token = { id: newId('pat'), hash: hashToken(value), note }
+    return { pat: { ...toApiKey(await insertToken(db, token, { accountId: caller.accountId })), value } }
   },
 })

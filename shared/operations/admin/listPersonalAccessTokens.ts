@@ -1,6 +1,6 @@
 import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../operation.ts'
-import { listPersonalTokens } from '../../store/accounts.ts'
+import { listTokens } from '../../store/tokens.ts'
 
 export const listPersonalAccessTokens = operation({
   name: 'listPersonalAccessTokens',
@@ -17,6 +17,6 @@ export const listPersonalAccessTokens = operation({
   },
 
   async handle({ db, caller }) {
-    return { pats: (await listPersonalTokens(db, caller.accountId)).map(toApiKey) }
+    return { pats: (await listTokens(db, { accountId: caller.accountId })).map(toApiKey) }
   },
 })

@@ -2,7 +2,13 @@ import { inspectCode } from '../../inspect-code.ts'
 import { integration } from '../../models/integration.ts'
 import { changeSecrets } from '../../named-secrets.ts'
 import { operation } from '../../operation.ts'
-import { findIntegration, lockIntegration, updateIntegrationFields } from '../../store/integrations.ts'
+import { registerAgain } from '../../registration.ts'
+import {
+  findIntegration,
+  hashOfIntegration,
+  lockIntegration,
+  updateIntegrationFields,
+} from '../../store/integrations.ts'
 import {
   changeDefinition,
   describeIntegration,
@@ -14,7 +20,8 @@ import {
 export const updateIntegration = operation({
   name: 'updateIntegration',
   description:
-    'Changes a version of an integration, for the bots that have it installed too. Maps are merged; null takes an entry away.',
+    'Changes a version of an integration, for the bots that have it installed too. Maps are merged; null takes an entry ' +
+    'away. Where it is installed, other code registers again: the bots’ installations tell how that went.',
   method: 'PUT',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
@@ -34,16 +41,19 @@ export const updateIntegration = operation({
     changeDefinition(present.definition, change, undefined)
     const inspected =
       code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
-    await db.transaction(async (transaction) => {
+    const follow = await db.transaction(async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
+      const isOther = inspected && inspected.hash !== (await hashOfIntegration(transaction, id))
       await updateIntegrationFields(transaction, caller.workspaceId, id, {
         definition: changeDefinition(row.definition, change, inspected),
         permissions,
         ...(secrets && { secrets: await changeSecrets(config.secret, row, secrets) }),
         ...(inspected && { code: toStoredCode(inspected) }),
       })
+      return isOther ? registerAgain(context, transaction, id) : undefined
     })
+    await follow?.()
     return { integration: await describeIntegration(context, id) }
   },
 })
