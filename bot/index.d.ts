@@ -1351,7 +1351,7 @@ declare global {
 
   /**
    * Requests something of the world outside. It reaches the hosts that were granted with `permissions.net`, and no others;
-   * an answer has come whole before its body can be read.
+   * the body of an answer is read while it comes.
    */
   function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
 

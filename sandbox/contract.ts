@@ -110,6 +110,12 @@ export interface CallTask {
   /** Whether there may be no such function. Then the result is `{}`. */
   optional?: boolean
   argument: JsonObject
+  /** A field of the argument that gets a method `stream`, which reads the run's source of that name. */
+  streamed?: {
+    field: string
+    /** Why the field's `body` is left out, for those who look for it all the same. */
+    refusal?: string
+  }
   /** Whether `client`, `logger` and `env` are added to the argument. */
   addsContext: boolean
   /** As an action's. */
@@ -137,6 +143,8 @@ export interface Run {
   host: Host
   /** Makes its requests to the world outside; without it, none can be made. */
   fetch?: HostFetch
+  /** What it may read in parts, by name. Each reading begins anew. */
+  sources?: Record<string, () => ByteSource>
   /** Told each line of its log at once; those that are dropped are not told. */
   onLog?: (line: LogLine) => void
 }
@@ -172,6 +180,8 @@ export interface FetchRequest {
   /** Text, or base64 where `isBase64` says so. */
   body?: string
   isBase64?: boolean
+  /** Whether the body of the answer may come in parts. */
+  streams?: boolean
 }
 
 export interface FetchAnswer {
@@ -194,8 +204,25 @@ export interface FetchFailure {
   message: string
 }
 
-/** How a bot reaches the world outside. It always resolves; the signal says that nobody waits for the answer any more. */
-export type HostFetch = (request: FetchRequest, signal: AbortSignal) => Promise<FetchAnswer | FetchFailure>
+/** An answer whose body comes in parts, as it arrives. */
+export interface FetchStream extends Omit<FetchAnswer, 'body' | 'isBase64'> {
+  parts: ByteSource
+}
+
+/**
+ * Bytes in chunks of any size, read no faster than they are asked for. It never rejects: a failure is its last item. Who
+ * wants no more of it calls `return`.
+ */
+export type ByteSource = AsyncIterable<Uint8Array | FetchFailure>
+
+/**
+ * How a bot reaches the world outside. It always resolves. The signal says that nobody waits any more for the answer, or
+ * for the rest of one that streams.
+ */
+export type HostFetch = (
+  request: FetchRequest,
+  signal: AbortSignal,
+) => Promise<FetchAnswer | FetchStream | FetchFailure>
 
 export interface LogLine {
   /** ISO 8601, as the sandbox process saw it. */

@@ -33,6 +33,8 @@ export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks:
       body: '',
     }),
     unfetch() {},
+    pull: () => false,
+    cancel: () => false,
     done: (result) => end(toInspection(result, bundle.kind ?? 'native', hooks)),
     fail: ({ reason, error, hook }: Failure) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
     interrupt: (reason) => end({ status: 'interrupted', reason }),

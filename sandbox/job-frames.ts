@@ -1,11 +1,14 @@
 import type { Channel } from './channel.ts'
 import type { LogLine } from './contract.ts'
-import type { Job } from './job.ts'
+import type { Job, Part } from './job.ts'
 import { toFailureReason, type FromProcess, type ToProcess } from './protocol.ts'
 import type { Rations } from './rations.ts'
 
 /** What a process says of a job. */
-type JobFrame = Extract<FromProcess, { type: 'call' | 'fetch' | 'unfetch' | 'log' | 'done' | 'failed' | 'interrupted' }>
+type JobFrame = Extract<
+  FromProcess,
+  { type: 'call' | 'fetch' | 'unfetch' | 'pull' | 'cancel' | 'log' | 'done' | 'failed' | 'interrupted' }
+>
 
 export interface JobFramesOptions {
   rations: Rations
@@ -42,6 +45,10 @@ export class JobFrames {
         if (!this.#options.rations.unfetch(job)) return false
         job.unfetch(frame.fetch)
         return true
+      case 'pull':
+        return job.pull(frame, (stream, part) => this.#sendPart(job, stream, part))
+      case 'cancel':
+        return job.cancel(frame.stream)
       case 'log':
         return frame.message.length <= lineCharacters && job.log(toLine(frame))
       case 'done':
@@ -87,6 +94,13 @@ export class JobFrames {
     if (isDead() || job.ended) return
     const fetched = await job.fetch(fetch, request)
     if (!isDead() && !job.ended) channel.send({ type: 'fetched', run: job.id, fetch, ...fetched })
+  }
+
+  #sendPart(job: Job, stream: string, part: Part): Promise<void> | undefined {
+    const { channel, isDead } = this.#options
+    if (isDead() || job.ended) return undefined
+    channel.send({ type: 'part', run: job.id, stream, ...part })
+    return channel.drained()
   }
 }
 

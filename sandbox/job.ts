@@ -19,11 +19,28 @@ export interface Job {
   fetch(fetch: string, request: string): Promise<FetchedTexts>
   /** Takes such a request back. */
   unfetch(fetch: string): void
+  /** Allows more parts of a stream, each of which is given to `send`. False when there is no such stream, or no room. */
+  pull(wanted: Wanted, send: SendPart): boolean
+  /** Ends a stream. False when there is none. */
+  cancel(stream: string): boolean
   /** `hooks` is the text of the frame. */
   done(result: string, state: string, cpuMilliseconds: number, hooks: string): void
   fail(failure: Failure, cpuMilliseconds: number, hooks?: string): void
   interrupt(reason: string, cpuMilliseconds: number): void
 }
+
+/** What a process wants of a stream: see the frame `pull`. */
+export interface Wanted {
+  stream: string
+  form: string
+  parts: number
+}
+
+/** A part of a stream, as it crosses: see the frame `part`. */
+export type Part = Pick<Extract<ToProcess, { type: 'part' }>, 'data' | 'isBase64' | 'isLast' | 'failure'>
+
+/** Sends a part of a stream; resolves when there is room for another one. */
+export type SendPart = (stream: string, part: Part) => Promise<void> | undefined
 
 /** What a request brought, as it crosses: see the frame `fetched`. */
 export interface FetchedTexts {

@@ -10,6 +10,13 @@ import type { GroupName } from './prelude/groups.ts'
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
+/** How many parts of a stream, and of how many bytes each, may be sent before its reader has taken them. */
+export const creditParts = 4
+export const partBytes = 64 * 1024
+
+/** How often a source of a run may be read from its beginning. */
+export const maxReadings = 16
+
 export type ToProcess =
   | Start
   /** `within` is the run that called this one, or empty; `hook` names the function that begins, or is empty. */
@@ -17,8 +24,13 @@ export type ToProcess =
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
   | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
-  /** `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. */
+  /**
+   * `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. Where it says `streams`, the body is
+   * the stream `fetch/<fetch>`.
+   */
   | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
+  /** Some more of a stream. `failure` is the JSON of a `FetchFailure`, or empty; it comes with the last part only. */
+  | { type: 'part'; run: string; stream: string; data: string; isBase64: 0 | 1; isLast: 0 | 1; failure: string }
   /** What the run waits for does not come: it is to end as interrupted. */
   | { type: 'interrupt'; run: string; reason: string }
   | { type: 'ping' }
@@ -55,6 +67,13 @@ const fields = {
   fetch: { run: 'string', fetch: 'string', request: 'string' },
   /** Nobody waits any more for what this request brings. */
   unfetch: { run: 'string', fetch: 'string' },
+  /**
+   * So many more parts of a stream may come: `creditParts` may be on their way at once. `form` is `text` where texts are
+   * preferred, else `bytes`; it is that of the first such frame.
+   */
+  pull: { run: 'string', stream: 'string', form: 'string', parts: 'number' },
+  /** Nobody reads this stream any more. */
+  cancel: { run: 'string', stream: 'string' },
   log: { run: 'string', level: 'string', message: 'string', timestamp: 'string' },
   /**
    * `hooks` is JSON, or empty: how many milliseconds the run took, and what was at work, as pairs of its name and the

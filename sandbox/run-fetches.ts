@@ -1,6 +1,17 @@
-import type { FetchAnswer, FetchFailure, FetchRequest, Json, Limits, LogLine, Run, SandboxLog } from './contract.ts'
+import type {
+  FetchAnswer,
+  FetchFailure,
+  FetchRequest,
+  FetchStream,
+  Json,
+  Limits,
+  LogLine,
+  Run,
+  SandboxLog,
+} from './contract.ts'
 import type { FetchedTexts } from './job.ts'
 import { parseUntrustedJson } from './parse-json.ts'
+import type { RunStreams, StreamEnd } from './run-streams.ts'
 import { secretsStarrer } from './star-secrets.ts'
 
 const pathCharacters = 300
@@ -11,6 +22,15 @@ interface UnderWay {
   startedAt: number
 }
 
+export interface FetchesOptions {
+  /** Of the run's family. */
+  limits: Limits
+  log: (line: LogLine) => void
+  report: SandboxLog
+  /** Where bodies go that come in parts. */
+  streams: RunStreams
+}
+
 /** The requests of one run to the world outside, seen from the worker: each leaves a line in the log. */
 export class RunFetches {
   readonly #run: Run
@@ -18,14 +38,15 @@ export class RunFetches {
   readonly #log: (line: LogLine) => void
   readonly #report: SandboxLog
   readonly #star: (text: string) => string
+  readonly #streams: RunStreams
   readonly #underWay = new Map<string, UnderWay>()
 
-  /** @param limits of the run's family */
-  constructor(run: Run, limits: Limits, log: (line: LogLine) => void, report: SandboxLog) {
+  constructor(run: Run, { limits, log, report, streams }: FetchesOptions) {
     this.#run = run
     this.#limits = limits
     this.#log = log
     this.#report = report
+    this.#streams = streams
     this.#star = secretsStarrer(run.bundle.environment)
   }
 
@@ -40,18 +61,34 @@ export class RunFetches {
     const controller = new AbortController()
     const underWay = { request, controller, startedAt: performance.now() }
     this.#underWay.set(name, underWay)
+    // A body that comes whole needs no place among those that stream.
+    if (this.#streams.open >= this.#limits.fetchesAtOnce) delete request.streams
     const answer = await this.#answerOf(request, controller.signal)
-    if (this.#underWay.get(name) === underWay) {
-      this.#underWay.delete(name)
-      this.#logLine(underWay, 'failure' in answer ? `failed: ${answer.failure}` : `${answer.status}`)
-    }
+    const isWanted = this.#underWay.get(name) === underWay
+    if (isWanted) this.#underWay.delete(name)
+    if ('parts' in answer) return this.#stream(name, underWay, answer)
+    if (isWanted) this.#logLine(underWay, 'failure' in answer ? `failed: ${answer.failure}` : `${answer.status}`)
     return toTexts(answer)
+  }
+
+  /** Its line of the log is written when the last part has crossed. */
+  #stream(name: string, underWay: UnderWay, { parts, ...head }: FetchStream): FetchedTexts {
+    const { controller } = underWay
+    const ended = (how: StreamEnd) => {
+      const wasTakenBack = controller.signal.aborted
+      controller.abort()
+      if (!wasTakenBack) this.#logLine(underWay, describeEnd(head.status, how))
+    }
+    this.#streams.offer(streamName(name), parts, ended)
+    if (controller.signal.aborted) this.#streams.cancel(streamName(name))
+    return { answer: JSON.stringify({ ...head, streams: 1 }), body: '' }
   }
 
   /** Takes a request back. That is said at once: the run may be over when the last of it has ended. */
   abort(name: string): void {
     const underWay = this.#underWay.get(name)
-    if (underWay === undefined) return
+    // Its answer may just have begun to stream.
+    if (underWay === undefined) return void this.#streams.cancel(streamName(name))
     this.#underWay.delete(name)
     underWay.controller.abort()
     this.#logLine(underWay, 'failed: aborted')
@@ -61,7 +98,7 @@ export class RunFetches {
     for (const name of this.#underWay.keys()) this.abort(name)
   }
 
-  async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchFailure> {
+  async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchStream | FetchFailure> {
     const { fetch } = this.#run
     if (!fetch) {
       const message = `${new URL(request.url).host} can not be reached from here: nothing outside of the platform can`
@@ -87,6 +124,15 @@ export class RunFetches {
   }
 }
 
+function streamName(fetch: string): string {
+  return `fetch/${fetch}`
+}
+
+function describeEnd(status: number, how: StreamEnd): string {
+  if (how === 'complete') return `${status}`
+  return how === 'cancelled' ? `${status}, not read to its end` : `failed: ${how.failure}`
+}
+
 function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
   if ('failure' in answer) return { answer: JSON.stringify(answer), body: '' }
   const { body, ...head } = answer
@@ -97,7 +143,7 @@ function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
 function toFetchRequest(text: string): FetchRequest | undefined {
   try {
     const given = parseUntrustedJson(text) as Record<string, Json | undefined>
-    const { method, url, headers, redirect, body, isBase64 } = given
+    const { method, url, headers, redirect, body, isBase64, streams } = given
     if (typeof method !== 'string' || !/^[A-Z]{1,20}$/.test(method)) return undefined
     if (typeof url !== 'string' || !URL.canParse(url)) return undefined
     if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') return undefined
@@ -106,6 +152,7 @@ function toFetchRequest(text: string): FetchRequest | undefined {
       url,
       headers: toHeaders(headers),
       redirect,
+      ...(streams === true && { streams }),
       ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
     }
   } catch {

@@ -6,6 +6,7 @@ import { takesLine, type Logged } from './log-room.ts'
 import { parseUntrustedJson } from './parse-json.ts'
 import { readHooks } from './read-hooks.ts'
 import { RunFetches } from './run-fetches.ts'
+import { RunStreams } from './run-streams.ts'
 import { secretsStarrer } from './star-secrets.ts'
 
 export interface RunJob extends Job {
@@ -45,11 +46,13 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
   const starError = ({ name, message, stack }: RunError): RunError => {
     return { name: star(name), message: star(message), ...(stack !== undefined && { stack: star(stack) }) }
   }
-  const fetches = new RunFetches(run, limits, log, report)
+  const streams = new RunStreams(run.sources)
+  const fetches = new RunFetches(run, { limits, log, report, streams })
 
   const end = (how: Outcome) => {
     ended = true
     fetches.abortAll()
+    streams.closeAll()
     resolve(how)
   }
 
@@ -75,6 +78,8 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     log,
     fetch: (fetch, request) => fetches.make(fetch, request),
     unfetch: (fetch) => fetches.abort(fetch),
+    pull: (wanted, send) => streams.pull(wanted, send),
+    cancel: (stream) => streams.cancel(stream),
     async answer(request) {
       budget.calls += 1
       if (budget.calls > limits.hostCalls) return replyText(refusal(429, 'The run has made all of its calls'))

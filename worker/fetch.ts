@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch } from '#sandbox/contract.ts'
+import type { ByteSource, FetchAnswer, FetchFailure, FetchRequest, FetchStream, HostFetch } from '#sandbox/contract.ts'
 import type { CodeLimits } from '#shared/models/code-limits.ts'
 import { findPermissions } from '#shared/store/permissions.ts'
 import { AnswerMemory, type MemoryShare } from './answer-memory.ts'
@@ -8,11 +8,15 @@ import { readDecoded } from './decoded-body.ts'
 import { OutboundError } from './outbound/errors.ts'
 import { redirectOf, type Method } from './outbound/hops.ts'
 import type { OutboundResponse } from './outbound/open-outbound.ts'
+import { readBeginning } from './response-body.ts'
 import type { Tools } from './worker.ts'
 
 const megabyte = 1024 * 1024
 
 const mostRequestBytes = megabyte
+
+/** What a stream holds at the most: a part, a chunk, and what the connection reads ahead. */
+const streamBytes = 256 * 1024
 
 /** How many requests the runs of one event's handling have made, all together. */
 export interface FetchCount {
@@ -52,8 +56,7 @@ function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, lim
     try {
       const { net = tools.config.sandbox.net } = await findPermissions(tools.db, botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
-      using share = memory.open(tenant)
-      return await send(tools, request, { tenant, allow: net, signal }, limits, share)
+      return await send(tools, request, { tenant, allow: net, signal }, limits, memory)
     } catch (error) {
       return toFailure(tools, error)
     }
@@ -61,40 +64,89 @@ function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, lim
 }
 
 async function send(
-  { outbound }: Needs,
+  tools: Needs,
   request: FetchRequest,
   grant: { tenant: string; allow: string[]; signal: AbortSignal },
   { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
-  share: MemoryShare,
-): Promise<FetchAnswer> {
+  memory: AnswerMemory,
+): Promise<FetchAnswer | FetchStream> {
   const mostBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
+  using held = new DisposableStack()
+  const share = held.use(memory.open(grant.tenant))
   share.add(body?.length ?? 0)
-  using response = await outbound.request({
-    ...grant,
-    url: request.url,
-    // The guard refuses those that it does not know.
-    method: request.method as Method,
-    headers: { 'accept-encoding': 'br, gzip, deflate', ...request.headers },
-    ...(body && { body }),
-    timeoutMilliseconds: fetchMilliseconds,
-    maxResponseBytes: mostBytes,
-    ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
-  })
+  const response = held.use(
+    await tools.outbound.request({
+      ...grant,
+      url: request.url,
+      // The guard refuses those that it does not know.
+      method: request.method as Method,
+      headers: { 'accept-encoding': codingsFor(request), ...request.headers },
+      ...(body && { body }),
+      timeoutMilliseconds: fetchMilliseconds,
+      maxResponseBytes: mostBytes,
+      ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
+    }),
+  )
   const { status, statusText, url } = response
   if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
     throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
   }
-  const bytes = await readDecoded(response, mostBytes, share)
-  const isBase64 = !isUtf8(bytes)
-  return {
-    status,
-    statusText,
-    url,
-    headers: pairsOf(response.headers),
-    body: bytes.toString(isBase64 ? 'base64' : 'utf8'),
-    isBase64,
+  const head = { status, statusText, url, headers: pairsOf(response.headers) }
+  const decoded = readDecoded(response, mostBytes)
+  if (!request.streams) return { ...head, ...toText(await collect(decoded, share)) }
+  const { chunks, rest } = await readBeginning(request, response, decoded)
+  if (!rest) return { ...head, ...toText(Buffer.concat(chunks)) }
+  share.add(streamBytes)
+  response.limitIdleness()
+  return { ...head, parts: toSource(tools, chunks, rest, held.move(), grant.signal) }
+}
+
+/** Who reads events as they come gains nothing by their being compressed, which may hold them up. */
+function codingsFor({ headers }: FetchRequest): string {
+  const accept = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept')
+  return accept?.[1].includes('text/event-stream') ? 'identity' : 'br, gzip, deflate'
+}
+
+async function collect(body: AsyncIterable<Buffer>, share: MemoryShare): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) {
+    share.add(chunk.length)
+    chunks.push(chunk)
   }
+  return Buffer.concat(chunks)
+}
+
+function toText(bytes: Buffer): Pick<FetchAnswer, 'body' | 'isBase64'> {
+  const isBase64 = !isUtf8(bytes)
+  return { body: bytes.toString(isBase64 ? 'base64' : 'utf8'), isBase64 }
+}
+
+/**
+ * @param held what is given back when the body has been read, or when nobody reads on
+ * @param signal says that nobody does: a generator that was never asked for anything does not learn of it
+ */
+function toSource(
+  tools: Needs,
+  chunks: Buffer[],
+  rest: AsyncIterable<Buffer>,
+  held: DisposableStack,
+  signal: AbortSignal,
+): ByteSource {
+  const letGo = () => held.dispose()
+  signal.addEventListener('abort', letGo, { once: true })
+  if (signal.aborted) letGo()
+  return (async function* () {
+    try {
+      yield* chunks
+      yield* rest
+    } catch (error) {
+      yield toFailure(tools, error)
+    } finally {
+      signal.removeEventListener('abort', letGo)
+      letGo()
+    }
+  })()
 }
 
 function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {

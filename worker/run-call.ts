@@ -1,4 +1,14 @@
-import type { Bundle, FetchRequest, Host, HostFetch, JsonObject, LogLine, Outcome } from '#sandbox/contract.ts'
+import type {
+  Bundle,
+  ByteSource,
+  FetchFailure,
+  FetchRequest,
+  Host,
+  HostFetch,
+  JsonObject,
+  LogLine,
+  Outcome,
+} from '#sandbox/contract.ts'
 import { secretsStarrer } from '#sandbox/star-secrets.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/call-action.ts'
 import type { OpenStreams } from '#shared/caller.ts'
@@ -97,6 +107,8 @@ export async function runCall(
   const fetch: HostFetch = async (request, signal) => {
     const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
     const answer = await open(request, signal)
+    if ('parts' in answer)
+      return { ...answer, parts: until(answer.parts, (failure) => step.end(failure ?? answer.status)) }
     step.end('failure' in answer ? answer.failure : answer.status)
     return answer
   }
@@ -115,6 +127,19 @@ export async function runCall(
   })
   recorder.ran(outcome, start, depth)
   return outcome
+}
+
+/** Passes a body on, and tells how it ended. One that nobody reads takes as long as the run. */
+async function* until(parts: ByteSource, ended: (failure?: string) => void): AsyncGenerator<Uint8Array | FetchFailure> {
+  let failure: string | undefined
+  try {
+    for await (const part of parts) {
+      if ('failure' in part) failure = part.failure
+      yield part
+    }
+  } finally {
+    ended(failure)
+  }
 }
 
 /** Where to, and no more: a path or a query may hold what is secret or somebody's own. */

@@ -2,18 +2,20 @@ import type { CallTask } from '../contract.ts'
 import type { BotExports } from './bot-module.ts'
 import type { Pipeline } from './pipeline.ts'
 import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
+import { makeReadable } from './request-body.ts'
 import { blaming } from './run.ts'
 
 /** Calls a function that the bundle exports; resolves to what it returned. */
 export async function runCall(
   { run, bot, client, logger }: Pipeline,
-  { path, optional = false, argument, addsContext }: CallTask,
+  { path, optional = false, argument, streamed, addsContext }: CallTask,
 ): Promise<unknown> {
   const { called, self } = exportedFunction(bot, path)
   if (called === undefined) {
     if (optional) return {}
     throw new NativeTypeError(`There is no function ${path.length === 0 ? 'exports' : `exports.${nameOf(path)}`}`)
   }
+  if (streamed !== undefined) makeReadable(run, argument, streamed)
   const given = addsContext ? assign(argument, { client, logger, env: run.environment }) : argument
   const returned = await blaming(run, nameOf(path), () => apply(called, self, [given]) as unknown)
   return returned === undefined ? {} : returned

@@ -3,12 +3,19 @@ import { limitError } from './errors.ts'
 import { create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
 import { createQueue } from './queue.ts'
 import type { KernelRun, Post } from './run.ts'
+import type { Stream } from './streams.ts'
 
-/** What came of a request to the world outside. The body is apart: it may be long, and is not parsed as JSON. */
+/**
+ * What came of a request to the world outside. The body is apart: it may be long, and is not parsed as JSON. Where there is
+ * a stream, the body is in that.
+ */
 export interface Fetched {
-  answer: Omit<FetchAnswer, 'body'> | FetchFailure
+  answer: Head | FetchFailure
   body: string
+  stream: Stream | undefined
 }
+
+type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 
 /** The requests of one run to the world outside. */
 export interface Fetches {
@@ -28,7 +35,7 @@ interface Pending {
 }
 
 export function createFetches(
-  { id, limits, shared }: Pick<KernelRun, 'id' | 'limits' | 'shared'>,
+  { id, limits, shared, inbound }: Pick<KernelRun, 'id' | 'limits' | 'shared' | 'inbound'>,
   post: Post,
 ): Fetches {
   const outbox = createQueue<Pending>()
@@ -75,7 +82,13 @@ export function createFetches(
         if (pending === undefined || pending.isOver) return
         if (pending.name !== '') post('unfetch', id, pending.name, '')
         finish(pending)
-        pending.resolve(record({ answer: { failure: 'aborted', message: 'The request was taken back' }, body: '' }))
+        pending.resolve(
+          record({
+            answer: { failure: 'aborted', message: 'The request was taken back' },
+            body: '',
+            stream: undefined,
+          }),
+        )
       }
       return { answer, cancel }
     },
@@ -85,7 +98,10 @@ export function createFetches(
       finish(pending)
       const answer = parse(answerText) as Fetched['answer']
       if (isRefusal(answer)) pending.reject(tooMany(answer.message))
-      else pending.resolve(record({ answer, body }))
+      else
+        pending.resolve(
+          record({ answer, body, stream: hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined }),
+        )
     },
   }
 }

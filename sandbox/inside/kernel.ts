@@ -13,24 +13,15 @@ import { createConsole } from './console.ts'
 import { declarationOf } from './declaration.ts'
 import { describeError, reasonOf } from './errors.ts'
 import { createFetches } from './fetches.ts'
+import { defineGlobals, queueMicrotask } from './globals.ts'
 import { createHostCalls } from './host-calls.ts'
 import { createLogger, createWriteLog } from './log.ts'
 import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
 import { createPlatform, type Prelude } from './platform.ts'
-import {
-  apply,
-  create,
-  defineProperty,
-  freeze,
-  keys,
-  NativePromise,
-  NativeTypeError,
-  now,
-  parse,
-  record,
-} from './primordials.ts'
+import { create, freeze, NativePromise, now, parse, record } from './primordials.ts'
 import type { KernelRun, Post, Shared } from './run.ts'
 import { keepSecret } from './secrets.ts'
+import { createStreams } from './streams.ts'
 import { narrowSurface } from './surface.ts'
 import { createTimers } from './timers.ts'
 
@@ -43,7 +34,10 @@ export interface KernelSettings {
 }
 
 /** Does one thing in the isolate. What comes of it is posted; what is returned is when it began, in milliseconds since 1970. */
-export type Dispatch = (operation: string, id: string, ...texts: string[]) => number
+export type Dispatch = (operation: string, id: string, first?: Data, ...texts: string[]) => number
+
+/** A text, or the bytes of a part of a stream. */
+type Data = string | ArrayBuffer
 
 /**
  * Makes the kernel; what it returns is the only way in, and `post` the only way out. `settings` is a `KernelSettings` as
@@ -109,12 +103,14 @@ export const open: Open = (post, settings, ...preludes) => {
     const outer = runs[within]
     const limits = outer?.limits ?? (parse(limitsText) as Limits)
     const shared = outer?.shared ?? share(task)
+    const inbound = createStreams(id, post)
     const run: KernelRun = record({
       id,
       limits,
       shared,
       hostCalls: createHostCalls({ id, limits, shared }, post),
-      fetches: createFetches({ id, limits, shared }, post),
+      fetches: createFetches({ id, limits, shared, inbound }, post),
+      inbound,
       streamPrefix: task.streamPrefix,
       environment,
       streams: 0,
@@ -192,13 +188,19 @@ export const open: Open = (post, settings, ...preludes) => {
     }
   }
 
+  const receivePart = (run: KernelRun, data: Data, stream: string, isLast: boolean, failure: string) => {
+    current = run
+    run.inbound.receive(stream, data, isLast, failure)
+  }
+
   return (operation, id, first = '', second = '', third = '', fourth = '') => {
     const began = now()
     current = undefined
     const run = runs[id]
     if (operation === 'inspect') inspect(id)
-    else if (operation === 'start') start(id, first, second, third, fourth)
-    else if (run !== undefined) continueRun(run, operation, first, second, third)
+    else if (operation === 'start') start(id, first as string, second, third, fourth)
+    else if (run !== undefined && operation === 'part') receivePart(run, first, second, third === '1', fourth)
+    else if (run !== undefined) continueRun(run, operation, first as string, second, third)
     return began
   }
 }
@@ -226,22 +228,4 @@ function share(task: Task): Shared {
     logIsCut: false,
     timesTold: 0,
   })
-}
-
-const nothing = NativePromise.resolve()
-
-function queueMicrotask(callback: unknown): void {
-  if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask takes a function')
-  const callLater = async () => {
-    await nothing
-    apply(callback, undefined, [])
-  }
-  void callLater()
-}
-
-function defineGlobals(globals: Record<string, unknown>): void {
-  for (const name of keys(globals)) {
-    const value = globals[name]
-    defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
-  }
 }

@@ -1,6 +1,7 @@
 import type { Fetched } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
+import { followed } from './streams.ts'
 
 /** What the kernel lends to the prelude. */
 export interface Platform {
@@ -68,9 +69,11 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
           throw atLoad()
         }
         let begun: Fetching | undefined
-        const answer = follow(run, () => {
+        const answer = follow(run, async () => {
           begun = run.fetches.begin(request)
-          return begun.answer
+          const fetched = await begun.answer
+          if (fetched.stream !== undefined) fetched.stream = followed(run, fetched.stream)
+          return fetched
         })
         return record({ answer, cancel: () => begun?.cancel() })
       },

@@ -34,6 +34,7 @@ export const NativeError = Error
 export const NativePromise = Promise
 export const NativeRangeError = RangeError
 export const NativeTypeError = TypeError
+export const NativeUint8Array = Uint8Array
 export const NativeWeakMap = WeakMap
 
 export const sliceText = uncurry(String.prototype.slice as Method<string, [number, number?], string>)

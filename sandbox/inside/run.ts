@@ -2,6 +2,7 @@ import type { JsonObject, Limits } from '../contract.ts'
 import type { Fetches } from './fetches.ts'
 import type { HostCalls } from './host-calls.ts'
 import { NativePromise, record } from './primordials.ts'
+import type { Streams } from './streams.ts'
 
 /** Says something to the process around the isolate; strings only, and no answer. */
 export type Post = (kind: string, run: string, first: string, second: string) => void
@@ -29,6 +30,8 @@ export interface KernelRun {
   readonly shared: Shared
   readonly hostCalls: HostCalls
   readonly fetches: Fetches
+  /** What it reads in parts. */
+  readonly inbound: Streams
   /** See `EventTask`. */
   readonly streamPrefix: string
   /** The bundle's, frozen. */

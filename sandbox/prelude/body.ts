@@ -2,6 +2,7 @@ import { Blob, concatenate, streamOf } from './blob.ts'
 import { decodeUtf8, encodeUtf8 } from './encoding.ts'
 import { FormData, readForm, writeMultipart } from './form-data.ts'
 import type { Headers } from './headers.ts'
+import { Incoming, type Form } from './incoming.ts'
 import { toText } from './text.ts'
 import { URLSearchParams } from './url/search-params.ts'
 
@@ -11,7 +12,7 @@ export const take = Symbol('take')
 type Bytes = Uint8Array<ArrayBuffer>
 type Stream = ReadableStream<Bytes>
 
-export type Content = string | Bytes | Stream | null
+export type Content = string | Bytes | Incoming | Stream | null
 
 /** What requests and responses have in common: a content that is read once. */
 export abstract class Body {
@@ -23,11 +24,10 @@ export abstract class Body {
     this.#content = content
   }
 
-  /** A stream of the content: it has come whole, unless the bot's code made the stream. */
   get body(): Stream | null {
     const content = this.#content
     if (content === null || isStream(content)) return content
-    this.#content = streamOf(typeof content === 'string' ? encodeUtf8(content) : content)
+    this.#content = content instanceof Incoming ? content.toStream() : streamOf(toBytes(content))
     return this.#content
   }
 
@@ -36,7 +36,7 @@ export abstract class Body {
   }
 
   async text(): Promise<string> {
-    const content = await this[take]()
+    const content = await this[take]('text')
     const text = typeof content === 'string' ? content : decodeUtf8(content ?? new Uint8Array(0))
     return text.replace(/^\uFEFF/, '')
   }
@@ -46,8 +46,7 @@ export abstract class Body {
   }
 
   async bytes(): Promise<Bytes> {
-    const content = await this[take]()
-    return typeof content === 'string' ? encodeUtf8(content) : (content ?? new Uint8Array(0))
+    return toBytes((await this[take]()) ?? new Uint8Array(0))
   }
 
   async arrayBuffer(): Promise<ArrayBuffer> {
@@ -66,8 +65,9 @@ export abstract class Body {
   /** The content for a copy, which leaves this one as it is. */
   protected copyContent(): Content {
     this.#assertUnused()
-    if (!isStream(this.#content)) return this.#content
-    const [own, other] = this.#content.tee()
+    const content = this.#content instanceof Incoming ? this.#content.toStream() : this.#content
+    if (!isStream(content)) return content
+    const [own, other] = content.tee()
     this.#content = own
     return other
   }
@@ -81,9 +81,14 @@ export abstract class Body {
     return content
   }
 
-  /** The content, read whole: a promise of it only where it is a stream. */
-  [take](): string | Bytes | null | Promise<Bytes> {
+  /**
+   * The content, read whole: a promise of it only where it is a stream.
+   *
+   * @param form what it had better be
+   */
+  [take](form: Form = 'bytes'): string | Bytes | null | Promise<string | Bytes> {
     const content = this.moveContent()
+    if (content instanceof Incoming) return content.readAll(form)
     return isStream(content) ? readAll(content) : content
   }
 
@@ -99,6 +104,7 @@ export function toContent(body: unknown): { content: Content; type?: string } {
   if (body instanceof URLSearchParams) {
     return { content: body.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
   }
+  if (body instanceof Incoming) return { content: body }
   if (body instanceof ArrayBuffer) return { content: new Uint8Array(body.slice(0)) }
   if (ArrayBuffer.isView(body)) {
     return { content: new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength).slice() }
@@ -115,6 +121,10 @@ export function toContent(body: unknown): { content: Content; type?: string } {
     return { content: body }
   }
   return { content: toText(body), type: 'text/plain;charset=UTF-8' }
+}
+
+function toBytes(content: string | Bytes): Bytes {
+  return typeof content === 'string' ? encodeUtf8(content) : content
 }
 
 function isStream(value: unknown): value is Stream {

@@ -1,9 +1,10 @@
 import type { FetchFailure, FetchRequest } from '../contract.ts'
 import type { Fetched } from '../inside/fetches.ts'
 import type { Platform } from '../inside/platform.ts'
-import { orAborted } from './abort.ts'
+import { orAborted, type AbortSignal } from './abort.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import { take } from './body.ts'
+import { Incoming } from './incoming.ts'
 import { callPlatform } from './platform-call.ts'
 import { Request, type RequestOptions } from './request.ts'
 import { Response } from './response.ts'
@@ -32,7 +33,7 @@ async function fetchOutside(platform: Platform, request: Request): Promise<Respo
   const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)))
   signal?.addEventListener('abort', fetching.cancel, { once: true })
   try {
-    return toResponse(request, await orAborted(fetching.answer, signal))
+    return toResponse(request, await orAborted(fetching.answer, signal), signal)
   } finally {
     signal?.removeEventListener('abort', fetching.cancel)
   }
@@ -45,15 +46,16 @@ function toFetchRequest(request: Request, content: string | Uint8Array | null): 
     url: withoutFragment(url),
     headers: Object.fromEntries(headers),
     redirect,
+    ...(typeof ReadableStream === 'function' && { streams: true }),
     ...(typeof content === 'string' && { body: content }),
     ...(content instanceof Uint8Array && { body: encodeBase64(content), isBase64: true }),
   }
 }
 
-function toResponse(request: Request, { answer, body }: Fetched): Response {
+function toResponse(request: Request, { answer, body, stream }: Fetched, signal: AbortSignal | undefined): Response {
   if ('failure' in answer) throw toError(answer)
   const { url, isBase64 } = answer
-  const content = isBase64 ? (decodeBase64(body) ?? '') : body
+  const content = stream ? new Incoming(stream, toError, signal) : isBase64 ? (decodeBase64(body) ?? '') : body
   const redirected = withoutFragment(url) !== withoutFragment(request.url)
   return Response.of(content, answer, { url: withoutFragment(url), redirected })
 }

@@ -1,5 +1,6 @@
 import { Body, toContent } from './body.ts'
 import { Headers, type HeadersSource } from './headers.ts'
+import type { Incoming } from './incoming.ts'
 import { toText } from './text.ts'
 import { URL } from './url/url.ts'
 
@@ -53,7 +54,11 @@ export class Response extends Body {
   }
 
   /** What came of a request. */
-  static of(content: string | Uint8Array<ArrayBuffer>, options: ResponseOptions, source: ResponseSource): Response {
+  static of(
+    content: string | Uint8Array<ArrayBuffer> | Incoming,
+    options: ResponseOptions,
+    source: ResponseSource,
+  ): Response {
     const isEmpty = statusesWithoutBody.has(options.status ?? 200)
     return new Response(isEmpty ? null : content, options, source)
   }

@@ -70,9 +70,22 @@ export class ProcessSandbox {
         const run = this.#runs.find(frame.run)
         return run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
       }
+      case 'part':
+        return this.#receivePart(frame)
       case 'interrupt':
         this.#runs.interrupt(frame.run, frame.reason)
     }
+  }
+
+  #receivePart({ run: id, stream, data, isBase64, isLast, failure }: Frame<'part'>): void {
+    const run = this.#runs.find(id)
+    if (run === undefined) return
+    const rest = [stream, `${isLast}`, failure]
+    if (isBase64 === 0 || data === '') return run.realm?.dispatch(run, 'part', id, data, ...rest)
+    const { ExternalCopy } = this.#options.ivm
+    // A copy of its own: small buffers share one, which would cross with all that is in it.
+    const bytes = () => new ExternalCopy(new Uint8Array(Buffer.from(data, 'base64')).buffer).copyInto({ release: true })
+    run.realm?.dispatchBytes(run, 'part', id, bytes, ...rest)
   }
 
   #starts(): { warm: number; spare: number; cold: number } {
@@ -152,6 +165,12 @@ export class ProcessSandbox {
         return send({ type: 'fetch', run: id, fetch: first, request: second })
       case 'unfetch':
         return send({ type: 'unfetch', run: id, fetch: first })
+      case 'pull': {
+        const [form = '', parts] = second.split(' ')
+        return send({ type: 'pull', run: id, stream: first, form, parts: Number(parts) || 0 })
+      }
+      case 'cancel':
+        return send({ type: 'cancel', run: id, stream: first })
       case 'log':
         return this.#runs.log(run, first, second)
       case 'at':

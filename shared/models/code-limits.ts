@@ -76,7 +76,8 @@ export const limitRules = {
     range: [100, 600_000],
     usual: 30_000,
     highest: 300_000,
-    description: 'Of one request, its redirects and the body of its answer included.',
+    description:
+      'Of one request, its redirects and the body of its answer included; where that streams, until its head has come and then without more of it.',
   },
   fetchMegabytes: {
     variable: 'FETCH_MB',

@@ -28,7 +28,11 @@ let servicePort: number
 let example: DeployedBot
 beforeAll(async () => {
   servicePort = await freePort()
-  const service = createServer((_request, response) => response.end('{"forecast":"sunny"}'))
+  const service = createServer((request, response) => {
+    if (!request.url?.startsWith('/stories')) return response.end('{"forecast":"sunny"}')
+    for (const word of ['Once ', 'upon ', 'a ']) response.write(word)
+    response.end('time')
+  })
   service.listen(servicePort, '127.0.0.1')
   parts.defer(() => void service.close())
   platform = parts.use(

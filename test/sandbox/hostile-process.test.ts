@@ -34,6 +34,16 @@ describe('a sandbox process that something has taken over is killed, and the run
       `flood((n) => send({ type: 'unfetch', run, fetch: String(n) }))`,
       'it floods the worker',
     ],
+    [
+      'when it asks for parts of streams that there are not',
+      `flood((n) => send({ type: 'pull', run, stream: 'fetch/' + n, form: 'text', parts: 1 }))`,
+      'it floods the worker',
+    ],
+    [
+      'when it takes back streams that there are not',
+      `flood((n) => send({ type: 'cancel', run, stream: 'fetch/' + n }))`,
+      'it floods the worker',
+    ],
     ['when it asks for code again and again', `flood(() => send({ type: 'code', bundle }))`, 'it floods the worker'],
     [
       'when it says again and again that a turn is long',
@@ -255,6 +265,104 @@ describe('what a hostile sandbox process says of a run', () => {
       }`)
     const run = someRun()
     expect(logged(await impostor.run(run))).toEqual([`${run.bundle.id} ${run.bundle.code}`])
+  })
+})
+
+/** A run with a source that never ends, and counts its readings and the chunks that were taken. */
+function endless() {
+  const counter = { readings: 0, taken: 0, underWay: 0 }
+  async function* source() {
+    counter.readings += 1
+    counter.underWay += 1
+    try {
+      for (;;) {
+        counter.taken += 1
+        yield new Uint8Array(64 * 1024)
+      }
+    } finally {
+      counter.underWay -= 1
+    }
+  }
+  return { counter, run: { ...someRun(), sources: { request: source } } }
+}
+
+const pull = (stream: string, parts = '4', run = 'run') =>
+  `send({ type: 'pull', run: ${run}, stream: ${JSON.stringify(stream)}, form: 'bytes', parts: ${parts} })`
+
+describe('what a hostile sandbox process asks of a stream', () => {
+  test('without end kills it, and nobody reads on', async () => {
+    const impostor = await startImpostor(
+      `on.run = ({ run }) => { channel.pause(); flood(() => ${pull('request/1', '1')}) }`,
+    )
+    const { counter, run } = endless()
+    expect(await impostor.run(run)).toMatchObject({ status: 'failed', reason: 'crashed' })
+    expect((await impostor.died).reason).toBe('it floods the worker')
+    expect(counter.readings).toBe(1)
+    expect(counter.underWay).toBe(0)
+  })
+
+  test('and does not read piles up over there', async () => {
+    const impostor = await startImpostor(`
+      on.run = ({ run }) => {
+        channel.pause()
+        setInterval(() => { for (let n = 0; n < 20; n += 1) ${pull('request/1', '1')} }, 25)
+      }`)
+    const { counter, run } = endless()
+    expect((await impostor.run(run)).status).not.toBe('done')
+    expect((await impostor.died).reason).toBe('it missed its heartbeats')
+    // 16 MB, in base64, and what the pipe takes.
+    expect(counter.taken).toBeGreaterThan(100)
+    expect(counter.taken).toBeLessThan(250)
+  })
+
+  test.each([
+    ['more than there is credit for', pull('request/1', '5')],
+    ['very much', pull('request/1', '1e300')],
+    ['less than nothing', pull('request/1', '-1')],
+    ['a part of a part', pull('request/1', '1.5')],
+    ['a source that there is not', pull('response/1')],
+    ['a property of all objects', pull('__proto__/1') + pull('constructor/1') + pull('toString/1')],
+    ['a reading of no number', pull('request') + pull('request/') + pull('request/x') + pull('request/99999')],
+    ['a request that it never made', pull('fetch/1')],
+    ['a run that there is not', pull('request/1', '4', `'another run'`)],
+  ])('gives it nothing when it is %s', async (_what, frames) => {
+    const impostor = await startImpostor(`
+      let parts = 0
+      on.part = () => (parts += 1)
+      on.run = ({ run }) => { ${frames.replaceAll(')send', '); send')}; on.ping = () => { send(log(run, String(parts))); send(done(run)) } }`)
+    const { counter, run } = endless()
+    expect(logged(await impostor.run(run))).toEqual(['0'])
+    expect(counter).toEqual({ readings: 0, taken: 0, underWay: 0 })
+  })
+
+  test('is read so many times at the most, one reading at a time, and by nobody when the run has ended', async () => {
+    const impostor = await startImpostor(`
+      let parts = 0
+      let former
+      on.part = () => (parts += 1)
+      on.run = ({ run }) => {
+        if (former) { const run = former; ${pull('request/3')} }
+        for (let n = 1; n < 200; n += 1) send({ type: 'pull', run, stream: 'request/' + n, form: 'bytes', parts: 1 })
+        former = run
+        on.ping = () => send(done(run))
+      }`)
+    const first = endless()
+    done(await impostor.run(first.run))
+    expect(first.counter.readings).toBeLessThanOrEqual(16)
+    expect(first.counter.underWay).toBe(0)
+    const { taken } = first.counter
+    done(await impostor.run(endless().run))
+    expect(first.counter.taken).toBe(taken)
+  })
+
+  test('of another run in another process is not heard', async () => {
+    const { counter, run } = endless()
+    const victim = await startImpostor(`on.run = () => {}`)
+    void victim.run(run)
+    const impostor = await startImpostor(`
+      on.run = ({ run: own }) => { const run = ${JSON.stringify(run.id)}; ${pull('request/1')}; on.ping = () => send(done(own)) }`)
+    done(await impostor.run(someRun()))
+    expect(counter.taken).toBe(0)
   })
 })
 

@@ -1,9 +1,15 @@
 import { OutboundError } from './errors.ts'
 
-/** The time that a request has, from its first name lookup to the last byte of its answer. */
+/**
+ * The time that a request has, from its first name lookup to the last byte of its answer; for one whose body is read as a
+ * stream, to the head of its answer, and again for each wait for more.
+ */
 export class Deadline {
   readonly #controller = new AbortController()
-  readonly #timer: NodeJS.Timeout
+  readonly #milliseconds: number
+  #timer: NodeJS.Timeout
+  #isIdleLimit = false
+  #isWaiting = false
   readonly #callerSignal: AbortSignal | undefined
   /** Rejects when the time is up or somebody takes the request back; never resolves. */
   readonly expired: Promise<never>
@@ -17,9 +23,8 @@ export class Deadline {
     promise.catch(() => {})
     this.expired = promise
     this.signal.addEventListener('abort', () => reject(this.signal.reason as OutboundError), { once: true })
-    this.#timer = setTimeout(() => {
-      this.abort(new OutboundError('timeout', `The request took longer than ${milliseconds} ms: allow it more time`))
-    }, milliseconds)
+    this.#milliseconds = milliseconds
+    this.#timer = this.#abortIn(`The request took longer than ${milliseconds} ms: allow it more time`)
     this.#callerSignal = callerSignal
     callerSignal?.addEventListener('abort', this.#takeBack)
     if (callerSignal?.aborted) this.#takeBack()
@@ -33,10 +38,33 @@ export class Deadline {
     this.#controller.abort(reason)
   }
 
+  /** From now on, the time is for each wait. */
+  limitIdleness(): void {
+    this.#isIdleLimit = true
+    clearTimeout(this.#timer)
+    if (this.#isWaiting) this.startWait()
+  }
+
+  /** Somebody waits for more of the answer. */
+  startWait(): void {
+    this.#isWaiting = true
+    if (!this.#isIdleLimit) return
+    this.#timer = this.#abortIn(`No more of the answer came for ${this.#milliseconds} ms: allow it more time`)
+  }
+
+  endWait(): void {
+    this.#isWaiting = false
+    if (this.#isIdleLimit) clearTimeout(this.#timer)
+  }
+
   /** Stops the clock: what was asked for is there. */
   end(): void {
     clearTimeout(this.#timer)
     this.#callerSignal?.removeEventListener('abort', this.#takeBack)
+  }
+
+  #abortIn(message: string): NodeJS.Timeout {
+    return setTimeout(() => this.abort(new OutboundError('timeout', message)), this.#milliseconds)
   }
 
   readonly #takeBack = (): void => this.abort(new OutboundError('aborted', 'The request was taken back'))

@@ -39,6 +39,8 @@ export interface OutboundResponse extends Disposable {
   body: AsyncIterable<Buffer>
   /** Whose answer it is, after redirects. */
   url: string
+  /** From now on the request's time is for each wait for more of the body, and not for all of it. */
+  limitIdleness(): void
 }
 
 /** The one way by which requests leave the platform on somebody's behalf. */
@@ -95,7 +97,9 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     const { origin, pathname, search } = hop.url
     const { method, headers, body = null } = hop
     const agent = agentFor(options.tenant, target)
-    return agent.request({ origin, path: pathname + search, method, headers, body, signal })
+    // The deadline is the only clock.
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0 }
+    return agent.request({ origin, path: pathname + search, method, headers, body, signal, ...timeouts })
   }
 
   async function follow(options: OutboundRequest, deadline: Deadline): Promise<[Hop, Dispatcher.ResponseData]> {
@@ -139,8 +143,9 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
           status: answer.statusCode,
           statusText: answer.statusText,
           headers: answer.headers as Record<string, string | string[]>,
-          body: upTo(options.maxResponseBytes, answer.body, url.hostname),
+          body: upTo(options.maxResponseBytes, answer.body, url.hostname, deadline),
           url: url.href,
+          limitIdleness: () => deadline.limitIdleness(),
           [Symbol.dispose]: () => void answer.body.destroy(),
         }
       } catch (error) {
@@ -157,16 +162,26 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
 }
 
 /** Passes the body on, and breaks off where it exceeds the limit. */
-async function* upTo(bytes: number, body: AsyncIterable<Buffer>, host: string): AsyncGenerator<Buffer> {
+async function* upTo(
+  bytes: number,
+  body: AsyncIterable<Buffer>,
+  host: string,
+  deadline: Deadline,
+): AsyncGenerator<Buffer> {
   let left = bytes
   try {
+    deadline.startWait()
     for await (const chunk of body) {
+      deadline.endWait()
       left -= chunk.length
       if (left < 0) throw new OutboundError('too-large', `The answer of ${host} is larger than ${bytes} bytes`)
       yield chunk
+      deadline.startWait()
     }
   } catch (error) {
     throw OutboundError.from(error, host)
+  } finally {
+    deadline.endWait()
   }
 }
 

@@ -1,0 +1,63 @@
+import type { FetchFailure } from '../contract.ts'
+import type { Form, Stream } from '../inside/streams.ts'
+import { orAborted, type AbortSignal } from './abort.ts'
+import { concatenate } from './blob.ts'
+import { encodeUtf8 } from './encoding.ts'
+
+export type { Form }
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** A body that comes in parts from outside of the isolate. It is read once: whole, or as a stream. */
+export class Incoming {
+  readonly #stream: Stream
+  readonly #toError: (failure: FetchFailure) => Error
+  readonly #signal: AbortSignal | undefined
+
+  /**
+   * @param toError makes what reading it throws
+   * @param signal ends it
+   */
+  constructor(stream: Stream, toError: (failure: FetchFailure) => Error, signal: AbortSignal | undefined) {
+    this.#stream = stream
+    this.#toError = toError
+    this.#signal = signal
+    signal?.addEventListener('abort', stream.cancel, { once: true })
+  }
+
+  /** Reads it to its end: as a text where that is preferred and it is one. */
+  async readAll(form: Form): Promise<string | Bytes> {
+    const parts: (string | Bytes)[] = []
+    for (let part = await this.#next(form); part !== undefined; part = await this.#next(form)) parts.push(part)
+    if (form === 'text' && parts.every((part) => typeof part === 'string')) return parts.join('')
+    return concatenate(parts.map((part) => (typeof part === 'string' ? encodeUtf8(part) : part)))
+  }
+
+  /** Makes a stream of it, which asks for a part when it is asked for one. */
+  toStream(): ReadableStream<Bytes> {
+    const pull = async (controller: ReadableByteStreamController) => {
+      const part = await this.#next('bytes')
+      if (part !== undefined) return controller.enqueue(part as Bytes)
+      controller.close()
+      controller.byobRequest?.respond(0)
+    }
+    const cancel = () => this.#finish(true)
+    return new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: 0 }) as ReadableStream<Bytes>
+  }
+
+  async #next(form: Form): Promise<string | Bytes | undefined> {
+    this.#signal?.throwIfAborted()
+    const { data, failure } = await orAborted(this.#stream.next(form), this.#signal)
+    if (data !== undefined) return typeof data === 'string' ? data : new Uint8Array(data)
+    this.#finish(false)
+    // It may have been cancelled in this very moment.
+    this.#signal?.throwIfAborted()
+    if (failure !== undefined) throw this.#toError(failure)
+    return undefined
+  }
+
+  #finish(isCancelled: boolean): void {
+    if (isCancelled) this.#stream.cancel()
+    this.#signal?.removeEventListener('abort', this.#stream.cancel)
+  }
+}
