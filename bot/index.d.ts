@@ -378,7 +378,11 @@ interface EventObject {
 
 /** What messages say, by their types. Integrations may have others: declare them here. */
 export interface MessagePayloads {
-  text: { text: string }
+  text: {
+    text: string
+    /** What the choice stands for that the text is the label of, where a person chose and did not type. */
+    value?: string
+  }
   markdown: { markdown: string }
   image: { imageUrl: string }
   audio: { audioUrl: string }

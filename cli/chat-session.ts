@@ -25,12 +25,18 @@ export interface ChatListener {
   connected?(isConnected: boolean): void
 }
 
+/** What a person says: what they typed, or the label of what they chose with the value that it stands for. */
+export interface Said {
+  text: string
+  value?: string
+}
+
 /** A new conversation of a new user with a bot, through the published client. Disposing ends listening. */
 export interface ChatSession extends AsyncDisposable {
   readonly conversationId: string
   readonly userId: string
   /** @throws Failure when it is refused */
-  say(text: string): Promise<ChatMessage>
+  say(said: Said): Promise<ChatMessage>
   /** Hears what the bot has said until now, also what is still on its way. */
   catchUp(): Promise<void>
 }
@@ -64,9 +70,9 @@ export async function openChat(
   return {
     conversationId,
     userId: client.user.id,
-    async say(text) {
+    async say(said) {
       const { message } = await wrapErrors(url, () =>
-        client.createMessage({ conversationId, payload: { type: 'text', text } }),
+        client.createMessage({ conversationId, payload: { type: 'text', ...said } }),
       )
       return message
     },

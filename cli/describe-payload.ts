@@ -3,7 +3,7 @@ import { harmless } from './output.ts'
 /** Something that a bot offers to say or to look at. */
 export interface Offer {
   label: string
-  /** What is said when it is chosen, or the address to look at. */
+  /** What the bot is told when it is chosen, beside the label; or the address to look at. */
   value: string
   isAddress: boolean
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
-import { openChat, type ChatListener, type ChatMessage } from './chat-session.ts'
+import { openChat, type ChatListener, type ChatMessage, type Said } from './chat-session.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
 import { harmless, printable, styled } from './output.ts'
 
@@ -78,11 +78,11 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
   }
 }
 
-/** What a typed line says: what an offer stands for whose number it is, or itself; nothing when it is empty. */
-export function chosen(line: string, offers: readonly Offer[]): string | undefined {
+/** What a typed line says: the choice whose number it is, or itself; nothing when it is empty. */
+export function chosen(line: string, offers: readonly Offer[]): Said | undefined {
   if (line === '') return undefined
   const offer = /^\d+$/.test(line) ? offers[Number(line) - 1] : undefined
-  return offer && !offer.isAddress ? offer.value : line
+  return offer && !offer.isAddress ? { text: offer.label, value: offer.value } : { text: line }
 }
 
 /** What has been shown of a message while it was written; undefined when nothing was. */

@@ -112,7 +112,9 @@ async function openStage(
     const lines = createInterface({ input: process.stdin, signal: over.signal })
     lines.on('line', (line) => {
       if (line.trim() === '') return
-      session.say(line.trim()).catch((error: Error) => show({ kind: 'failure', message: error.message }, error.message))
+      session
+        .say({ text: line.trim() })
+        .catch((error: Error) => show({ kind: 'failure', message: error.message }, error.message))
     })
   }
   void showLogs().catch((error: Error) => show({ kind: 'failure', message: error.message }, error.message))

@@ -15,7 +15,14 @@ const labelled = {
 const text = {
   type: 'object',
   required: ['type', 'text'],
-  properties: { type: { const: 'text' }, text: someText },
+  properties: {
+    type: { const: 'text' },
+    text: someText,
+    value: {
+      type: 'string',
+      description: 'What the choice stands for that the text is the label of, where a person chose and did not type.',
+    },
+  },
 } as const
 
 const markdown = {

@@ -21,7 +21,8 @@ const code = `export const hooks = {
       logger.warn('This will not end well \\u001B[2J')
       throw new Error('The kettle is broken')
     }
-    await say({ text: 'You said ' + event.preview })
+    const { value } = event.payload
+    await say({ text: 'You said ' + event.preview + (value === undefined ? '' : ' and mean ' + value) })
   },
 }`
 
@@ -57,7 +58,7 @@ describe('isobot chat', () => {
     const payloads = lines(stdout).map((line) => (JSON.parse(line) as { payload: object }).payload)
     expect(payloads).toMatchObject([
       { type: 'choice', text: 'What may it be?' },
-      { type: 'text', text: 'You said a coffee' },
+      { type: 'text', text: 'You said Coffee and mean a coffee' },
       { type: 'text', text: 'Once upon a time' },
     ])
   })
@@ -75,7 +76,7 @@ describe('isobot chat', () => {
     chat.child.stdin.write('menu\r')
     await expect.poll(chat.stdout, soon).toContain('2. Coffee')
     chat.child.stdin.write('1\r')
-    await expect.poll(chat.stdout, soon).toContain('You said a cup of tea')
+    await expect.poll(chat.stdout, soon).toContain('You said Tea and mean a cup of tea')
     chat.child.stdin.write('write\r')
     await expect.poll(() => chat.stdout().split('Once upon a time').length, soon).toBe(2)
     link.cut()

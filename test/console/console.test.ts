@@ -160,6 +160,30 @@ test('all that failed alike is replayed at once, also what is not shown', async 
   await expect.poll(() => chatMessages().allTextContents(), patience).toEqual(expect.arrayContaining(replies))
 })
 
+const offering = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const say = (type, payload) => client.createMessage({ conversationId: event.conversationId, type, payload })
+    const { text, value } = event.payload
+    const options = [{ label: 'Tea', value: 'tea-1' }]
+    if (value !== undefined) await say('text', { text: text + ' stands for ' + value })
+    else if (text === 'card') {
+      await say('card', { title: 'Drinks', actions: [{ action: 'postback', label: 'Milk', value: 'milk-3' }] })
+    } else await say(text, { text: 'What may it be?', options })
+  },
+}`
+
+test.each([
+  ['choice', 'Tea', 'tea-1'],
+  ['dropdown', 'Tea', 'tea-1'],
+  ['card', 'Milk', 'milk-3'],
+])('a click in a %s says its label, and tells the bot the value', async (type, label, value) => {
+  await upload(offering)
+  await say(type)
+  await chatMessages().last().getByRole('button', { name: label }).click()
+  await expect.poll(lastMessage, patience).toBe(`Bot: ${label} stands for ${value}`)
+  expect((await chatMessages().allTextContents()).at(-2)).toBe(`You: ${label}`)
+})
+
 const streaming = `export const hooks = {
   async afterIncomingMessage({ event, client }) {
     const stream = client.streamMessage(event.conversationId)

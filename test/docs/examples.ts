@@ -47,7 +47,7 @@ export async function runExample(scene: Scene, block: Block): Promise<void> {
   await run(scene, block, argument.join(' '))
 }
 
-/** `with`: further fields of createBot. `file`: where it is written as well. `say`, `event`: what a user does; `hear`, `log`, `fail`: what comes of it. */
+/** `with`: further fields of createBot. `file`: where it is written as well. `say`, `send`, `event`: what a user does, in words or as a payload; `hear`, `log`, `fail`: what comes of it. */
 async function deployBot(scene: Scene, block: Block): Promise<void> {
   const { platform, localise } = scene
   const [fields = '{}'] = notesOf(block, 'with')
@@ -66,6 +66,10 @@ async function converse({ platform, bot }: Scene, block: Block): Promise<void> {
   const conversationId = await chatter.createConversation()
   for (const [name, value] of block.notes) {
     if (name === 'say') expect(await chatter.say(conversationId, value)).toMatchObject({ status: 201 })
+    if (name === 'send') {
+      const message = { conversationId, payload: JSON.parse(value) as unknown }
+      expect(await chatter.ask('POST', '/messages', message)).toMatchObject({ status: 201 })
+    }
     if (name === 'event') {
       const event = { conversationId, payload: JSON.parse(value) as unknown }
       expect(await chatter.ask('POST', '/events', event)).toMatchObject({ status: 201 })

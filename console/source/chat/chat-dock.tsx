@@ -77,7 +77,7 @@ function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversa
         {said.value.map(({ id, isBot, payload, isStreaming }) => (
           <li key={id} class={`${isBot ? 'bot' : 'you'} ${isStreaming ? 'streaming' : ''}`}>
             <span class="visually-hidden">{isBot ? 'Bot: ' : 'You: '}</span>
-            <Payload payload={payload} say={(text) => void say(text)} />
+            <Payload payload={payload} say={(text, value) => void say(text, value)} />
           </li>
         ))}
         {isAwaited.value && (

@@ -17,7 +17,8 @@ export interface Conversation {
   isAwaited: Signal<boolean>
   /** Whether the connection is lost; what was said meanwhile comes when there is one again. */
   isAway: Signal<boolean>
-  say(text: string): Promise<void>
+  /** @param value what the text, the label of a choice, stands for */
+  say(text: string, value?: string): Promise<void>
   end(): void
 }
 
@@ -126,12 +127,15 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
     said,
     isAwaited,
     isAway,
-    async say(text) {
+    async say(text, value) {
       isAwaited.value = true
       clearTimeout(patience)
       patience = setTimeout(() => (isAwaited.value = false), patienceMilliseconds)
       try {
-        const { message } = await client.createMessage({ conversationId: id, payload: { type: 'text', text } })
+        const { message } = await client.createMessage({
+          conversationId: id,
+          payload: { type: 'text', text, ...(value !== undefined && { value }) },
+        })
         put({ id: message.id, isBot: false, payload: message.payload, createdAt: message.createdAt })
       } catch (error) {
         isAwaited.value = false

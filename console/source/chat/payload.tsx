@@ -3,8 +3,8 @@ import { Json } from '../parts/json.tsx'
 
 interface PayloadProps {
   payload: Record<string, unknown>
-  /** Says something for the user, as its buttons do. */
-  say: (text: string) => void
+  /** Says the label of what the user chose, with the value that it stands for. */
+  say: (text: string, value: string) => void
 }
 
 interface Option {
@@ -80,7 +80,7 @@ function Options({ options, say }: { options: Option[]; say: PayloadProps['say']
   return (
     <div class="options">
       {options.map(({ label, value }) => (
-        <button key={value} type="button" class="button small" onClick={() => say(value)}>
+        <button key={value} type="button" class="button small" onClick={() => say(label, value)}>
           {label}
         </button>
       ))}
@@ -102,7 +102,7 @@ function CardView({ card, say }: { card: Card; say: PayloadProps['say'] }): JSX.
               {label}
             </Elsewhere>
           ) : (
-            <button key={value} type="button" class="button small" onClick={() => say(value)}>
+            <button key={value} type="button" class="button small" onClick={() => say(label, value)}>
               {label}
             </button>
           ),

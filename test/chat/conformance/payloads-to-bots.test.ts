@@ -65,6 +65,19 @@ describe('a payload that a client sends', () => {
     expect(await told(conversationId)).toEqual({ type: 'message_created', payload })
   })
 
+  test('of a choice is answered and listed with its value, and reaches the bot with it', async () => {
+    await using listening = await listen()
+    const { conversationId, heard } = listening
+    const payload = { type: 'text', text: 'Yes', value: 'yes' } as const
+    const { message } = await client.createMessage({ conversationId, payload })
+    expect(message.payload).toEqual(payload)
+    expect(await told(conversationId)).toEqual({ type: 'message_created', payload })
+    const { messages } = await client.listMessages({ conversationId })
+    expect(messages.at(-1)!.payload).toEqual(payload)
+    // The listener of the published client knows no such field, and leaves it out.
+    expect(heard[0]!.payload).toEqual({ type: 'text', text: 'Yes' })
+  })
+
   test('of type bloc reaches the bot with items that are messages of their own', async () => {
     const conversationId = await scene.owner.createConversation()
     await scene.ask('owner', 'createMessage', { conversationId, payload: { type: 'bloc', items: flat } })

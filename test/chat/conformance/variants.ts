@@ -52,6 +52,7 @@ export const invalid: [payload: unknown, where: string][] = [
   [{ type: 'text' }, 'text'],
   [{ type: 'text', text: '' }, 'payload.text'],
   [{ type: 'text', text: 1 }, 'payload.text'],
+  [{ type: 'text', text: 'Yes', value: 1 }, 'payload.value'],
   [{ type: 'markdown', markdown: '' }, 'payload.markdown'],
   [{ type: 'image', imageUrl: '' }, 'payload.imageUrl'],
   [{ type: 'image', url: 'https://image' }, 'imageUrl'],
