@@ -1,5 +1,6 @@
 import type { EventStatus } from './format-event.ts'
 import type { Connection } from './connection.ts'
+import { failed, Failure } from './failure.ts'
 
 /** An event of a bot, as it is listed. */
 export interface EventSummary {
@@ -83,7 +84,12 @@ export async function replayEvent({ ask }: Connection, botId: string, id: string
   await ask('POST', `/v1/admin/bots/${botId}/failed-events/${encodeURIComponent(id)}/replay`)
 }
 
-/** Has all events handled anew that had failed by now and that the filter lets through. @returns how many */
+/**
+ * Has all events handled anew that had failed by now and that the filter lets through.
+ *
+ * @returns how many
+ * @throws Failure that says how many, when there is no room for the others among the events that wait
+ */
 export async function replayEvents(
   { ask }: Connection,
   botId: string,
@@ -93,8 +99,21 @@ export async function replayEvents(
   let sum = 0
   while (true) {
     const path = `/v1/admin/bots/${botId}/failed-events/replay`
-    const { replayed } = await ask<{ replayed: number }>('POST', path, { body })
+    const { replayed } = await ask<{ replayed: number }>('POST', path, { body }).catch((error: unknown) => {
+      throw error instanceof Failure && error.type === 'RateLimited' ? noRoom(error, sum) : error
+    })
     if (replayed === 0) return sum
     sum += replayed
   }
+}
+
+function noRoom(cause: Failure, sum: number): Failure {
+  return failed(
+    `${sum} events are handled anew, the others stay as they are: ${cause.message}. Then run the same again`,
+    {
+      cause,
+      type: 'RateLimited',
+      details: { replayed: sum },
+    },
+  )
 }

@@ -12,6 +12,26 @@ export interface WaitingEvents {
    * @throws ApiError `RateLimited`, with the time after which to try again
    */
   admit<Result>(db: Database, botId: string, store: () => Promise<Result>): Promise<Result>
+
+  /**
+   * Stores as many events as there is room for.
+   *
+   * @param wanted how many there are, at most
+   * @param store stores at most so many as it is given
+   * @throws ApiError likewise, when there is room for none
+   */
+  admitSome<Result>(
+    db: Database,
+    botId: string,
+    wanted: number,
+    store: (atMost: number) => Promise<Result>,
+  ): Promise<Result>
+
+  /**
+   * Stores an event whose time has come, as `admit`. It was accepted before what comes now: there is more room for it, so
+   * that those who keep a bot's room full do not keep it waiting for ever.
+   */
+  admitDue<Result>(db: Database, botId: string, store: () => Promise<Result>): Promise<Result>
 }
 
 /** A process may store so much of what a bot may have waiting before it looks how many there are. */
@@ -20,6 +40,8 @@ const leastPauseMilliseconds = 1000
 /** Looks while bots are full may take this part of the time: they read all events that wait. */
 const partOfTime = 1 / 10
 const mostBots = 10_000
+/** What is due may fill so many times the room of what comes now. */
+const roomForDue = 11 / 10
 
 /** What this process may still store for a bot, or until when it stores nothing for it. */
 type Allowance = { left: number } | { fullUntil: number }
@@ -32,6 +54,16 @@ type Allowance = { left: number } | { fullUntil: number }
  * @param most how many events of one bot may wait
  */
 export function openWaitingEvents(most: number): WaitingEvents {
+  const incoming = openRoom(most)
+  const due = openRoom(Math.ceil(most * roomForDue))
+  return {
+    admit: (db, botId, store) => incoming(db, botId, 1, store),
+    admitSome: incoming,
+    admitDue: (db, botId, store) => due(db, botId, 1, store),
+  }
+}
+
+function openRoom(most: number): WaitingEvents['admitSome'] {
   const atOnce = Math.ceil(most * partBetweenLooks)
   const allowances = new LRUCache<string, Allowance>({ max: mostBots })
   /** How many events are just being stored, which a look may not see yet. */
@@ -74,23 +106,36 @@ export function openWaitingEvents(most: number): WaitingEvents {
     }
   }
 
-  function count(botId: string, change: 1 | -1): void {
+  /** @returns how many events may be stored, of those that are wanted */
+  async function takeRoom(db: Database, botId: string, wanted: number): Promise<number> {
+    await assertRoom(db, botId)
+    const allowance = allowances.get(botId)
+    if (!allowance || 'fullUntil' in allowance) return 1
+    const others = Math.min(wanted - 1, allowance.left)
+    allowance.left -= others
+    return 1 + others
+  }
+
+  function count(botId: string, change: number): void {
     const stored = (underWay.get(botId) ?? 0) + change
     if (stored > 0) underWay.set(botId, stored)
     else underWay.delete(botId)
   }
 
-  return {
-    async admit(db, botId, store) {
-      await assertRoom(db, botId)
-      count(botId, 1)
-      try {
-        return await store()
-      } finally {
-        count(botId, -1)
-      }
-    },
+  return async (db, botId, wanted, store) => {
+    const allowed = await takeRoom(db, botId, wanted)
+    count(botId, allowed)
+    try {
+      return await store(allowed)
+    } finally {
+      count(botId, -allowed)
+    }
   }
+}
+
+/** Whether an event was refused because too many wait. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.type === 'RateLimited'
 }
 
 function full(most: number): ApiError {

@@ -1,6 +1,7 @@
 import { sessionName } from '../models/state.ts'
 import type { NewEvent } from './events.ts'
 import { query, type Database } from './database.ts'
+import type { Due } from './scheduled-events.ts'
 import type { StateRow } from './tables.ts'
 
 /**
@@ -24,11 +25,12 @@ export async function deleteSilently(db: Database, limit: number): Promise<numbe
 }
 
 /** Expired states of which the bot is to be told, the longest expired first. */
-export async function expiredStates(db: Database, limit: number): Promise<StateRow[]> {
+export async function expiredStates(db: Database, due: Due): Promise<StateRow[]> {
   return query<StateRow>(
     db,
-    `select * from states where expires_at <= now() and not ${isSilent} order by expires_at, id limit :limit`,
-    { limit },
+    `select * from states where expires_at <= now() and not ${isSilent} and bot_id <> all(:fullBots::text[])
+     order by expires_at, id limit :limit`,
+    { ...due },
   )
 }
 

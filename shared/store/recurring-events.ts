@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
+import type { Due } from './scheduled-events.ts'
 import type { RecurringEventRow } from './tables.ts'
 
 /** All bots' fire one after the other. */
@@ -74,12 +75,12 @@ export async function listRecurringEvents(db: Database, botId: string): Promise<
 }
 
 /** Recurring events that are due, the longest due first. */
-export async function dueRecurringEvents(db: Database, limit: number): Promise<RecurringEventRow[]> {
+export async function dueRecurringEvents(db: Database, due: Due): Promise<RecurringEventRow[]> {
   return query<RecurringEventRow>(
     db,
     `select recurring_events.*, ${failures} from recurring_events ${joinLast}
-     where next_at <= now() order by next_at limit :limit`,
-    { limit },
+     where next_at <= now() and recurring_events.bot_id <> all(:fullBots::text[]) order by next_at limit :limit`,
+    { ...due },
   )
 }
 

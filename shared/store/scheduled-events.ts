@@ -24,12 +24,21 @@ export async function cancelScheduledEvent(
   return row
 }
 
+/** Which rows that are due are looked for. */
+export interface Due {
+  limit: number
+  /** Bots for which too many events wait: what is due for them stays so. */
+  fullBots: string[]
+}
+
 /** Scheduled events that are due, the longest due first. */
-export async function dueEvents(db: Database, limit: number): Promise<EventRow[]> {
+export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
   return query<EventRow>(
     db,
-    `select * from events where status = 'scheduled' and available_at <= now() order by available_at, id limit :limit`,
-    { limit },
+    `select * from events
+     where status = 'scheduled' and available_at <= now() and bot_id <> all(:fullBots::text[])
+     order by available_at, id limit :limit`,
+    { ...due },
   )
 }
 

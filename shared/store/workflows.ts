@@ -2,6 +2,7 @@ import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
 import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
 import { query, type Database } from './database.ts'
+import type { Due } from './scheduled-events.ts'
 import type { WorkflowRow, WorkflowStatus } from './tables.ts'
 
 export interface NewWorkflow {
@@ -210,11 +211,13 @@ export async function deleteWorkflow(db: Database, botId: string, id: string): P
 }
 
 /** Workflows whose time is over, the longest over first. */
-export async function dueWorkflows(db: Database, limit: number): Promise<WorkflowRow[]> {
+export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[]> {
   return query<WorkflowRow>(
     db,
-    `select * from workflows where completed_at is null and timeout_at <= now() order by timeout_at, id limit :limit`,
-    { limit },
+    `select * from workflows
+     where completed_at is null and timeout_at <= now() and bot_id <> all(:fullBots::text[])
+     order by timeout_at, id limit :limit`,
+    { ...due },
   )
 }
 

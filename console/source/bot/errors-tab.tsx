@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ask } from '../api/ask.ts'
+import { ask, Failure } from '../api/ask.ts'
 import type { Bot, ErrorGroup } from '../api/types.ts'
 import { formatCount, plural, shortId } from '../format.ts'
 import { Confirm } from '../parts/dialog.tsx'
@@ -71,7 +71,12 @@ async function replayAll(bot: Bot, reason: string, since: string): Promise<numbe
   const path = `/bots/${bot.id}/failed-events/replay`
   let total = 0
   for (;;) {
-    const { replayed } = await ask<{ replayed: number }>('POST', path, { body: { reason, afterDate, beforeDate } })
+    const { replayed } = await ask<{ replayed: number }>('POST', path, {
+      body: { reason, afterDate, beforeDate },
+    }).catch((error: unknown) => {
+      if (!(error instanceof Failure && error.type === 'RateLimited')) throw error
+      throw new Error(`${plural(total, 'event')} handled again. ${error.message}: replay the others then.`)
+    })
     if (replayed === 0) return total
     total += replayed
   }

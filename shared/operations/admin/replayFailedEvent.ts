@@ -16,7 +16,7 @@ export const replayFailedEvent = operation({
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/{id}/replay',
   access: 'developer',
-  errors: ['ResourceNotFound', 'ResourceGone'],
+  errors: ['ResourceNotFound', 'ResourceGone', 'RateLimited'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -29,7 +29,9 @@ export const replayFailedEvent = operation({
     const { db, caller, config } = context
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
     const oldest = oldestReplayable(config)
-    const [mailbox] = await replayEvents(db, botId, { id }, { oldest, limit: 1 })
+    const [mailbox] = await context.waiting.admit(db, botId, () =>
+      replayEvents(db, botId, { id }, { oldest, limit: 1 }),
+    )
     if (mailbox !== undefined) {
       await wakeWorker(context, 'event', mailbox, botId)
       return {}

@@ -10,12 +10,13 @@ const mostAtOnce = 1000
 export const replayFailedEvents = operation({
   name: 'replayFailedEvents',
   description:
-    'Has failed events of a bot handled anew, those that failed first before others, up to the limit. Asked again with ' +
-    'the same filter and a beforeDate that is past, it goes on with the next, until it gives 0.',
+    'Has failed events of a bot handled anew, those that failed first before others, up to the limit and as far as there ' +
+    'is room among the events that wait for the bot. Asked again with the same filter and a beforeDate that is past, it ' +
+    'goes on with the next, until it gives 0; where there is no room, it gives 429, and the others stay as they are.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/replay',
   access: 'developer',
-  errors: ['ResourceNotFound'],
+  errors: ['ResourceNotFound', 'RateLimited'],
   isClosed: true,
   input: {
     type: 'object',
@@ -37,7 +38,10 @@ export const replayFailedEvents = operation({
   async handle(context, { botId, limit, ...filter }) {
     const { db, caller, config } = context
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
-    const mailboxes = await replayEvents(db, botId, filter, { oldest: oldestReplayable(config), limit })
+    const oldest = oldestReplayable(config)
+    const mailboxes = await context.waiting.admitSome(db, botId, limit, (atMost) =>
+      replayEvents(db, botId, filter, { oldest, limit: atMost }),
+    )
     for (const mailbox of new Set(mailboxes)) await wakeWorker(context, 'event', mailbox, botId)
     return { replayed: mailboxes.length }
   },
