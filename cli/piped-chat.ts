@@ -5,6 +5,7 @@ import { openChat } from './chat-session.ts'
 import type { Connection } from './connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
 import { failed } from './failure.ts'
+import { describeWorkerProblem } from './worker-state.ts'
 import type { Output } from './output.ts'
 import { chosen } from './terminal-chat.ts'
 
@@ -62,6 +63,8 @@ async function untilHandled(
     const [event] = events
     if (event && event.status !== 'pending') return event
     if (Date.now() > deadline) {
+      const problem = await describeWorkerProblem({ ask })
+      if (problem !== undefined) throw failed(problem)
       throw failed('The bot has not answered in time: `isobot logs` may tell why, and --timeout makes it wait longer')
     }
     await delay(askMilliseconds)

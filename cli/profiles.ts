@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { failed, misused, unreachable } from './failure.ts'
 import { isInTheClear } from './in-the-clear.ts'
+import { isStartRunning } from './start-record.ts'
 
 /** Where a platform is, and as whom to speak with it. */
 export interface Profile {
@@ -111,8 +112,31 @@ function withScheme(host: string): string {
   return URL.canParse(plain) && isInTheClear(plain) ? `https://${host}` : plain
 }
 
+/**
+ * The data folder of the platform that runs on this machine: that of `ISOBOT_DATA_DIR`; else that of the start that was
+ * last and is still running, wherever its data are; else the usual one.
+ */
+export async function localDataDirectory(): Promise<string> {
+  const usual = dataDirectory()
+  if (process.env.ISOBOT_DATA_DIR || (await isStartRunning(usual))) return usual
+  const text = await readIfThere(startedFile())
+  return text !== undefined && (await isStartRunning(text.trim())) ? text.trim() : usual
+}
+
+/** Lets the command line find a start whose data are not where they usually are. */
+export async function announceStart(directory: string): Promise<void> {
+  // Where nothing can be written, ISOBOT_DATA_DIR tells it.
+  await mkdir(join(startedFile(), '..'), { recursive: true, mode: 0o700 }).catch(() => {})
+  await writeFile(startedFile(), `${directory}\n`, { mode: 0o600 }).catch(() => {})
+}
+
+/** The file that names the data folder of the last start. */
+function startedFile(): string {
+  return join(profileFile(), '..', 'started')
+}
+
 async function readLocal(): Promise<Profile | undefined> {
-  const text = await readIfThere(join(dataDirectory(), 'credentials.json'))
+  const text = await readIfThere(join(await localDataDirectory(), 'credentials.json'))
   if (text === undefined) return undefined
   const { baseUrl, token, workspaceId } = JSON.parse(text) as Record<string, string | undefined>
   return baseUrl && token && workspaceId ? { name: localName, url: baseUrl, token, workspaceId } : undefined

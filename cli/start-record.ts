@@ -42,6 +42,13 @@ export async function untilFormerStartGone(directory: string, signal: AbortSigna
   }
 }
 
+/** Whether a start runs on this data folder. */
+export async function isStartRunning(directory: string): Promise<boolean> {
+  const record = await readRecord(directory)
+  const [pid] = await aliveOf(record)
+  return pid !== undefined && pid === record?.processes[0]?.pid
+}
+
 export interface OwnRecord {
   /** Adds processes that this start has started. */
   add(pids: readonly number[]): Promise<void>

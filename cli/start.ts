@@ -12,6 +12,7 @@ import { deployExample } from './example-bot.ts'
 import { untilInterrupted } from './interrupt.ts'
 import { assertPortIsFree } from './port.ts'
 import { startDatabase } from './start-database.ts'
+import { announceStart } from './profiles.ts'
 import { recordStart, untilFormerStartGone } from './start-record.ts'
 import { welcome } from './welcome.ts'
 
@@ -92,6 +93,7 @@ async function run({ parts, children, announce, signal }: Run): Promise<void> {
     await untilReady(`${nearUrl}/readyz`, signal)
     const example = await deployExample(nearUrl, { ...credentials, workspaceId, signal })
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
+    await announceStart(directory)
     announce(saved, directory)
     // Where the pages of the console are not built yet, the first who asks for them has them built.
     await fetch(`${nearUrl}/console`, { signal }).catch(() => undefined)

@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
 import { openChat, type ChatListener, type ChatMessage, type Said } from './chat-session.ts'
+import type { Connection } from './connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
 import { harmless, printable, styled } from './output.ts'
+import { describeWorkerProblem } from './worker-state.ts'
 
 /** A conversation at the terminal, where a person types while the bot answers. */
 export interface TerminalChat extends AsyncDisposable {
@@ -12,15 +14,27 @@ export interface TerminalChat extends AsyncDisposable {
   readonly ended: Promise<void>
 }
 
+/** Longer than workers that are alive leave something waiting. */
+const patienceMilliseconds = 15_000
 const clearLine = '\r\u001B[J'
 
 /** Opens a conversation with a bot at the terminal. Each line that is typed is said; a number chooses what is offered. */
-export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, url: string): Promise<TerminalChat> {
+export async function openTerminalChat(
+  bot: Pick<Bot, 'name' | 'integrations'>,
+  connection: Connection,
+): Promise<TerminalChat> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: styled('dim', '> ') })
   const ended = new Promise<void>((resolve) => terminal.once('close', resolve))
   const voice = styled('cyan', `${harmless(bot.name)} `)
   const streams = new Map<string, string>()
   let offers: Offer[] = []
+  let patience: NodeJS.Timeout | undefined
+
+  /** Whoever waits is told when nobody is there to answer. */
+  const lookForWorkers = async () => {
+    const problem = await describeWorkerProblem(connection)
+    if (problem !== undefined) print(styled('yellow', problem))
+  }
 
   /** Prints above the line that is being typed, which stays, or below what is being written. */
   const print = (text: string) => {
@@ -30,6 +44,7 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
   }
   const listener: ChatListener = {
     heard(message) {
+      clearTimeout(patience)
       const described = describePayload(message.payload)
       if (described.offers.length > 0) offers = described.offers
       const shown = streamed(message, streams)
@@ -53,7 +68,7 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
     connected: (isConnected) =>
       print(styled('dim', isConnected ? 'Connected again' : 'The connection was lost; trying again')),
   }
-  const session = await openChat(bot, url, listener).catch((error: unknown) => {
+  const session = await openChat(bot, connection.profile.url, listener).catch((error: unknown) => {
     terminal.close()
     throw error
   })
@@ -65,6 +80,8 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
     if (said === undefined) return terminal.prompt()
     offers = []
     terminal.prompt()
+    clearTimeout(patience)
+    patience = setTimeout(() => void lookForWorkers(), patienceMilliseconds).unref()
     session.say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
   })
   terminal.prompt()
@@ -72,6 +89,7 @@ export async function openTerminalChat(bot: Pick<Bot, 'name' | 'integrations'>, 
     print,
     ended,
     async [Symbol.asyncDispose]() {
+      clearTimeout(patience)
       terminal.close()
       await session[Symbol.asyncDispose]()
     },

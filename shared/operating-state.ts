@@ -20,13 +20,29 @@ export interface OperatingState {
   suggestedWorkers: number
 }
 
+/** Whether workers handle events. */
+export type WorkerState = 'available' | 'stalled' | 'missing'
+
+/** Workers that are alive begin what waits at once. Longer than this it waits only where all their slots are in use. */
+const stalledSeconds = 10
+
+/** Tells workers that are alive but take nothing, although something waits, from those that do, and from none. */
+export function workerStateOf({
+  workers,
+  slotsInUse,
+  oldestWaitingSeconds,
+}: Pick<OperatingState, 'workers' | 'slotsInUse' | 'oldestWaitingSeconds'>): WorkerState {
+  if (workers === 0) return 'missing'
+  return slotsInUse === 0 && oldestWaitingSeconds > stalledSeconds ? 'stalled' : 'available'
+}
+
 /** Who asks more often is told the same. Counting reads all events that wait: it may take this part of the time. */
 const leastAgeMilliseconds = 3000
 const partOfTime = 1 / 20
 /** The rate of arrivals is that of about so long. */
 const rateMilliseconds = 60_000
 /** A worker tells of itself more often than this. */
-const aliveMilliseconds = 30_000
+export const aliveMilliseconds = 30_000
 
 const targetSeconds = 5
 const targetUse = 0.7

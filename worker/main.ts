@@ -1,15 +1,1 @@
-import { connectionBudget } from '#shared/connection-budget.ts'
-import { openContext } from '#shared/context.ts'
-import { runProcess } from '#shared/process.ts'
-import { startMetricsServer } from './metrics-server.ts'
-import { startWorker } from './worker.ts'
-
-await runProcess('worker', async (config, log) => {
-  const parts = new AsyncDisposableStack()
-  const context = parts.use(openContext(config, log))
-  parts.use(await startMetricsServer(context))
-  parts.use(await startWorker(context))
-  log.info({ connections: connectionBudget(config, 'worker') }, 'Connections to PostgreSQL, at most')
-  log.info({ concurrency: config.worker.concurrency, sandboxes: config.sandbox.processes }, 'Working')
-  return parts
-})
+main.js

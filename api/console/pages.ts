@@ -57,6 +57,8 @@ export function openConsole(log: Logger): Console {
   }
 
   const router = Router()
+  // Who opens the address of the platform in a browser means the console.
+  router.get('/', (_request, response) => response.redirect('/console'))
   router.get('/console/assets/:file', async (request, response, next) => {
     const found = current ?? (await find())
     const { file } = request.params

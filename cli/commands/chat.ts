@@ -22,19 +22,23 @@ export function addChatCommand(program: Command): void {
     .action(async (idOrName: string, messages: string[], { timeout }: { timeout: string }, command: Command) => {
       const { output, connect } = toolsOf(command)
       const timeoutMilliseconds = readDuration(timeout)
-      const [{ findBot }, { untilInterrupted }] = await Promise.all([
+      const [{ findBot }, { untilInterrupted }, { describeWorkerProblem }] = await Promise.all([
         import('../find-bot.ts'),
         import('../interrupt.ts'),
+        import('../worker-state.ts'),
       ])
       const connection = await connect()
       const bot = await findBot(connection, idOrName)
+      const problem = await describeWorkerProblem(connection)
       if (messages.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
         const { openTerminalChat } = await import('../terminal-chat.ts')
-        await using chat = await openTerminalChat(bot, connection.profile.url)
+        await using chat = await openTerminalChat(bot, connection)
         chat.print(`Talking to ${bot.name}; Ctrl-C ends it`)
+        if (problem !== undefined) chat.print(problem)
         await chat.ended
         return
       }
+      if (problem !== undefined) output.note(problem)
       const { pipeChat } = await import('../piped-chat.ts')
       using interruption = untilInterrupted()
       const { signal } = interruption

@@ -4,7 +4,7 @@ import type { Examination } from '../doctor/examine.ts'
 import type { Grade } from '../doctor/finding.ts'
 import { exitCodes, misused } from '../failure.ts'
 import { styled } from '../output.ts'
-import { dataDirectory } from '../profiles.ts'
+import { localDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
 
 const usualFile = '.env'
@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
       const { output } = toolsOf(command)
       loadVariables(envFile)
       const { examine } = await import('../doctor/examine.ts')
-      const examined = examine({ environment: process.env, dataDirectory: dataDirectory() })
+      const examined = examine({ environment: process.env, dataDirectory: await localDataDirectory() })
       const examination = await output.during('Checking', examined)
       output.result(examination, () => asText(examination))
       if (examination.failures > 0) process.exitCode = exitCodes.failed

@@ -8,6 +8,8 @@ import { checkMachine } from './machine.ts'
 import { checkRedis } from './redis.ts'
 import { checkSandbox } from './sandbox.ts'
 import { checkSettings } from './settings.ts'
+import { checkOwnWorkers, checkWorkers } from './workers.ts'
+import type { Profile } from '../profiles.ts'
 
 export interface Examination {
   findings: Finding[]
@@ -44,26 +46,34 @@ function checksFor(config: Config, own: OwnSettings | undefined): Promise<Findin
     attempt('Redis', checkRedis(config)),
     attempt('Sandbox', checkSandbox(config)),
     attempt('Address', checkAddress(config)),
+    own
+      ? own.profile
+        ? attempt('Workers', checkOwnWorkers(own.profile))
+        : Promise.resolve([])
+      : attempt('Workers', checkWorkers(config)),
   ]
 }
 
 interface OwnSettings {
   isThere: boolean
   environment: NodeJS.ProcessEnv
+  /** Once it has been started. */
+  profile?: Omit<Profile, 'name'>
 }
 
 /** What `isobot start` sets by itself. */
 async function ownSettings(directory: string): Promise<OwnSettings> {
   const read = async (name: string) => readFile(join(directory, name), 'utf8').catch(() => undefined)
   const [secret, credentials] = await Promise.all([read('secret'), read('credentials.json')])
-  const { baseUrl } = JSON.parse(credentials ?? '{}') as { baseUrl?: string }
+  const { baseUrl, token, workspaceId } = JSON.parse(credentials ?? '{}') as Record<string, string | undefined>
   const environment = {
     DATABASE_URL: 'postgres://localhost/of-isobot-start',
     // The length of what it makes at its first start.
     ISOBOT_SECRET: secret ?? '0123456789abcdef'.repeat(4),
     ...(baseUrl && { ISOBOT_BASE_URL: baseUrl }),
   }
-  return { isThere: secret !== undefined, environment }
+  const profile = baseUrl && token && workspaceId ? { url: baseUrl, token, workspaceId } : undefined
+  return { isThere: secret !== undefined, environment, ...(profile && { profile }) }
 }
 
 function describeStart(isThere: boolean, directory: string): Finding {

@@ -9,6 +9,8 @@ import { examine, type Examination } from '../../cli/doctor/examine.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { checkRedis } from '../../cli/doctor/redis.ts'
 import { checkSettings } from '../../cli/doctor/settings.ts'
+import { checkWorkers } from '../../cli/doctor/workers.ts'
+import { createChatter } from '../chatter.ts'
 import { administer, createDatabase, urlOf } from '../databases.ts'
 import { openPlatform, type Platform } from '../platform.ts'
 import { startRedis } from '../redis.ts'
@@ -46,7 +48,7 @@ test('finds nothing wrong with a platform that works, and says what it looked at
   expect(stdout).not.toContain('✗')
   expect(code).toBe(0)
   const areas = stdout.split('\n').filter((line) => /^\w+$/.test(line))
-  expect(areas).toEqual(['Settings', 'Machine', 'Database', 'Redis', 'Sandbox', 'Address'])
+  expect(areas).toEqual(['Settings', 'Machine', 'Database', 'Redis', 'Sandbox', 'Address', 'Workers'])
   expect(stdout).toMatch(/✓ \d+ variables are set, and all are understood/)
   expect(stdout).toMatch(/✓ PostgreSQL \d+.* answers/)
   expect(stdout).toMatch(/an api takes up to 5, a worker 5/)
@@ -181,4 +183,34 @@ test('knows the platform of `isobot start` by its data folder, and what answers 
       `The api answers at ${platform.url}, and has all it needs`,
     ]),
   )
+})
+
+test('says that no worker is alive, and that one is alive but takes nothing', async () => {
+  const config = configWith({})
+  expect(Object.keys(problemsIn(await checkWorkers(config)))).toEqual([
+    expect.stringContaining('warn: No worker is alive'),
+  ])
+  const { db } = platform.context
+  await db('workers').insert({ id: 'idle', host: 'here', slots: 10, in_use: 0 })
+  expect(problemsIn(await checkWorkers(config))).toEqual({})
+  const bot = await platform.createBot()
+  const chatter = await createChatter(bot.chatUrl)
+  await chatter.say(await chatter.createConversation(), 'Is anybody there?')
+  await db('events')
+    .where({ bot_id: bot.id })
+    .update({ available_at: db.raw(`now() - interval '11 seconds'`) })
+  expect(Object.keys(problemsIn(await checkWorkers(config)))).toEqual([
+    expect.stringContaining('warn: A worker is alive and takes nothing'),
+  ])
+  expect((await platform.ask('GET', '/v1/admin/queue')).body.queue.workerState).toBe('stalled')
+  await db('workers').delete()
+})
+
+test('the chat of the command line says that nobody will answer', async () => {
+  await using other = await openPlatform({ worker: false })
+  await using isobot = await openCommandLine(other)
+  const { id } = await other.createBot()
+  const { code, stdout, stderr } = await isobot.run(['chat', id, 'Hello', '--timeout', '1s'])
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/No worker is alive[^]*No worker is alive: .*`isobot start` on this machine/)
 })

@@ -185,7 +185,7 @@ function launch([command, ...parameters]: string[]) {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...rest } = process.env
   const child = spawn(command!, parameters, {
     cwd: root,
-    env: { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory },
+    env: { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory },
     detached: true,
   })
   let output = ''

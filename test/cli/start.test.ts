@@ -71,7 +71,7 @@ test('a taken port is named, with what to do', async () => {
 
 function environment(port: number): NodeJS.ProcessEnv {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...rest } = process.env
-  return { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory }
+  return { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory }
 }
 
 /** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
@@ -112,12 +112,12 @@ async function paste(output: string): Promise<string> {
   return stdout
 }
 
-/** Says something from the command line, which nobody has told where the platform is. */
+/** Says something from the command line, which nobody has told where the platform is, nor where its data are. */
 async function say(text: string): Promise<string> {
-  const { ISOBOT_URL: _url, ISOBOT_TOKEN: _token, ...rest } = process.env
+  const { ISOBOT_URL: _url, ISOBOT_TOKEN: _token, ISOBOT_DATA_DIR: _data, ...rest } = process.env
   const { stdout } = await promisify(execFile)(process.execPath, ['cli/isobot.js', 'chat', 'echo', text], {
     cwd: root,
-    env: { ...rest, ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory },
+    env: { ...rest, ISOBOT_CONFIG_DIR: directory },
   })
   return stdout
 }

@@ -36,6 +36,11 @@ test('every address of the console is its page, which is asked for anew each tim
   expect(policy).toContain("default-src 'none';")
 })
 
+test('the address of the platform itself leads to it', async () => {
+  const response = await fetch(`${url}/`)
+  expect({ url: response.url, status: response.status }).toEqual({ url: `${url}/console`, status: 200 })
+})
+
 test('its files are compressed and kept for good, and nothing else can be asked for', async () => {
   const html = await (await fetch(`${url}/console`)).text()
   const [, script] = /src="(\/console\/assets\/[^"]+\.js)"/.exec(html)!

@@ -71,7 +71,7 @@ function opens({ target, port }: Opening, wanted: Target, address: Address): boo
 /** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
 function addressRefused({ host, mayBePrivate }: Target): OutboundError {
   const remedy = `if it is to be reached, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
-  const further = mayBePrivate ? '' : ', and permissions.net names it'
+  const further = mayBePrivate ? '' : ', and permissions.net (in isobot.json, where there is one) names it'
   return new OutboundError('forbidden', `${host} is not at a public address: ${remedy}${further}`)
 }
 

@@ -1,5 +1,6 @@
 import type { Administrator } from '../../caller.ts'
 import type { Context } from '../../context.ts'
+import { aliveMilliseconds, readOperatingState, workerStateOf } from '../../operating-state.ts'
 import { operation } from '../../operation.ts'
 import type { Infer } from '../../schema.ts'
 import { failedOfToday, ownNames } from '../../store/queue-state.ts'
@@ -8,8 +9,6 @@ import { firstWorkspaceId } from '../../store/workspaces.ts'
 import { lookAtWaiting } from '../../waiting-look.ts'
 
 const mostBots = 20
-/** A worker tells of itself every ten seconds. */
-const aliveMilliseconds = 30_000
 
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -55,7 +54,7 @@ const busyBot = {
 const queue = {
   type: 'object',
   additionalProperties: false,
-  required: ['waiting', 'scheduled', 'retrying', 'failed', 'bots'],
+  required: ['waiting', 'scheduled', 'retrying', 'failed', 'bots', 'workerState'],
   properties: {
     waiting: { ...count, description: 'Events that are due and not handled.' },
     oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' },
@@ -63,6 +62,12 @@ const queue = {
     retrying: { ...count, description: 'Events that failed and wait for a further try.' },
     failed: { ...count, description: 'Events that failed for good within the last 24 hours; 10,000 of a bot at most.' },
     bots: { type: 'array', items: busyBot, description: 'Those for which most events wait, 20 at most.' },
+    workerState: {
+      enum: ['available', 'stalled', 'missing'],
+      description:
+        'Whether workers handle events: `missing` when none is alive, `stalled` when those that are alive take none ' +
+        'although some have waited for more than 10 s.',
+    },
     platform,
   },
 } as const
@@ -78,10 +83,11 @@ export const getQueue = operation({
 
   async handle(context) {
     const { db, caller } = context
-    const [failed, waiting, ofPlatform] = await Promise.all([
+    const [failed, waiting, ofPlatform, state] = await Promise.all([
       failedOfToday(db, caller.workspaceId),
       waitingOfWorkspace(context),
       describePlatform(context),
+      readOperatingState(context),
     ])
     const due = waiting.flatMap(({ oldest_at: oldest, ...row }) => (oldest ? [{ ...row, oldest }] : []))
     const oldest = Math.min(...due.map((row) => row.oldest.getTime()))
@@ -92,6 +98,7 @@ export const getQueue = operation({
         scheduled: sum(waiting.map((row) => row.scheduled)),
         retrying: sum(waiting.map((row) => row.retrying)),
         failed,
+        workerState: workerStateOf(state),
         bots: due
           .toSorted((a, b) => b.waiting - a.waiting)
           .slice(0, mostBots)

@@ -1,0 +1,16 @@
+import { connectionBudget } from '#shared/connection-budget.ts'
+import { openContext } from '#shared/context.ts'
+import { runProcess } from '#shared/process.ts'
+import { startServer } from './server.ts'
+
+/** Routers take a process that was asked to stop out of their tables within this time. */
+const leaveMilliseconds = 1000
+
+await runProcess('api', async (config, log) => {
+  const parts = new AsyncDisposableStack()
+  const context = parts.use(openContext(config, log))
+  const server = parts.use(await startServer(context, leaveMilliseconds))
+  log.info({ connections: connectionBudget(config, 'api') }, 'Connections to PostgreSQL, at most')
+  log.info({ port: server.port }, 'Listening')
+  return parts
+})
