@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
@@ -31,7 +31,18 @@ interface AppParts {
 }
 
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
-export function createApp(context: Context, { realtime, rateLimiter, overload, pages }: AppParts): Express {
+export function createApp(context: Context, parts: AppParts): RequestListener {
+  const app = routesOf(context, parts)
+  return (request, response) =>
+    app(request as Request, response as Response, (cause?: unknown) => {
+      // An answer that has begun cannot become another one.
+      if (response.headersSent) return void request.socket.destroy()
+      const unreadable = new ApiError('InvalidPayload', 'The address is none: send a path, or a whole URL')
+      respond(request as Request, response as Response, toReply(cause === undefined ? unreadable : toHttpError(cause)))
+    })
+}
+
+function routesOf(context: Context, { realtime, rateLimiter, overload, pages }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')

@@ -75,6 +75,7 @@ describe('what is no request that can be answered is refused with the body of ev
     ['a tunnel', 405, `CONNECT localhost:1 HTTP/1.1\r\n${host}\r\n`],
     ['an unknown path', 404, `GET /nothing HTTP/1.1\r\n${closing}\r\n`],
     ['no path', 404, `OPTIONS * HTTP/1.1\r\n${closing}\r\n`],
+    ['an address that is none', 400, `GET http://[ HTTP/1.1\r\n${closing}\r\n`],
     ['a method that is none of the path’s', 405, `DELETE /v1/admin/bots HTTP/1.1\r\n${closing}\r\n`],
     ['a WebSocket at an unknown path', 404, `GET /nothing HTTP/1.1\r\n${upgrading}\r\n`],
     ['a WebSocket where there is none', 400, `GET /v1/admin/bots HTTP/1.1\r\n${upgrading}\r\n`],

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { describeReport, isClean } from './fuzz/report.ts'
+import { runFuzz } from './fuzz/run.ts'
+
+/** The short form of `npm run fuzz`. */
+test('whatever is asked, by whomever: no answer is a failure, none is missing, none holds what is another’s', async () => {
+  await using parts = new AsyncDisposableStack()
+  const report = await runFuzz(
+    {
+      backEnd: 'postgres',
+      seed: 7,
+      requests: 1000,
+      matrixStep: 4,
+      concurrency: 8,
+      mostMilliseconds: 60_000,
+      settings: { fsync: 'off', full_page_writes: 'off' },
+      environment: {},
+    },
+    parts,
+  )
+  expect(isClean(report) ? '' : describeReport(report)).toBe('')
+  // A platform that refuses everything has no faults either.
+  expect(report.succeeded.size).toBeGreaterThan(40)
+}, 180_000)

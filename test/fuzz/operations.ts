@@ -1,0 +1,62 @@
+import type { Resolve, Schema } from './values.ts'
+
+/** An operation as `/openapi.json` describes it. */
+export interface Operation {
+  id: string
+  method: string
+  path: string
+  /** The credentials that it takes: each of the list with all of its schemes. */
+  security: string[][]
+  parameters: { in: string; name: string; schema: Schema }[]
+  body?: { schema: Schema; example: unknown }
+}
+
+export interface Api {
+  operations: Operation[]
+  resolve: Resolve
+}
+
+interface Document {
+  paths: Record<string, Record<string, DescribedOperation>>
+  components: Record<string, Record<string, unknown>>
+}
+
+interface DescribedOperation {
+  operationId: string
+  security?: Record<string, unknown>[]
+  parameters?: (Operation['parameters'][number] & { $ref?: string })[]
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
+}
+
+/** Reads what can be asked of a platform, so that a new operation is tried by being there. */
+export async function readApi(url: string): Promise<Api> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
+  const resolveAny = (reference: string): unknown => {
+    const [, , kind = '', name = ''] = reference.split('/')
+    return document.components[kind]?.[name]
+  }
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => {
+      const body = described.requestBody?.content['application/json']
+      return {
+        id: described.operationId,
+        method: method.toUpperCase(),
+        path,
+        security: (described.security ?? []).map((schemes) => Object.keys(schemes)),
+        parameters: (described.parameters ?? []).map((parameter) =>
+          parameter.$ref === undefined ? parameter : (resolveAny(parameter.$ref) as Operation['parameters'][number]),
+        ),
+        ...(body && { body: { schema: body.schema, example: body.example } }),
+      }
+    }),
+  )
+  return { operations, resolve: (reference) => resolveAny(reference) as Schema }
+}
+
+/** What the id in a parameter or a field is of, named as in paths: `{id}` in `/bots/{id}` is of `bots`. */
+export function kindOf(name: string, path: string): string {
+  if (name.length > 2 && name.endsWith('Id')) return `${name.slice(0, -2)}s`
+  const segments = path.split('/')
+  const before = segments.slice(0, segments.indexOf(`{${name}}`)).findLast((segment) => /^[a-z-]+$/.test(segment)) ?? ''
+  return ['failed-events', 'scheduled'].includes(before) ? 'events' : before
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { newId } from '#shared/ids.ts'
+import { hashToken } from '#shared/secrets.ts'
+import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
+import { openDatabase } from '#shared/store/database.ts'
+import type { Role } from '#shared/store/tables.ts'
+import { freePort } from '../../cli/free-port.ts'
+import { Member } from '../chaos/members.ts'
+import { openPostgres, openRedis } from '../chaos/servers.ts'
+
+export interface PlatformOptions {
+  backEnd: 'redis' | 'postgres'
+  /** Settings of PostgreSQL, and variables of the environment. */
+  settings: Record<string, string>
+  environment: NodeJS.ProcessEnv
+}
+
+/** An api and a worker, with servers of their own. */
+export interface FuzzPlatform {
+  url: string
+  port: number
+  databaseUrl: string
+  members: Member[]
+  /** Makes an account that is a member of a workspace, a new one unless given; it belongs to nobody else. */
+  addMember(
+    role: Role,
+    workspaceId?: string,
+  ): Promise<Record<'accountId' | 'workspaceId' | 'token' | 'tokenId', string>>
+}
+
+const readyMilliseconds = 60_000
+
+export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDisposableStack): Promise<FuzzPlatform> {
+  const postgres = await openPostgres(parts, options.settings)
+  const redis = options.backEnd === 'redis' ? await openRedis(parts) : undefined
+  const databaseUrl = postgres.urlOn(postgres.port())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    ...(redis && { REDIS_URL: `redis://127.0.0.1:${redis.port()}` }),
+    ISOBOT_SECRET: randomBytes(32).toString('hex'),
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    LOG_LEVEL: 'fatal',
+    // How much is too much has tests of its own: here as many requests as possible are to be answered.
+    CHAT_RATE_LIMIT_USER: '0',
+    CHAT_RATE_LIMIT_INSTALLATION: '0',
+    BOT_WAITING_EVENTS: '1000000',
+    API_DELAY_MS: '20000',
+    SANDBOX_PROCESSES: '1',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    ...options.environment,
+  }
+  const members = (['api', 'worker'] as const).map((kind) => new Member({ kind, environment, links: [] }))
+  for (const member of members) {
+    await member.start()
+    parts.defer(async () => void (await member.stop()))
+  }
+  await untilReady(url)
+  const db = parts.adopt(openDatabase({ url: databaseUrl, poolSize: 1, allowSelfSigned: false }), (open) =>
+    open.destroy(),
+  )
+
+  return {
+    url,
+    port,
+    databaseUrl,
+    members,
+    async addMember(role, given) {
+      const [accountId, tokenId] = [newId('account'), newId('pat')]
+      const token = randomBytes(20).toString('hex')
+      const workspaceId = given ?? newId('wkspace')
+      if (given === undefined) await insertWorkspace(db, { id: workspaceId, name: 'Fuzz' })
+      await insertAccount(db, { id: accountId, name: role })
+      await insertMember(db, { workspaceId, accountId, role })
+      await insertPersonalToken(db, { id: tokenId, hash: hashToken(token), accountId, note: '' })
+      return { accountId, workspaceId, token, tokenId }
+    },
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + readyMilliseconds
+  while (Date.now() < deadline) {
+    const response = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (response?.ok) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`Nothing is ready at ${url}`)
+}

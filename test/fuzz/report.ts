@@ -1,0 +1,47 @@
+import type { Fault, FuzzReport } from './run.ts'
+
+/** Whether every answer was as it must be. */
+export function isClean({ faults, foreignRows, breakdowns }: FuzzReport): boolean {
+  return faults.length === 0 && foreignRows.length === 0 && breakdowns.length === 0
+}
+
+const maxShown = 20
+const maxCharacters = 3000
+
+/** The counts of a run, in lines, and each fault with the request that showed it. */
+export function describeReport(report: FuzzReport): string {
+  const { options, sent, faults, foreignRows, breakdowns } = report
+  const total = sent.matrix + sent.raw + sent.random
+  const count = (matches: (what: string) => boolean) => faults.filter(({ what }) => matches(what)).length
+  const statuses = [...report.statuses]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, times]) => `${status || 'none'} ${times}`)
+  return [
+    `Fuzz on ${options.backEnd}, seed ${options.seed}: ${isClean(report) ? 'nothing found' : 'FAULTS'}`,
+    `  ${total} requests to ${report.operations} operations in ${report.seconds.toFixed(0)} s: ${sent.matrix} of the tenant ` +
+      `matrix, ${sent.raw} raw, ${sent.random} random`,
+    `  operations of which a random request succeeded: ${report.succeeded.size}`,
+    `  answers by status: ${statuses.join(', ')}`,
+    `  answers of 500 and above but deliberate 503: ${count((what) => what.startsWith('answered with'))}`,
+    `  hangs: ${count((what) => what === 'hangs')}`,
+    `  foreign rows read: ${count((what) => what.startsWith('foreign'))}, changed: ${foreignRows.length}`,
+    `  errors without the body of one: ${count((what) => what.startsWith('an error'))}, no answer: ${count((what) => what.startsWith('no answer'))}`,
+    `  breakdowns: ${breakdowns.length}`,
+    ...breakdowns.map((breakdown) => `    ${breakdown}`),
+    ...foreignRows.slice(0, maxShown).map((row) => `    ${row.slice(0, maxCharacters)}`),
+    ...faults.slice(0, maxShown).map((fault) => describeFault(fault, options.seed)),
+    ...(faults.length > maxShown ? [`  and ${faults.length - maxShown} more`] : []),
+  ].join('\n')
+}
+
+function describeFault({ number, what, request, answer }: Fault, seed: number): string {
+  const sent =
+    typeof request === 'string'
+      ? JSON.stringify(request)
+      : JSON.stringify({ ...request, forbidden: undefined, operation: undefined })
+  return [
+    `  ${what}, request ${number}: npm run fuzz -- --seed ${seed} --only ${number}`,
+    `    sent: ${sent.slice(0, maxCharacters)}`,
+    `    answered: ${answer}`,
+  ].join('\n')
+}

@@ -1,0 +1,191 @@
+import type { Chances } from '../chaos/random.ts'
+import { kindOf, type Api, type Operation } from './operations.ts'
+import { firstOfKind, type Credentials, type Ids, type Tenant } from './tenant.ts'
+import { mutate, oddTexts, oddValue, valueOf } from './values.ts'
+
+/** A request that is to be sent, and what its answer must not hold. */
+export interface FuzzRequest {
+  /** The id of its operation. */
+  operation: string
+  method: string
+  path: string
+  headers: Record<string, string>
+  body?: string
+  /** Texts of rows that the caller may not read. */
+  forbidden: string[]
+}
+
+/** Requests that would take away what the others need: they get ids of what was made on the way. */
+const isDestructive = ({ method, id }: Operation) => method === 'DELETE' || (id.startsWith('admin') && method !== 'GET')
+
+/** Any request of an operation: usually by somebody who may call, with mostly valid fields, and a few that are not. */
+export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: Chances): FuzzRequest {
+  const operation = chances.pick(api.operations)
+  const pool = isDestructive(operation) ? withoutFirst(own.ids) : own.ids
+  const is = (probability: number) => chances.between(0, 1) < probability
+
+  function idFor(name: string): unknown {
+    const where = chances.between(0, 1)
+    if (where < 0.1) return chances.pick(oddTexts)
+    const ids = (where < 0.2 ? foreign.ids : pool)[kindOf(name, operation.path)] ?? []
+    return ids.length > 0 ? chances.pick(ids) : 'none'
+  }
+
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    if (name === 'webhookId' && is(0.97)) return webhookIdOf(own)
+    const { schema } = operation.parameters.find((parameter) => parameter.name === name) ?? { schema: {} }
+    const value = /^id$|Id$/.test(name) ? idFor(name) : valueOf(schema, chances, api.resolve)
+    return is(0.03) ? chances.pick(['%zz', '%', '%c3%28', '..', '%2f']) : encode(String(value))
+  })
+  const query = operation.parameters
+    .filter((parameter) => parameter.in === 'query' && is(0.4))
+    .map(({ name, schema }) => {
+      const value = /Id$/.test(name) ? idFor(name) : is(0.6) ? valueOf(schema, chances, api.resolve) : oddValue(chances)
+      return queryOf(name, value)
+    })
+  if (is(0.05))
+    query.push(`${encode(chances.pick(oddTexts).slice(0, 200))}=${encode(chances.pick(oddTexts).slice(0, 200))}`)
+
+  const right = is(0.85)
+  const name = right
+    ? chances.pick(namesFor(operation))
+    : chances.pick(Object.keys(own.credentials) as CredentialName[])
+  const headers: Record<string, string> = { ...own.credentials[name] }
+  if (operation.method === 'POST' && is(0.2))
+    headers['idempotency-key'] = `key-${Math.floor(chances.between(0, 1e15))}-${'x'.repeat(20)}`
+  if (is(0.03))
+    headers[chances.pick(Object.keys(headers).concat('x-integration-id'))] = chances.pick(['', 'x', 'Bearer', 'é'])
+  if (operation.body)
+    headers['content-type'] = is(0.97)
+      ? 'application/json'
+      : chances.pick(['text/plain', 'application/json; charset=x', 'multipart/form-data'])
+  const body = operation.body && bodyOf(operation.body)
+
+  function bodyOf({ schema, example }: NonNullable<Operation['body']>): string {
+    let value: unknown = is(0.6) && example !== undefined ? example : valueOf(schema, chances, api.resolve)
+    value = withIds(value, (field) => idFor(field))
+    while (is(0.45)) value = mutate(value, chances)
+    const text = value === undefined ? '' : JSON.stringify(value)
+    if (is(0.03)) return text.slice(0, Math.floor(chances.between(0, text.length)))
+    if (is(0.01)) return `${'['.repeat(20_000)}${text}${']'.repeat(20_000)}`
+    return text
+  }
+
+  return {
+    operation: operation.id,
+    method: is(0.02) ? chances.pick(['HEAD', 'OPTIONS', 'PATCH', 'DELETE', 'PROPFIND']) : operation.method,
+    path: query.length > 0 ? `${path}?${query.join('&')}` : path,
+    headers,
+    ...(body !== undefined && { body }),
+    forbidden: forbiddenTo(name, own, foreign),
+  }
+}
+
+type CredentialName = keyof Tenant['credentials']
+
+/** Each operation with all credentials of one tenant, and none, on what belongs to the other. */
+export function matrixRequests(api: Api, own: Tenant, foreign: Tenant): FuzzRequest[] {
+  const nobody: [name: CredentialName | undefined, headers: Credentials][] = [
+    [undefined, {}],
+    [undefined, { authorization: 'Bearer none', 'x-user-key': 'none', 'x-invitation': 'none' }],
+  ]
+  const all = [...nobody, ...(Object.entries(own.credentials) as [CredentialName, Credentials][])]
+  return api.operations.flatMap((operation) => {
+    // Whoever knows the address of a chat may become a user there.
+    if (operation.security.length === 0) return []
+    return all.flatMap(([name, headers]) =>
+      foreignHeaders(headers, foreign).map((given) => ({
+        operation: operation.id,
+        method: operation.method,
+        path: foreignPath(operation, name?.endsWith('ser') ? own : foreign, foreign),
+        headers: { ...given, ...(operation.body && { 'content-type': 'application/json' }) },
+        ...(operation.body && {
+          body: JSON.stringify(
+            withIds(operation.body.example ?? {}, (field) => idIn(foreign.ids, field, operation.path)),
+          ),
+        }),
+        forbidden: forbiddenTo(name, own, foreign),
+      })),
+    )
+  })
+}
+
+/** A caller's headers as they are, and with another tenant's workspace and bot in them. */
+function foreignHeaders(headers: Credentials, { ids }: Tenant): Credentials[] {
+  if (headers['x-workspace-id'] === undefined) return [headers]
+  return [headers, { ...headers, 'x-workspace-id': ids['workspaces']![0]!, 'x-bot-id': ids['bots']![0]! }]
+}
+
+/** A chat user's key is for one chat: that chat's address, and everything behind it is another's. */
+function foreignPath({ path, parameters }: Operation, chatOf: Tenant, foreign: Tenant): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    if (name === 'webhookId') return webhookIdOf(chatOf)
+    if (name === 'type') return 'bot'
+    if (name === 'name') return 'seen'
+    if (name === 'id' && path.includes('{type}')) return idIn(foreign.ids, 'botId', path)
+    return encode(idIn(foreign.ids, name, path))
+  })
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.name.endsWith('Id'))
+    .map(({ name }) => `${name}=${encode(idIn(foreign.ids, name, path))}`)
+  return query.length > 0 ? `${filled}?${query.join('&')}` : filled
+}
+
+function idIn(ids: Ids, name: string, path: string): string {
+  return ids[kindOf(name, path)]?.[0] ?? 'none'
+}
+
+/** It takes away the user who asks. */
+const isLeaving = ({ method, path }: Operation) => method === 'DELETE' && path.endsWith('/me')
+
+function namesFor(operation: Operation): CredentialName[] {
+  const { security } = operation
+  if (isLeaving(operation)) return ['leavingUser']
+  const schemes = new Set(security.flat())
+  if (schemes.has('userKey')) return ['user', 'otherUser']
+  if (schemes.has('invitation')) return ['invitation']
+  if (schemes.has('botId')) return ['owner', 'bot', 'integration']
+  return schemes.size > 0 ? ['owner', 'owner', 'viewer'] : ['user']
+}
+
+/** What is private to a chat user is read by those who look after the bot, and by nobody else. */
+function forbiddenTo(name: CredentialName | undefined, own: Tenant, foreign: Tenant): string[] {
+  const strangers = [foreign.marker, foreign.privateMarker]
+  if (name === undefined || name === 'invitation') return [...strangers, own.privateMarker]
+  return name === 'user' || name === 'leavingUser' ? [...strangers, own.privateMarker] : strangers
+}
+
+function withIds(value: unknown, idFor: (field: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withIds(item, idFor))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => [
+      field,
+      field.endsWith('Id') && typeof inner === 'string' ? idFor(field) : withIds(inner, idFor),
+    ]),
+  )
+}
+
+function withoutFirst(ids: Ids): Ids {
+  return Object.fromEntries(Object.entries(ids).map(([kind, known]) => [kind, known.slice(firstOfKind)]))
+}
+
+function webhookIdOf({ ids }: Tenant): string {
+  return ids['webhooks']![0]!
+}
+
+function queryOf(name: string, value: unknown): string {
+  if (Array.isArray(value))
+    return value
+      .slice(0, 20)
+      .map((item) => `${name}=${encode(String(item))}`)
+      .join('&')
+  if (typeof value !== 'object' || value === null) return `${name}=${encode(String(value))}`
+  const entries = Object.entries(value).slice(0, 20)
+  return entries.map(([key, inner]) => `${name}.${encode(key)}=${encode(String(inner))}`).join('&')
+}
+
+/** As clients encode it. Half of a surrogate pair has no encoding. The address has its own limit, with tests of its own. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed().slice(0, 1000).toWellFormed())
+}

@@ -1,0 +1,176 @@
+import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { countWaiting } from '../chaos/check.ts'
+import { chancesFrom } from '../chaos/random.ts'
+import { send } from '../platform.ts'
+import { faultOf, faultOfBytes, isDeliberate, sendBytes, sendRequest, type Outcome } from './exchange.ts'
+import { readApi, type Api } from './operations.ts'
+import { openFuzzPlatform, type FuzzPlatform, type PlatformOptions } from './platform.ts'
+import { mutatedBytes, rawRequests } from './raw.ts'
+import { matrixRequests, randomRequest, type FuzzRequest } from './requests.ts'
+import { differencesOf, readRows } from './rows.ts'
+import { harvest, openTenant, type Tenant } from './tenant.ts'
+
+export interface FuzzOptions extends PlatformOptions {
+  /** Makes the same requests for the same number, but for the ids in them. */
+  seed: number
+  /** How many requests are made beside the matrix and the raw ones. */
+  requests: number
+  /** Takes only every so manieth request of the matrix. */
+  matrixStep: number
+  /** Requests at one time. */
+  concurrency: number
+  /** No further requests are begun after that. */
+  mostMilliseconds: number
+  /** Sends the request with this number alone. */
+  only?: number
+}
+
+/** A request whose answer was wrong. */
+export interface Fault {
+  number: number
+  what: string
+  request: FuzzRequest | string
+  answer: string
+}
+
+export interface FuzzReport {
+  options: FuzzOptions
+  operations: number
+  sent: { matrix: number; raw: number; random: number }
+  /** How often each status was answered; 0 for a connection that ended without. */
+  statuses: Map<number, number>
+  /** Operations of which a random request succeeded. */
+  succeeded: Set<string>
+  faults: Fault[]
+  /** Rows of the other tenant that changed. */
+  foreignRows: string[]
+  /** Processes that ended by themselves, and a bot that does not answer any more, in words. */
+  breakdowns: string[]
+  seconds: number
+}
+
+type Attempt = { kind: keyof FuzzReport['sent'] } & (
+  | { request: FuzzRequest; bytes?: undefined }
+  | { bytes: string; request?: undefined }
+)
+
+/**
+ * Sends requests that no client sends, and looks at every answer.
+ *
+ * @param parts what is to be closed afterwards
+ * @param tell is told, now and then, how far it is
+ */
+export async function runFuzz(
+  options: FuzzOptions,
+  parts: AsyncDisposableStack,
+  tell: (line: string) => void = () => {},
+): Promise<FuzzReport> {
+  const platform = await openFuzzPlatform(options, parts)
+  const [own, foreign] = [await openTenant(platform), await openTenant(platform)]
+  await untilSettled(platform)
+  const api = await readApi(platform.url)
+  const before = await readRows(platform.databaseUrl, foreign.ids)
+  const agent = new Agent({ keepAlive: true, maxSockets: options.concurrency })
+  parts.defer(() => agent.destroy())
+
+  const report: FuzzReport = {
+    options,
+    operations: api.operations.length,
+    sent: { matrix: 0, raw: 0, random: 0 },
+    statuses: new Map(),
+    succeeded: new Set(),
+    faults: [],
+    foreignRows: [],
+    breakdowns: [],
+    seconds: 0,
+  }
+  const begunAt = performance.now()
+  const attemptAt = planOf(options, api, own, foreign)
+  const isOver = () => performance.now() - begunAt > options.mostMilliseconds
+  let next = options.only ?? 0
+  async function work(): Promise<void> {
+    for (;;) {
+      const number = next++
+      if (isOver() || (options.only !== undefined && number > options.only)) return
+      const attempt = attemptAt(number)
+      if (!attempt) return
+      const outcome = await exchange(platform, agent, attempt)
+      note(report, number, attempt, outcome)
+      if (attempt.request && outcome.status >= 200 && outcome.status < 300) learn(own, attempt.request, outcome)
+      if (number % 1000 === 999) tell(`${number + 1} requests, ${report.faults.length} faults`)
+    }
+  }
+  await Promise.all(Array.from({ length: options.concurrency }, work))
+  report.seconds = (performance.now() - begunAt) / 1000
+  report.foreignRows = differencesOf(before, await readRows(platform.databaseUrl, foreign.ids))
+  report.breakdowns = await findBreakdowns(platform, foreign)
+  return report
+}
+
+/** The request of each number: those of the matrix, the raw ones, and then as many random ones as were asked for. */
+function planOf(options: FuzzOptions, api: Api, own: Tenant, foreign: Tenant) {
+  const matrix = matrixRequests(api, own, foreign).filter(
+    (_, index) => (index + options.seed) % options.matrixStep === 0,
+  )
+  const raw = rawRequests(own)
+  return (number: number): Attempt | undefined => {
+    const chances = chancesFrom(options.seed * 1_000_003 + number)
+    if (number < matrix.length) return { kind: 'matrix', request: matrix[number]! }
+    const index = number - matrix.length
+    if (index < raw.length) return { kind: 'raw', bytes: raw[index]! }
+    if (index >= raw.length + options.requests) return undefined
+    return chances.between(0, 1) < 0.1
+      ? { kind: 'raw', bytes: mutatedBytes(chances.pick(raw), chances) }
+      : { kind: 'random', request: randomRequest(api, own, foreign, chances) }
+  }
+}
+
+function exchange({ port }: FuzzPlatform, agent: Agent, attempt: Attempt): Promise<Outcome> {
+  return attempt.request ? sendRequest(port, agent, attempt.request) : sendBytes(port, attempt.bytes)
+}
+
+function note(report: FuzzReport, number: number, { kind, request, bytes }: Attempt, outcome: Outcome): void {
+  report.sent[kind] += 1
+  const status = isDeliberate(outcome) ? 503 : outcome.status
+  report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
+  if (request && kind === 'random' && status >= 200 && status < 300) report.succeeded.add(request.operation)
+  const what = request ? faultOf(request, outcome) : faultOfBytes(outcome)
+  if (what === undefined) return
+  report.faults.push({ number, what, request: request ?? bytes, answer: outcome.text.slice(0, 1000) })
+}
+
+/** What was made can be asked for afterwards, changed and deleted. */
+function learn(own: Tenant, { path }: FuzzRequest, { text }: Outcome): void {
+  try {
+    harvest(own.ids, path, JSON.parse(text))
+  } catch {
+    // Pages are no answers of operations.
+  }
+}
+
+const settleMilliseconds = 60_000
+
+/** Waits until everything that the tenants were made with has been handled. */
+async function untilSettled({ databaseUrl }: FuzzPlatform): Promise<void> {
+  const deadline = Date.now() + settleMilliseconds
+  while ((await countWaiting(databaseUrl)) > 0) {
+    if (Date.now() > deadline) throw new Error('The worker does not handle the events of the tenants')
+    await pause(50)
+  }
+}
+
+/** What the platform is not any more that it was before: every process is there, and a bot answers. */
+async function findBreakdowns(platform: FuzzPlatform, tenant: Tenant): Promise<string[]> {
+  const ended = platform.members.flatMap(({ kind, surprises }) =>
+    surprises.map(({ code, signal }) => `the ${kind} ended by itself (${signal ?? `code ${code}`})`),
+  )
+  const { status } = await send('GET', `${platform.url}/readyz`).catch(() => ({ status: 0 }))
+  if (status !== 200) ended.push(`/readyz answers ${status}`)
+  const action = { type: 'echo', input: { text: 'still there' } }
+  const answer = await send('POST', `${platform.url}/v1/chat/actions`, action, tenant.credentials.owner).catch(
+    () => undefined,
+  )
+  if (answer?.body.output?.text !== 'still there') ended.push(`the bot answers ${JSON.stringify(answer?.body)}`)
+  return ended
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import { send } from '../platform.ts'
+import type { FuzzPlatform } from './platform.ts'
+
+/** Headers that say who asks. */
+export type Credentials = Record<string, string>
+
+/** Ids by what they are of, named as in paths: `users`, `conversations`, `bots`. */
+export type Ids = Record<string, string[]>
+
+/** A workspace with a bot, an integration, members, chat users, and a row of each kind. */
+export interface Tenant {
+  /** Stands in texts of all its rows: whoever reads it has read one of them. */
+  marker: string
+  /** Stands in the rows that only the second chat user may read. */
+  privateMarker: string
+  chatUrl: string
+  credentials: Record<
+    'owner' | 'viewer' | 'bot' | 'integration' | 'user' | 'otherUser' | 'leavingUser' | 'invitation',
+    Credentials
+  >
+  ids: Ids
+}
+
+const botCode = (marker: string) => `
+  export const actions = { echo: ({ input }) => input }
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      if (event.preview === 'fail') throw new Error(${JSON.stringify(marker)})
+      await client.createMessage({
+        conversationId: event.conversationId, type: 'text', payload: { text: ${JSON.stringify(marker)} },
+      })
+    },
+  }`
+
+const integrationCode = `
+  export const actions = { echo: ({ input }) => input }
+  export function handler({ request }) { return { body: { length: (request.body ?? '').length } } }`
+
+/** Makes a tenant through the API, as people do. */
+export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tenant> {
+  const marker = `marker-${randomBytes(8).toString('hex')}`
+  const privateMarker = `private-${randomBytes(8).toString('hex')}`
+  const ids: Ids = {}
+
+  /** Asks for something that must succeed, and keeps the ids of what comes. */
+  async function make(method: string, path: string, body: unknown, headers: Credentials) {
+    const answer = await send(method, path.startsWith('http') ? path : `${url}${path}`, body, headers)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    harvest(ids, path, answer.body)
+    // oxlint-disable-next-line typescript/no-unsafe-return -- Answers are read field by field.
+    return answer.body
+  }
+
+  const { token, workspaceId, accountId, tokenId } = await addMember('owner')
+  const owner = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+  const { token: viewerToken, accountId: viewerId } = await addMember('viewer', workspaceId)
+  const { bot } = await make('POST', '/v1/admin/bots', { name: marker, code: botCode(marker) }, owner)
+  const integration = { name: marker, version: '1.0.0', code: integrationCode }
+  const { integration: created } = await make('POST', '/v1/admin/integrations', integration, owner)
+  const integrations = { tool: { integrationId: created.id, enabled: true, configuration: {} } }
+  const installed = await make('PUT', `/v1/admin/bots/${bot.id}`, { integrations }, owner)
+  await make('GET', `/v1/admin/bots/${bot.id}/versions`, undefined, owner)
+  const bak = await make('POST', '/v1/admin/bots/baks', { botId: bot.id, note: marker }, owner)
+  const iak = await make('POST', '/v1/admin/integrations/iaks', { integrationId: created.id, note: marker }, owner)
+  const member = { email: `${marker}@example.com`, role: 'viewer' }
+  const invited = await make('POST', '/v1/admin/workspace-members', member, owner)
+  const chatUrl: string = bot.integrations.chat.webhookUrl.replace(/^https?:\/\/[^/]+/, url)
+
+  const asBot = { authorization: `Bearer ${token}`, 'x-bot-id': bot.id as string }
+  const credentials: Tenant['credentials'] = {
+    owner: { ...owner, ...asBot },
+    viewer: { ...owner, ...asBot, authorization: `Bearer ${viewerToken}` },
+    bot: { ...owner, ...asBot, authorization: `Bearer ${bak.key}` },
+    integration: { ...owner, ...asBot, authorization: `Bearer ${iak.key}` },
+    user: {},
+    otherUser: {},
+    leavingUser: {},
+    invitation: { 'x-invitation': String(invited.invitation ?? 'none') },
+  }
+  for (const [name, text] of [
+    ['user', marker],
+    ['otherUser', privateMarker],
+    ['leavingUser', marker],
+  ] as const) {
+    const { key } = await make('POST', `${chatUrl}/users`, { name: text, profile: text }, {})
+    const headers = { 'x-user-key': key as string }
+    credentials[name] = headers
+    const { conversation } = await make('POST', `${chatUrl}/conversations`, {}, headers)
+    const conversationId: string = conversation.id
+    for (const said of [text, 'fail']) {
+      await make('POST', `${chatUrl}/messages`, { conversationId, payload: { type: 'text', text: said } }, headers)
+    }
+    await make('POST', `${chatUrl}/events`, { conversationId, payload: { text } }, headers)
+  }
+  const user = await make('POST', '/v1/chat/users', { name: marker, tags: {} }, asBot)
+  const { conversation } = await make('POST', '/v1/chat/conversations', { channel: 'chat', tags: {} }, asBot)
+  const of = { conversationId: conversation.id as string, userId: user.user.id as string }
+  await make('POST', `/v1/chat/conversations/${of.conversationId}/participants`, { userId: of.userId }, asBot)
+  await make('POST', '/v1/chat/messages', { ...of, type: 'text', payload: { text: marker }, tags: {} }, asBot)
+  await make('POST', '/v1/chat/events', { ...of, type: 'custom', payload: { text: marker } }, asBot)
+  await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)
+  await make('POST', `/v1/chat/states/bot/${bot.id}/seen`, { payload: { text: marker } }, asBot)
+
+  ids['accounts'] = ids['workspace-members'] = [accountId, viewerId]
+  ids['workspaces'] = [workspaceId]
+  ids['pats'] = [tokenId]
+  ids['webhooks'] = [bot.integrations.chat.webhookId, installed.bot.integrations.tool.webhookId]
+  return { marker, privateMarker, chatUrl, credentials, ids }
+}
+
+/** How many of the ids that came first, those that the tenant was made with, are always kept. */
+export const firstOfKind = 12
+const keptOfKind = 40
+
+/** Keeps the ids in an answer: of fields that are objects or lists of objects with an id, and of fields called `…Id`. */
+export function harvest(ids: Ids, path: string, answer: unknown): void {
+  const keep = (kind: string, id: unknown): void => {
+    if (typeof id !== 'string' || id.length > 200) return
+    const known = (ids[kind] ??= [])
+    if (known.includes(id)) return
+    known.push(id)
+    if (known.length > keptOfKind) known.splice(firstOfKind, 1)
+  }
+  const walk = (value: unknown, kind: string): void => {
+    if (Array.isArray(value)) return value.forEach((item) => walk(item, kind))
+    if (typeof value !== 'object' || value === null) return
+    for (const [field, inner] of Object.entries(value)) {
+      if (field === 'id') keep(kind, inner)
+      else if (field.endsWith('Id')) keep(`${field.slice(0, -2)}s`, inner)
+      else walk(inner, Array.isArray(inner) ? field : `${field}s`)
+    }
+  }
+  walk(
+    answer,
+    path
+      .split('?')[0]!
+      .split('/')
+      .findLast((segment) => /^[a-z-]+$/.test(segment)) ?? '',
+  )
+}
