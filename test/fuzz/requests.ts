@@ -142,7 +142,7 @@ function namesFor(operation: Operation): CredentialName[] {
   const { security } = operation
   if (isLeaving(operation)) return ['leavingUser']
   const schemes = new Set(security.flat())
-  if (schemes.has('userKey')) return ['user', 'otherUser']
+  if (schemes.has('userKey')) return ['user', 'user', 'otherUser', 'leavingUser']
   if (schemes.has('invitation')) return ['invitation']
   if (schemes.has('botId')) return ['owner', 'bot', 'integration']
   return schemes.size > 0 ? ['owner', 'owner', 'viewer'] : ['user']

@@ -71,12 +71,12 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const credentials: Tenant['credentials'] = {
     owner: { ...owner, ...asBot },
     viewer: { ...owner, ...asBot, authorization: `Bearer ${viewerToken}` },
-    bot: { ...owner, ...asBot, authorization: `Bearer ${bak.key}` },
-    integration: { ...owner, ...asBot, authorization: `Bearer ${iak.key}` },
+    bot: { ...owner, ...asBot, authorization: `Bearer ${bak.value}` },
+    integration: { ...owner, ...asBot, authorization: `Bearer ${iak.value}` },
     user: {},
     otherUser: {},
     leavingUser: {},
-    invitation: { 'x-invitation': String(invited.invitation ?? 'none') },
+    invitation: { 'x-invitation': invited.invitation as string },
   }
   for (const [name, text] of [
     ['user', marker],
@@ -101,6 +101,14 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   await make('POST', '/v1/chat/events', { ...of, type: 'custom', payload: { text: marker } }, asBot)
   await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)
   await make('POST', `/v1/chat/states/bot/${bot.id}/seen`, { payload: { text: marker } }, asBot)
+
+  // A credential that is none would have everything refused, and nothing found.
+  for (const name of ['owner', 'viewer'] as const) await make('GET', '/v1/admin/bots', undefined, credentials[name])
+  for (const name of ['bot', 'integration'] as const) await make('GET', '/v1/chat/users', undefined, credentials[name])
+  for (const name of ['user', 'otherUser', 'leavingUser'] as const) {
+    await make('GET', `${chatUrl}/users/me`, undefined, credentials[name])
+  }
+  await make('GET', '/v1/admin/account/invitation', undefined, credentials.invitation)
 
   ids['accounts'] = ids['workspace-members'] = [accountId, viewerId]
   ids['workspaces'] = [workspaceId]
