@@ -80,7 +80,10 @@ export function toChange(viewer: Viewer, changes: Record<string, string | null> 
 
 /** Whether a change would leave what is stored as it is. */
 export function isSettled(stored: Record<string, string>, { set, removed }: Change): boolean {
-  return Object.entries(set).every(([key, value]) => stored[key] === value) && removed.every((key) => !(key in stored))
+  return (
+    Object.entries(set).every(([key, value]) => stored[key] === value) &&
+    removed.every((key) => !Object.hasOwn(stored, key))
+  )
 }
 
 /** By which tags something is recognised. */
@@ -110,7 +113,7 @@ export function toMatch(
     ? Object.fromEntries(Object.entries(stored).filter(([key]) => compared.includes(key)))
     : stored
   if (Object.keys(present).length === 0) return undefined
-  if (compared) return { present, absent: compared.filter((key) => !(key in present)) }
+  if (compared) return { present, absent: compared.filter((key) => !Object.hasOwn(present, key)) }
   return { present, absent: [], onlyOf: { prefix } }
 }
 

@@ -103,8 +103,11 @@ export async function matchWorkflow(db: Database, match: WorkflowMatch): Promise
     })
     .modify((builder) => {
       if (!byTags) void builder.whereRaw('tags = ?::jsonb', [JSON.stringify(tags)])
-      for (const key of byTags ?? [])
-        void builder.whereRaw('tags ->> ? is not distinct from ?', [key, tags[key] ?? null])
+      for (const key of byTags ?? []) {
+        // A key may be called as what every object has, and a function would be taken for a query.
+        const value = Object.hasOwn(tags, key) ? tags[key]! : null
+        void builder.whereRaw('tags ->> ? is not distinct from ?', [key, value])
+      }
       if (group === 'active') void builder.whereNotIn('status', finalStatuses)
       if (group === 'finished') void builder.whereIn('status', finalStatuses)
     })

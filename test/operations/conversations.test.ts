@@ -84,16 +84,16 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
     expect((await getOrCreate({ channel: 'other', tags: { id, part: 'a' } })).body.meta).toEqual({ created: true })
   })
 
-  test('a tag to discriminate by that is not given must be absent', async () => {
+  test.each(['thread', 'constructor'])('a tag to discriminate by that is not given must be absent: %s', async (key) => {
     const id = randomUUID()
-    const discriminateByTags = ['id', 'thread']
-    const thread = await getOrCreate({ tags: { id, thread: '1' }, discriminateByTags })
+    const discriminateByTags = ['id', key]
+    const thread = await getOrCreate({ tags: { id, [key]: '1' }, discriminateByTags })
     const whole = await getOrCreate({ tags: { id }, discriminateByTags })
     expect(whole.body.meta.created).toBe(true)
     expect((await getOrCreate({ tags: { id }, discriminateByTags })).body.conversation.id).toBe(
       whole.body.conversation.id,
     )
-    expect((await getOrCreate({ tags: { id, thread: '1' }, discriminateByTags })).body.conversation.id).toBe(
+    expect((await getOrCreate({ tags: { id, [key]: '1' }, discriminateByTags })).body.conversation.id).toBe(
       thread.body.conversation.id,
     )
   })

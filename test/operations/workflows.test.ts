@@ -154,6 +154,16 @@ describe.each(clientNames)('through %s', (clientName) => {
     expect(idsOf(await call('listWorkflows', { name, userId: own.userId }))).toEqual([])
   })
 
+  test('a tag to discriminate by may be called as what every object has', async () => {
+    const name = newId('check')
+    const given = { name, status: 'listening', discriminateByTags: ['order', 'hasOwnProperty'] }
+    const { workflow } = await call('getOrCreateWorkflow', { ...given, tags: { order: '1' } })
+    const found = { workflow: { id: workflow.id }, meta: { created: false } }
+    expect(await call('getOrCreateWorkflow', { ...given, tags: { order: '1' } })).toMatchObject(found)
+    const other = await call('getOrCreateWorkflow', { ...given, tags: { order: '1', hasOwnProperty: 'x' } })
+    expect(other).toMatchObject({ meta: { created: true } })
+  })
+
   test('getOrCreateWorkflow finds by name and tags, and what it finds gets the tags', async () => {
     const name = newId('check')
     const find = (given: object) => call('getOrCreateWorkflow', { name, status: 'listening', ...given })
