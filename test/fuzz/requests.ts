@@ -40,7 +40,11 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
   const query = operation.parameters
     .filter((parameter) => parameter.in === 'query' && is(0.4))
     .map(({ name, schema }) => {
-      const value = /Id$/.test(name) ? idFor(name) : is(0.6) ? valueOf(schema, chances, api.resolve) : oddValue(chances)
+      const value = name.endsWith('Id')
+        ? idFor(name)
+        : is(0.6)
+          ? valueOf(schema, chances, api.resolve)
+          : oddValue(chances)
       return queryOf(name, value)
     })
   if (is(0.05))
