@@ -1,9 +1,7 @@
-import type { ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
+import { UntrustedSchema } from './code/untrusted-schema.ts'
 import { ApiError } from './errors.ts'
-import { compileForeign, inTime } from './foreign-schema.ts'
 import { longestExpiry } from './models/state.ts'
-import { describeErrors } from './schema.ts'
 import type { Database } from './store/database.ts'
 import { findStateDefinition } from './store/state-definitions.ts'
 import type { StateName } from './store/states.ts'
@@ -11,14 +9,8 @@ import type { StateName } from './store/states.ts'
 interface Declared {
   type: string
   expiry: number | null
-  isValid: ValidateFunction | undefined
-  /** Set when a validation took too long: until then (milliseconds) it is taken for granted that it would again. */
-  refusedUntil: number
+  schema: UntrustedSchema | undefined
 }
-
-/** While a state is validated, nothing else happens in the process. */
-const longestValidationMilliseconds = 100
-const refusalMilliseconds = 60_000
 
 /** What a definition makes of the states of its name. */
 export interface StateDefinition {
@@ -31,37 +23,29 @@ export interface StateDefinition {
   complete(payload: Record<string, unknown>): Record<string, unknown>
 }
 
-/** Compiling a schema takes milliseconds. The same text means the same, whosever it is. */
-const recent = new LRUCache<string, Declared>({ max: 500 })
+/** By the text of the definition. The same text means the same, whosever it is. */
+const recent = new LRUCache<string, Declared>({
+  max: 200,
+  maxSize: 8 * 1024 * 1024,
+  sizeCalculation: (_declared, text) => text.length,
+})
 
 /** What is declared of a state. Bots need not declare any: what is not declared may be anything. */
 export async function stateDefinition(db: Database, of: StateName): Promise<StateDefinition> {
   const text = await findStateDefinition(db, of)
-  const declared = text === undefined ? undefined : (recent.get(text) ?? compile(text, of.name))
+  const declared = text === undefined ? undefined : (recent.get(text) ?? read(text, of.name))
   if (!declared || declared.type !== of.type) return { expiry: null, complete: (payload) => payload }
-  return {
-    expiry: declared.expiry,
-    complete: (payload) => complete(declared, payload, `The state '${of.name}'`),
-  }
+  return { expiry: declared.expiry, complete: (payload) => complete(declared, payload, of.name) }
 }
 
-function complete(declared: Declared, payload: Record<string, unknown>, what: string): Record<string, unknown> {
-  const { isValid } = declared
-  if (!isValid) return payload
-  if (declared.refusedUntil > Date.now()) {
-    throw new ApiError('InvalidDataFormat', `${what} took too long to validate: simplify the patterns of its schema`)
-  }
-  const completed = structuredClone(payload)
-  try {
-    if (inTime(() => isValid(completed), what, longestValidationMilliseconds)) return completed
-  } catch (error) {
-    declared.refusedUntil = Date.now() + refusalMilliseconds
-    throw error
-  }
-  throw new ApiError('InvalidDataFormat', `${what} is not as declared: ${describeErrors(isValid)}`)
+function complete({ schema }: Declared, payload: Record<string, unknown>, name: string): Record<string, unknown> {
+  if (!schema) return payload
+  const validated = schema.validate(payload)
+  if ('completed' in validated) return validated.completed
+  throw new ApiError('InvalidDataFormat', `The state '${name}' is not as declared: ${validated.problem}`)
 }
 
-function compile(text: string, name: string): Declared {
+function read(text: string, name: string): Declared {
   const { type, expiry, schema } = JSON.parse(text) as {
     type: string
     expiry?: number | null
@@ -70,8 +54,7 @@ function compile(text: string, name: string): Declared {
   const declared = {
     type,
     expiry: typeof expiry === 'number' ? Math.min(expiry, longestExpiry) : null,
-    isValid: schema && compileForeign(schema, `the schema of the state '${name}'`),
-    refusedUntil: 0,
+    schema: schema && new UntrustedSchema(schema, `the schema of the state '${name}'`),
   }
   recent.set(text, declared)
   return declared

@@ -1,5 +1,12 @@
 import type { Infer } from '../schema.ts'
-import { actionDefinitions, anyObject, botStateDefinitions, eventDefinitions, taggedDefinition } from './definition.ts'
+import {
+  actionDefinitions,
+  anyObject,
+  botStateDefinitions,
+  eventDefinitions,
+  jsonSchema,
+  taggedDefinition,
+} from './definition.ts'
 
 /** What bots made with the public SDK declare, beside their code, secrets, integrations and recurring events. */
 export const botDefinition = {
@@ -14,7 +21,7 @@ export const botDefinition = {
   configuration: {
     type: 'object',
     additionalProperties: false,
-    properties: { data: anyObject, schema: anyObject },
+    properties: { data: anyObject, schema: jsonSchema },
   },
   subscriptions: {
     type: 'object',

@@ -9,7 +9,9 @@ export const anyObject = { type: 'object', additionalProperties: true } as const
 const title = { type: 'string', maxLength: 64 } as const
 const description = { type: 'string', maxLength: 256 } as const
 const words = { title, description } as const
-const schema = { ...anyObject, description: 'A JSON Schema.' } as const
+
+/** A JSON Schema of draft 7; it is checked where it is accepted (`shared/code/accept-schema.ts`). */
+export const jsonSchema = { ...anyObject, description: 'A JSON Schema.' } as const
 
 /** Texts by name. */
 export const attributes = {
@@ -36,7 +38,7 @@ export const eventDefinitions = {
     nullable: true,
     additionalProperties: false,
     required: ['schema'],
-    properties: { ...words, schema, attributes },
+    properties: { ...words, schema: jsonSchema, attributes },
   },
 } as const
 
@@ -44,7 +46,7 @@ const withSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['schema'],
-  properties: { schema },
+  properties: { schema: jsonSchema },
 } as const
 
 export const actionDefinitions = {
@@ -72,12 +74,12 @@ export const entityDefinitions = {
     nullable: true,
     additionalProperties: false,
     required: ['schema'],
-    properties: { ...words, schema },
+    properties: { ...words, schema: jsonSchema },
   },
 } as const
 
 const stateFields = {
-  schema,
+  schema: jsonSchema,
   expiry: { type: 'integer', nullable: true, minimum: 1, description: 'Milliseconds of rest until it is forgotten.' },
 } as const
 
@@ -137,7 +139,7 @@ const script = { type: 'string', nullable: true, maxLength: 2000 } as const
 
 const configurationFields = {
   ...words,
-  schema,
+  schema: jsonSchema,
   identifier: {
     type: 'object',
     additionalProperties: false,

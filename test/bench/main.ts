@@ -13,6 +13,7 @@ import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
 import { describeAbsence, describeCapacity, describeSandboxes, sandboxesTable } from './sandbox/report.ts'
+import { measureSchemas, schemasTables } from './schemas.ts'
 import { startServers, type Servers } from './servers.ts'
 import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
@@ -20,7 +21,8 @@ import { listenersPerConversation } from './system.ts'
 /**
  * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
  * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
- * same with nothing of ours; how soon code is stopped that does not end, and what bots feel of another that is flooded.
+ * same with nothing of ours; how soon code is stopped that does not end, what validating by developers' schemas
+ * costs, and what bots feel of another that is flooded.
  * See the README in this folder.
  */
 async function main(): Promise<void> {
@@ -41,7 +43,7 @@ async function main(): Promise<void> {
   process.exit(130)
 }
 
-const withoutServers = new Set<string>(['bundles', 'sandbox', 'endings'])
+const withoutServers = new Set<string>(['bundles', 'sandbox', 'endings', 'schemas'])
 
 async function measure(options: Options, parts: AsyncDisposableStack): Promise<void> {
   const { benchmarks } = options
@@ -51,6 +53,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
   if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, results, parts)))
   if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, results, parts)))
   if (benchmarks.includes('endings')) sections.push(endingsTable(await measureEndings(options, parts)))
+  if (benchmarks.includes('schemas')) sections.push(...schemasTables(await measureSchemas(options)))
   if (benchmarks.some((name) => !withoutServers.has(name))) {
     const servers = await startServers(parts)
     if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, results, parts)))

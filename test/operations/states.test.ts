@@ -218,7 +218,7 @@ describe('what is declared of a state', () => {
         const refused = bot('setState', { ...botState('endless'), payload: { word } })
         await expect(refused).rejects.toMatchObject({
           type: 'InvalidDataFormat',
-          message: expect.stringContaining('long'),
+          message: expect.stringContaining('must match pattern'),
         })
       }
     })

@@ -1,4 +1,5 @@
 import { applyChange } from '../../apply-change.ts'
+import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../inspect-code.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
@@ -40,6 +41,7 @@ export const createBot = operation({
     const { workspaceId } = caller
     assertAllowed(config, limits)
     const definition = applyChange(botDefinitionSchema, {}, change)
+    acceptSchemas(botDefinitionSchema, change)
     const inspected =
       code === undefined ? undefined : await inspectCode(context, workspaceId, { code, sourceMap, limits })
     const id = newId('bot')

@@ -2,7 +2,7 @@ import type { Administrator } from '../../caller.ts'
 import { applyChange } from '../../apply-change.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { compileForeign } from '../../foreign-schema.ts'
+import { acceptSchemas } from '../../code/accept-schema.ts'
 import type { InspectedCode } from '../../inspect-code.ts'
 import { newId } from '../../ids.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
@@ -46,8 +46,8 @@ export const integrationName = {
  * The definition of an integration after a change. What its code turned out to offer is declared even when the
  * definition did not say so.
  *
- * @throws ApiError `InvalidJsonSchema` when one of its configurations has a schema that is none
- * @throws ApiError `LimitExceeded` when it has grown too long
+ * @throws ApiError `InvalidJsonSchema` when a schema in the change is none, or cannot be run within bounds
+ * @throws ApiError `LimitExceeded` when it has grown too long, or such a schema is beyond a limit
  */
 export function changeDefinition(
   before: Record<string, unknown>,
@@ -55,15 +55,8 @@ export function changeDefinition(
   code: Pick<InspectedCode, 'actions' | 'channels'> | undefined,
 ): Record<string, unknown> {
   const definition = applyChange(integrationDefinitionSchema, before, change)
-  const {
-    configuration,
-    configurations = {},
-    actions,
-    channels,
-  } = definition as Infer<typeof integrationDefinitionSchema>
-  for (const [name, one] of Object.entries({ ...configurations, configuration })) {
-    if (one?.schema) compileForeign(one.schema, name === 'configuration' ? name : `configurations.${name}`)
-  }
+  acceptSchemas(integrationDefinitionSchema, change)
+  const { actions, channels } = definition as Infer<typeof integrationDefinitionSchema>
   if (!code) return definition
   const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
   return {

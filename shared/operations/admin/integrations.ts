@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { validateForeign } from '../../foreign-schema.ts'
+import { UntrustedSchema } from '../../code/untrusted-schema.ts'
 import { chatConfiguration, isWebhookUrl } from '../../models/chat-configuration.ts'
 import { anyObject } from '../../models/definition.ts'
 import type { integrationDefinitionSchema } from '../../models/integration.ts'
@@ -126,9 +126,11 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
     configuration = formerConfiguration ?? {},
     disabledChannels = present?.disabled_channels ?? [],
   } = settings
-  if (JSON.stringify(configuration).length > longestConfiguration) {
-    throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters`)
-  }
+  assertShort(name, configuration)
+  // What is switched off may still lack what it needs.
+  const completed = enabled ? validated(name, integration, configurationType, configuration) : configuration
+  // Defaults count too.
+  assertShort(name, completed)
   return {
     kind: 'install',
     present,
@@ -137,10 +139,14 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
     integration,
     enabled,
     configurationType,
-    // What is switched off may still lack what it needs.
-    configuration: enabled ? validated(name, integration, configurationType, configuration) : configuration,
+    configuration: completed,
     disabledChannels,
   }
+}
+
+function assertShort(name: string, configuration: Record<string, unknown>): void {
+  if (JSON.stringify(configuration).length <= longestConfiguration) return
+  throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters`)
 }
 
 /** @param id as it was given, or that of what is installed; what is named neither way may be named by its id */
@@ -196,7 +202,10 @@ function validated(
     const choice = Object.keys(configurations).join(', ') || 'none'
     throw refused(`${name}.configurationType`, `is '${type}', and the integration has ${choice}`)
   }
-  return validateForeign(declared.schema ?? {}, configuration, `integrations.${name}.configuration`)
+  const place = `integrations.${name}.configuration`
+  const validated = new UntrustedSchema(declared.schema ?? {}, `the schema of ${place}`).validate(configuration)
+  if ('problem' in validated) throw new ApiError('InvalidDataFormat', `${place}: ${validated.problem}`)
+  return validated.completed
 }
 
 function findNamed(present: InstallationRow[], name: string): InstallationRow | undefined {

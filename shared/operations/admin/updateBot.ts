@@ -1,4 +1,5 @@
 import { applyChange } from '../../apply-change.ts'
+import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../inspect-code.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
@@ -46,6 +47,9 @@ export const updateBot = operation({
     assertAllowed(config, limits ?? {})
     const present = await findBot(db, workspaceId, id)
     if (!present) throw noSuchBot(id)
+    // Too long is refused before its schemas are looked at.
+    applyChange(botDefinitionSchema, present.definition, change)
+    acceptSchemas(botDefinitionSchema, change)
     const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }
     const inspected = upload && (await inspectCode(context, workspaceId, upload))
     const aftermath = await db.transaction(async (transaction) => {

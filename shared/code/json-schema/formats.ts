@@ -1,0 +1,39 @@
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { BudgetExceededError, type Budget } from './budget.ts'
+
+/** Whether data is in a format; what the format is not about, is. */
+type Format = (data: unknown, budget: Budget) => boolean
+
+/** Takes time in proportion to the square of a text's length; the others to the length. */
+const quadratic = new Set(['url'])
+
+export const formats = new Map<string, Format>(
+  Object.entries(fullFormats).flatMap(([name, format]) => {
+    if (typeof format === 'boolean') return []
+    const [type, test] = toTest(format)
+    const check: Format = (data, budget) => {
+      if (typeof data !== type) return true
+      if (typeof data === 'string') budget.spend(quadratic.has(name) ? data.length ** 2 : data.length)
+      return tested(test, data, name)
+    }
+    return [[name, check]]
+  }),
+)
+
+type Test = (data: unknown) => boolean
+
+function toTest(format: Exclude<(typeof fullFormats)[keyof typeof fullFormats], boolean>): [type: string, test: Test] {
+  if (format instanceof RegExp) return ['string', (data) => format.test(data as string)]
+  if (typeof format === 'function') return ['string', format as Test]
+  const { type = 'string', validate } = format as { type?: string; validate: RegExp | Test }
+  return [type, validate instanceof RegExp ? (data) => validate.test(data as string) : validate]
+}
+
+function tested(test: Test, data: unknown, name: string): boolean {
+  try {
+    return test(data)
+  } catch (cause) {
+    // A long text can be too much for the language's own expressions.
+    throw new BudgetExceededError(`a text is too long for the format ${name}`, { cause })
+  }
+}
