@@ -1,34 +1,35 @@
 import type { IncomingMessage } from 'node:http'
-import { ApiError } from '#shared/errors.ts'
 import type { Database } from '#shared/store/database.ts'
 import { deleteBody, insertBodyPart } from '#shared/store/webhook-bodies.ts'
-
-const megabyte = 1024 * 1024
-
-/** The largest body that an integration's webhook takes, in bytes (product specification, part 8). */
-const mostBytes = 100 * megabyte
+import type { BodyLimit } from './webhook-limit.ts'
 
 /** Of a part in the database, and so what a request holds of its body at most, but for one chunk of the connection. */
-export const partBytes = megabyte
+export const partBytes = 1024 * 1024
 
 /**
  * Stores a request's body in parts, no faster than the database takes them. When it cannot be stored whole nothing of it
  * is kept.
  *
  * @param eventId the id of the event that there will be for the request
+ * @param limit of the webhook
  * @throws ApiError `PayloadTooLarge`, before anything is read where the length is announced
  */
-export async function storeBody(db: Database, eventId: string, request: IncomingMessage): Promise<void> {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) throw tooLarge()
+export async function storeBody(
+  db: Database,
+  eventId: string,
+  request: IncomingMessage,
+  limit: BodyLimit,
+): Promise<void> {
+  await limit.check(Number(request.headers['content-length'] ?? 0))
   try {
-    await storeParts(db, eventId, request)
+    await storeParts(db, eventId, request, limit)
   } catch (error) {
     await deleteBody(db, eventId)
     throw error
   }
 }
 
-async function storeParts(db: Database, eventId: string, request: IncomingMessage): Promise<void> {
+async function storeParts(db: Database, eventId: string, request: IncomingMessage, limit: BodyLimit): Promise<void> {
   let total = 0
   let parts = 0
   let held: Buffer[] = []
@@ -43,14 +44,10 @@ async function storeParts(db: Database, eventId: string, request: IncomingMessag
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Buffer
     total += bytes.length
-    if (total > mostBytes) throw tooLarge()
+    await limit.check(total)
     held.push(bytes)
     heldBytes += bytes.length
     if (heldBytes >= partBytes) await flush()
   }
   if (heldBytes > 0) await flush()
-}
-
-function tooLarge(): ApiError {
-  return new ApiError('PayloadTooLarge', `The body is larger than ${mostBytes / megabyte} MB, the most a webhook takes`)
 }

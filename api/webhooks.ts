@@ -16,6 +16,7 @@ import type { EventRow } from '#shared/store/tables.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import { announcedBytes, type Overload } from './overload.ts'
 import { partBytes, storeBody } from './webhook-body.ts'
+import { bodyLimitOf } from './webhook-limit.ts'
 import { toErrorReply, toWebhookReply, type WebhookReply } from './webhook-reply.ts'
 
 const graceMilliseconds = 5000
@@ -61,7 +62,9 @@ async function carryOut(context: Context, request: Request, hold: (botId: string
   await context.dependencies.carrier.whileHere(async () => {})
   hold(installation.bot_id)
   const id = newId('evt')
-  await context.waiting.admit(context.db, installation.bot_id, () => storeBody(context.db, id, request))
+  await context.waiting.admit(context.db, installation.bot_id, () =>
+    storeBody(context.db, id, request, bodyLimitOf(context, installation)),
+  )
   return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))
 }
 

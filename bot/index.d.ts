@@ -296,9 +296,12 @@ export interface WebhookRequest {
   query: string
   /** By name in lower case. */
   headers: Record<string, string>
+  /** Of a body that is larger than a quarter of the isolate's memory, it throws a `RangeError`: use `stream`. */
   body?: string
   /** Set where the body is no text, and so is in base64. */
   isBase64?: boolean
+  /** Reads the body in parts of up to 64 KB, however large it is, each time from its beginning; at most 16 times. */
+  stream(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
 }
 
 /** What a webhook's handler answers. */

@@ -123,6 +123,7 @@ export async function runCall(
     limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
     host,
     fetch,
+    ...(call.sources && { sources: call.sources }),
     onLog: (line) => handling.log.write(line),
   })
   recorder.ran(outcome, start, depth)

@@ -8,3 +8,14 @@ export interface WebhookRequest {
   /** By name in lower case. */
   headers: Record<string, string>
 }
+
+/** The largest body that an integration's webhook takes, in bytes (product specification, part 8). */
+export const maxBodyBytes = 100 * 1024 * 1024
+
+/** An isolate holds a body several times: in the text that crosses, in the argument, and in what the code makes of it. */
+const shareOfMemory = 1 / 4
+
+/** The largest body that code is given in one piece, in bytes, by the memory of its isolate in megabytes. */
+export function maxWholeBytes(memoryMegabytes: number): number {
+  return memoryMegabytes * 1024 * 1024 * shareOfMemory
+}

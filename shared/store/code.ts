@@ -70,6 +70,11 @@ export async function findIntegrationCode(
   return db('integrations').where({ code_id: codeId }).first('script', 'source_map')
 }
 
+/** Which kind of code an integration has; undefined when it is gone. */
+export async function findCodeKind(db: Database, integrationId: string): Promise<CodeKind | undefined> {
+  return (await db('integrations').where({ id: integrationId }).first('kind'))?.kind
+}
+
 /** What was configured of a bot made with the public SDK; undefined when there is no such bot. */
 export async function findBotConfiguration(db: Database, botId: string): Promise<Record<string, unknown> | undefined> {
   const [row] = await query<{ configuration: Record<string, unknown> | null }>(

@@ -19,6 +19,16 @@ export async function bodyLength(db: Database, eventId: string): Promise<number>
   return Number(row?.bytes ?? 0)
 }
 
+/** One part of a body; undefined behind the last one. */
+export async function readBodyPart(db: Database, eventId: string, part: number): Promise<Buffer | undefined> {
+  const [row] = await query<{ bytes: Buffer }>(
+    db,
+    'select bytes from webhook_bodies where event_id = :eventId and part = :part',
+    { eventId, part },
+  )
+  return row?.bytes
+}
+
 /** A whole body. */
 export async function readBodyParts(db: Database, eventId: string): Promise<Buffer> {
   const rows = await query<{ bytes: Buffer }>(

@@ -74,18 +74,6 @@ describe('a request to a webhook', () => {
     expect(await platform.context.db('webhook_bodies')).toEqual([])
   })
 
-  test('whose body an isolate cannot hold fails by name', async () => {
-    const { webhookUrl, botId } = await install(echo)
-    const response = await fetch(webhookUrl, { method: 'POST', body: Buffer.alloc(20 * megabyte, 'x') })
-    expect(response.status).toBe(500)
-    const [event] = await platform.context.db('events').where({ bot_id: botId, type: 'webhook_received' })
-    expect(event).toMatchObject({
-      status: 'failed',
-      failure_reason: 'memory: The request’s body of 20 MB is too large for an isolate of 64 MB',
-    })
-    expect(await platform.context.db('webhook_bodies')).toEqual([])
-  })
-
   test('that the code fails to answer is answered without its words, which are in the log', async () => {
     const { webhookUrl, botId } = await install(`throw new Error('secret reasons')`)
     const response = await fetch(webhookUrl, { method: 'POST', body: '{}' })

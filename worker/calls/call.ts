@@ -7,6 +7,8 @@ export interface Call {
   code: Code
   /** What the sandbox is to run; which run it belongs to is added when it is run. */
   task: WithoutPlace<Run['task']>
+  /** What the code may read in parts, by name. */
+  sources?: NonNullable<Run['sources']>
   /** Says what an answer of the code means; without it, the answer is the result. */
   read?: (answer: Json) => Reading
   /** Whether it is tried again when it fails. */

@@ -5,7 +5,7 @@ import { integrationWebhookUrl } from '#shared/registration.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
 import type { IntegrationCode } from '../bundles.ts'
-import { platformRetry, Unheard, type Call } from './call.ts'
+import { platformRetry, Unheard, Unrunnable, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findSubjects } from './subjects.ts'
 import { readWebhookRequest } from './webhook-request.ts'
@@ -51,17 +51,8 @@ export async function integrationCall(
         body: event.payload as JsonObject,
         retry: null,
       })
-    case webhookReceived: {
-      const request = await readWebhookRequest(context, event)
-      return toCall(context, code, {
-        operation: webhookReceived,
-        path: ['handler'],
-        argument: { request },
-        body: { req: request },
-        answersVerbatim: true,
-        retry: null,
-      })
-    }
+    case webhookReceived:
+      return webhookCall(context, event, code)
     case actionTriggered: {
       const { type, input } = event.payload as { type: string; input: JsonObject }
       return integrationActionCall(context, code, type, input)
@@ -71,6 +62,26 @@ export async function integrationCall(
     default:
       throw new Unheard(`No integration hears of events of type '${event.type}'`)
   }
+}
+
+/** Only native code can read the body in parts: bundles of the public SDK get it as one string. */
+async function webhookCall(context: Context, event: ClaimedEvent, code: IntegrationCode): Promise<Call> {
+  const { request, refusal, openBody } = await readWebhookRequest(context, event)
+  const call = toCall(context, code, {
+    operation: webhookReceived,
+    path: ['handler'],
+    argument: { request },
+    body: { req: request },
+    answersVerbatim: true,
+    retry: null,
+  })
+  if (code.bundle.kind === 'sdk' || call.task.kind !== 'call') {
+    // Such a request is not accepted, unless limits have changed since.
+    if (refusal !== undefined) throw new Unrunnable('memory', refusal)
+    return call
+  }
+  const streamed = { field: 'request', ...(refusal !== undefined && { refusal }) }
+  return { ...call, task: { ...call.task, streamed }, sources: { request: openBody } }
 }
 
 /** @param name without the alias */

@@ -1,34 +1,76 @@
 import { isUtf8 } from 'node:buffer'
-import type { JsonObject } from '#sandbox/contract.ts'
+import type { ByteSource, FetchFailure, JsonObject } from '#sandbox/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { allowedLimits } from '#shared/limit-settings.ts'
-import type { WebhookRequest } from '#shared/models/webhook.ts'
+import { maxWholeBytes, type WebhookRequest } from '#shared/models/webhook.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import { bodyLength, readBodyParts } from '#shared/store/webhook-bodies.ts'
-import { Unrunnable } from './call.ts'
+import { bodyLength, readBodyPart, readBodyParts } from '#shared/store/webhook-bodies.ts'
 
 const megabyte = 1024 * 1024
 
-/** An isolate holds a body several times: in the text that crosses, in the argument, and in what the code makes of it. */
-const shareOfMemory = 1 / 4
+/** How often a part is asked for again that could not be read although the database is here. */
+const maxRetries = 5
 
-/**
- * The request behind a webhook's event, as code gets it. The body is one string; one that is not UTF-8 is in base64, and
- * `isBase64` says so.
- *
- * @throws Unrunnable when the isolate could not hold it
- */
-export async function readWebhookRequest({ db, config }: Context, event: ClaimedEvent): Promise<JsonObject> {
+/** A webhook's request, as code gets it. */
+export interface IncomingRequest {
+  /** The body is one string; one that is not UTF-8 is in base64, and `isBase64` says so. */
+  request: JsonObject
+  /** Why it is left out: an isolate could not hold it in one piece. */
+  refusal?: string
+  /** Reads the body in parts, whatever its size. */
+  openBody: () => ByteSource
+}
+
+/** The request behind a webhook's event. */
+export async function readWebhookRequest(context: Context, event: ClaimedEvent): Promise<IncomingRequest> {
+  const { db, config } = context
   const { memoryMegabytes } = allowedLimits(config.sandbox, event.limits)
   const length = await bodyLength(db, event.id)
-  if (length > memoryMegabytes * megabyte * shareOfMemory) {
-    const size = `${Math.ceil(length / megabyte)} MB`
-    throw new Unrunnable('memory', `The request’s body of ${size} is too large for an isolate of ${memoryMegabytes} MB`)
-  }
   const request = event.payload as unknown as WebhookRequest
+  const openBody = () => readInParts(context, event.id, length)
+  if (length > maxWholeBytes(memoryMegabytes)) {
+    const size = `${Math.ceil(length / megabyte)} MB`
+    const refusal = `The request’s body of ${size} is too large for one piece in an isolate of ${memoryMegabytes} MB: read it in parts with request.stream()`
+    return { request: { ...request }, refusal, openBody }
+  }
   const bytes = length > 0 ? await readBodyParts(db, event.id) : undefined
-  if (!bytes) return { ...request }
-  return isUtf8(bytes)
-    ? { ...request, body: bytes.toString() }
-    : { ...request, body: bytes.toString('base64'), isBase64: true }
+  return { request: { ...request, ...(bytes && toText(bytes)) }, openBody }
+}
+
+function toText(bytes: Buffer): { body: string; isBase64?: true } {
+  return isUtf8(bytes) ? { body: bytes.toString() } : { body: bytes.toString('base64'), isBase64: true }
+}
+
+/** Reads a body a part of the database at a time. A run that is repeated reads the same bytes. */
+async function* readInParts(
+  context: Context,
+  eventId: string,
+  length: number,
+): AsyncGenerator<Uint8Array | FetchFailure> {
+  let bytes = 0
+  for (let part = 0; bytes < length; part += 1) {
+    const chunk = await readPatiently(context, eventId, part)
+    if (!chunk) {
+      yield { failure: 'gone', message: 'The request’s body is not there any more' }
+      return
+    }
+    bytes += chunk.length
+    yield chunk
+  }
+}
+
+/** Code does not learn of it when the database is away: its reading takes longer. */
+async function readPatiently(
+  { db, dependencies }: Context,
+  eventId: string,
+  part: number,
+): Promise<Buffer | undefined> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await readBodyPart(db, eventId, part)
+    } catch (error) {
+      if (retries >= maxRetries) throw error
+      await dependencies.database.untilHere()
+    }
+  }
 }
