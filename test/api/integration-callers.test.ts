@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
+import { createChatter } from '../chatter.ts'
 import { installIntegration, storeIntegration } from '../install-integration.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
 
@@ -68,6 +69,41 @@ test('an integration’s token acts as that integration, where it is installed, 
   const without = await platform.createBot()
   expect(await create({ authorization, 'x-bot-id': without.id })).toMatchObject(forbidden)
   expect(await platform.ask('GET', '/v1/admin/bots', undefined, { authorization })).toMatchObject(forbidden)
+})
+
+describe('an integration’s token', () => {
+  const parts = new AsyncDisposableStack()
+  let live: Platform
+  beforeAll(async () => {
+    live = parts.use(await openPlatform())
+  })
+  afterAll(() => parts.disposeAsync())
+
+  const code = `export const actions = {
+    async enrol({ input, client }) { return { user: (await client.createUser({ tags: { plan: input.plan } })).user } }
+  }`
+
+  test('calls the bot’s own actions, which act as the bot, and nothing that speaks in the bot’s name', async () => {
+    const { id: botId, chatUrl } = await live.createBot(code)
+    const integrationId = await storeIntegration(live)
+    const { id } = await installIntegration(live, botId, integrationId, { alias: 'crm' })
+    const { body } = await live.ask('POST', '/v1/admin/integrations/iaks', { integrationId })
+    const call = (type: string, input: object, to = botId) =>
+      live.ask('POST', '/v1/chat/actions', { type, input }, { authorization: `Bearer ${body.value}`, 'x-bot-id': to })
+
+    const called = await call('enrol', { plan: 'gold' })
+    expect(called).toMatchObject({ status: 200, body: { output: { user: { tags: { plan: 'gold' } } } } })
+    const stored = await live.context.db('users').where({ id: called.body.output.user.id })
+    expect(stored).toMatchObject([{ bot_id: botId, tags: { plan: 'gold' } }])
+
+    const chatter = await createChatter(chatUrl)
+    const input = { conversationId: await chatter.createConversation(), payload: {} }
+    expect(await call('chat:sendEvent', input)).toMatchObject(forbidden)
+    const { id: withoutIt } = await live.createBot(code)
+    expect(await call('enrol', { plan: 'gold' }, withoutIt)).toMatchObject(forbidden)
+    await live.context.db('installations').where({ id }).update({ enabled: false })
+    expect(await call('enrol', { plan: 'gold' })).toMatchObject(forbidden)
+  })
 })
 
 test('a bot’s token does not act as an integration of another bot', async () => {
