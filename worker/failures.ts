@@ -25,13 +25,39 @@ export function toFailure(reason: string, details = reason): Failure {
 /** Called for one purpose each, which whoever reads of the failure knows: their names would only be in the way. */
 const entryPoints = ['register', 'unregister', 'handler']
 
+/**
+ * An error in a line, with what led to it first: libraries wrap the error that tells what to do into others that do not.
+ *
+ * @param stack what stands below the error, its causes included (`sandbox/inside/causes.ts`)
+ */
+function causeFirst(name: string, message: string, stack: string): string {
+  const own = `${name}: ${message}`
+  const cause = deepestCause(stack)
+  if (cause === undefined) return own
+  const causeMessage = cause.slice(cause.indexOf(': ') + 1).trim()
+  return own.includes(causeMessage) ? own : `${cause}, which led to ${own}`
+}
+
+/** Of several errors that one stands for, the first counts. */
+function deepestCause(stack: string): string | undefined {
+  let deepest: string | undefined
+  for (const line of stack.split('\n')) {
+    const [, ordinal, cause] = /^(?:Caused by|Error (\d+) of \d+): (.+)$/.exec(line) ?? []
+    if (ordinal !== undefined && ordinal !== '1') break
+    deepest = cause ?? deepest
+  }
+  return deepest
+}
+
 /** What a failed run says of itself: where it failed, of what, and for a limit which and who can raise it. */
 export function describeFailure(outcome: Outcome & { status: 'failed' }, { sourceMap }: Code): Failure {
   const { reason, error, hook } = outcome
   const { name, message, stack = '' } = error
   const where = hook === undefined || entryPoints.includes(hook) ? '' : `${hook}: `
   const what =
-    reason === 'error' ? `${where}${name}: ${message}` : `${reason}: ${where}${message}${limitHint(reason, name)}`
+    reason === 'error'
+      ? `${where}${causeFirst(name, message, stack)}`
+      : `${reason}: ${where}${message}${limitHint(reason, name)}`
   const details = stack === '' ? what : `${what}\n${toSourceStack(stack, sourceMap).replace(/^\n/, '')}`
   return { ...toFailure(what, details), kind: reason, ...(hook !== undefined && { hook }) }
 }

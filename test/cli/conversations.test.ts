@@ -19,7 +19,7 @@ const code = `export const hooks = {
     }
     if (event.preview === 'fail') {
       logger.warn('This will not end well \\u001B[2J')
-      throw new Error('The kettle is broken')
+      throw new Error('No tea', { cause: new RangeError('The kettle is broken') })
     }
     const { value } = event.payload
     await say({ text: 'You said ' + event.preview + (value === undefined ? '' : ' and mean ' + value) })
@@ -66,7 +66,9 @@ describe('isobot chat', () => {
   it('fails where the bot fails, with the reason and how to see more', async () => {
     const outcome = await isobot.run(['chat', 'waiter', 'fail'])
     expect(outcome).toMatchObject({ code: 1, stdout: '' })
-    expect(outcome.stderr).toMatch(/The kettle is broken.*isobot events waiter show evt_\w+/)
+    expect(outcome.stderr).toMatch(
+      /RangeError: The kettle is broken, which led to Error: No tea.*isobot events waiter show evt_\w+/,
+    )
   })
 
   it('talks at a terminal until Ctrl-C, shows what the bot is writing, and gets over a lost connection', async () => {

@@ -74,7 +74,7 @@ const files = {
 }
 
 const lines = [
-  'error afterIncomingMessage: TypeError: no price today',
+  'error afterIncomingMessage: RangeError: nothing costs go, which led to TypeError: no price today',
   '    at Object.answer (src/hooks/answer.ts:7:15)',
   'Caused by: RangeError: nothing costs go',
   '    at fetchPrice (src/prices.ts:2:72)',
@@ -88,7 +88,7 @@ describe('an error in a minified bundle names its hook, its causes and the autho
     const { reason, log } = await wake(
       await createBot(place === 'beside the code' ? { code, sourceMap } : { code: inline }),
     )
-    expect(reason).toBe('afterIncomingMessage: TypeError: no price today')
+    expect(reason).toBe('afterIncomingMessage: RangeError: nothing costs go, which led to TypeError: no price today')
     expect(log.join('\n').split('\n')).toEqual(lines)
   })
 
@@ -110,6 +110,39 @@ describe('an error in a minified bundle names its hook, its causes and the autho
     expect((await wake(await createBot({ code, sourceMap }))).reason).toMatch(
       /^cpu: .*\b300 ms.*limits\.cpuMilliseconds.*SANDBOX_MAX_CPU_MS/,
     )
+  })
+})
+
+describe('the deepest cause of an error comes first', () => {
+  test.for([
+    [
+      'of a chain',
+      `throw new Error('Connection error.', { cause: new TypeError('fetch failed', { cause: new Error('no host') }) })`,
+      'Error: no host, which led to Error: Connection error.',
+    ],
+    [
+      'of several errors, that of the first',
+      `throw new AggregateError(
+         [new Error('one', { cause: new RangeError('deep') }), new Error('two', { cause: new Error('other') })], 'all')`,
+      'RangeError: deep, which led to AggregateError: all',
+    ],
+    [
+      'that is no error',
+      `throw new Error('it failed', { cause: 'the key is wrong' })`,
+      'the key is wrong, which led to Error: it failed',
+    ],
+    [
+      'unless the error says it already',
+      `throw new Error('failed: no host', { cause: new Error('no host') })`,
+      'Error: failed: no host',
+    ],
+    ['and an error without one stays as it is', `throw new Error('alone')`, 'Error: alone'],
+  ] as const)('%s', async ([, statement, said]) => {
+    const bot = await createBot({ code: `export const hooks = { async afterIncomingMessage() { ${statement} } }` })
+    const { reason } = await wake(bot)
+    expect(reason).toBe(`afterIncomingMessage: ${said}`)
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${bot.id}/errors`)
+    expect(body.errors).toMatchObject([{ example: reason, message: reason }])
   })
 })
 
