@@ -12,6 +12,7 @@ import { attempt } from '../state/notices.ts'
 import { useResource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
+import { isDark } from '../state/theme.ts'
 import type { TabProps } from './tab.ts'
 
 /** The versions of the code, what they change, and the way back to each. */
@@ -152,7 +153,8 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
       isGone = true
       opened?.dispose()
     }
-  }, [sources.data])
+    // What was taken away keeps the colours in which it was drawn first.
+  }, [sources.data, isDark.value])
   const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
   return (
     <section class="difference" aria-label="Difference">

@@ -31,10 +31,15 @@ typescriptDefaults.addExtraLib(authorTypes, 'file:///node_modules/isobot/bot/ind
 monaco.editor.defineTheme('isobot-light', {
   base: 'vs',
   inherit: true,
-  rules: [],
+  // Of green and blue, shades that are dark enough on the red of what was taken away.
+  rules: [
+    { token: 'comment', foreground: '005f00' },
+    { token: 'number', foreground: '076045' },
+  ],
   colors: {
     'editor.background': '#ffffff',
     'editorLineNumber.foreground': '#66736d',
+    'editorBracketHighlight.foreground2': '#1e7a1e',
     // Pale enough for the text before it.
     'diffEditor.removedLineBackground': '#ff00001c',
     'diffEditor.removedTextBackground': '#ff00001c',
