@@ -1,8 +1,12 @@
 import { isBuiltin } from 'node:module'
-import { context, type BuildOptions, type BuildResult, type Message } from 'esbuild'
+import { context, type BuildContext, type BuildOptions, type BuildResult, type Message } from 'esbuild'
+import { codeLimit } from '#shared/models/bot-code.ts'
 import { failed } from '../failure.ts'
 import type { Problem } from './code-frame.ts'
 import type { Project } from './project.ts'
+
+/** Where to look for a library that works. */
+const libraries = 'docs/libraries.md says which are known to work, and what to use instead of others'
 
 /** What is uploaded: one module, and the way back from it to its sources. */
 export interface Bundle {
@@ -18,25 +22,40 @@ export interface Bundler extends AsyncDisposable {
   bundle(): Promise<Bundled>
 }
 
+/** From this size on, in characters, a bundle is minified: what is deployed may have `codeLimit`. */
+const minifiedFrom = codeLimit * 0.75
+
+/** How many of the largest packages are named when a bundle is too large. */
+const namedPackages = 5
+
 export async function openBundler({ folder, entry }: Project): Promise<Bundler> {
-  const building = await context(optionsOf(folder, entry))
+  const contexts = new AsyncDisposableStack()
+  const open = async (minifies: boolean) =>
+    contexts.adopt(await context(optionsOf(folder, entry, minifies)), (building) => building.dispose())
+  const plain = await open(false)
+  let minifying: BuildContext | undefined
   return {
     async bundle() {
       try {
-        return toBundled(await building.rebuild())
+        let result: BuildResult = await plain.rebuild()
+        if (sizeOf(result) >= minifiedFrom) result = await (minifying ??= await open(true)).rebuild()
+        return sizeOf(result) > codeLimit ? { problems: [tooLarge(result)] } : toBundled(result)
       } catch (error) {
-        if (error instanceof Error && 'errors' in error) return { problems: (error.errors as Message[]).map(toProblem) }
+        if (error instanceof Error && 'errors' in error) return { problems: toProblems(error.errors as Message[]) }
         throw failed(`The bot cannot be bundled: ${error instanceof Error ? error.message : String(error)}`, {
           cause: error,
         })
       }
     },
-    [Symbol.asyncDispose]: () => building.dispose(),
+    [Symbol.asyncDispose]: () => contexts.disposeAsync(),
   }
 }
 
-/** What isolates run has no Node around it: libraries are taken in their form for browsers. */
-function optionsOf(folder: string, entry: string) {
+/**
+ * An isolate has what browsers have, and no Node around it: packages are taken in their form for browsers, the files
+ * that they put in the place of others there included (`browser` in package.json).
+ */
+function optionsOf(folder: string, entry: string, minifies: boolean) {
   return {
     absWorkingDir: folder,
     entryPoints: [entry],
@@ -44,9 +63,14 @@ function optionsOf(folder: string, entry: string) {
     write: false,
     bundle: true,
     format: 'esm',
-    platform: 'neutral',
+    platform: 'browser',
     mainFields: ['browser', 'module', 'main'],
     conditions: ['worker', 'browser'],
+    // Packages that tell development from production leave their checks out.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    minify: minifies,
+    // Errors, and code that looks at the names of functions and classes, find the author’s.
+    keepNames: minifies,
     target: 'es2024',
     charset: 'utf8',
     sourcemap: 'external',
@@ -64,12 +88,59 @@ function toBundled({ outputFiles = [], metafile }: BuildResult): Bundled {
   }
 }
 
-function toProblem({ text, location }: Message): Problem {
+function sizeOf({ outputFiles = [] }: BuildResult): number {
+  return outputFiles.find(({ path }) => path.endsWith('.js'))?.text.length ?? 0
+}
+
+/** Says how much there is of what, the largest first. */
+function tooLarge(result: BuildResult): Problem {
+  const bytes = new Map<string, number>()
+  const [output] = Object.values(result.metafile?.outputs ?? {}).filter(({ entryPoint }) => entryPoint !== undefined)
+  for (const [file, { bytesInOutput }] of Object.entries(output?.inputs ?? {})) {
+    const name = packageOf(file) ?? 'the project'
+    bytes.set(name, (bytes.get(name) ?? 0) + bytesInOutput)
+  }
+  const largest = [...bytes].toSorted(([, a], [, b]) => b - a).slice(0, namedPackages)
+  const named = largest.map(([name, size]) => `${name} ${megabytes(size)}`).join(', ')
+  return {
+    message:
+      `The bundle has ${megabytes(sizeOf(result))} when it is minified, and code may have ${megabytes(codeLimit)}. ` +
+      `The largest parts: ${named}. Import less of them, or take smaller packages: ${libraries}`,
+  }
+}
+
+function megabytes(size: number): string {
+  return `${(size / 1024 / 1024).toFixed(1)} MB`
+}
+
+/** The package that a file is of; undefined for those of the project itself. */
+function packageOf(file: string): string | undefined {
+  const [, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.replaceAll('\\', '/')) ?? []
+  return name
+}
+
+/** What is wrong; of each package only the first, since one that needs Node needs many of its modules. */
+function toProblems(messages: Message[]): Problem[] {
+  const seen = new Set<string>()
+  return messages.flatMap((message) => {
+    const name = message.location ? packageOf(message.location.file) : undefined
+    if (name !== undefined && seen.has(name)) return []
+    if (name !== undefined) seen.add(name)
+    return [toProblem(message, name)]
+  })
+}
+
+function toProblem({ text, location }: Message, packageName: string | undefined): Problem {
   const [, module] = /^Could not resolve "(.*)"$/.exec(text) ?? []
-  const message =
-    module !== undefined && isBuiltin(module)
-      ? `It imports '${module}', and there is no Node in isolates: use what the web has (fetch, crypto, URL …), or a library that works in browsers`
-      : text
+  const message = module !== undefined && isBuiltin(module) ? noNode(module, packageName) : text
   if (!location) return { message }
   return { file: location.file, line: location.line, column: location.column + 1, message }
+}
+
+function noNode(module: string, packageName: string | undefined): string {
+  const importing = packageName === undefined ? 'It imports' : `The package '${packageName}' imports`
+  return (
+    `${importing} '${module}', and there is no Node in isolates: use what the web has (fetch, crypto, URL …), ` +
+    `or a library that works in browsers; ${libraries}`
+  )
 }

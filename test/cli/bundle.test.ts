@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { codeLimit } from '#shared/models/bot-code.ts'
+import { connect } from '../../cli/connection.ts'
+import { openBundler, type Bundle, type Bundled } from '../../cli/project/bundle.ts'
+import { deployProject } from '../../cli/project/deploy.ts'
+import { createChatter } from '../chatter.ts'
+import { endedEvents } from '../outcomes.ts'
+import { openPlatform, type Platform } from '../platform.ts'
+
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let folder: string
+beforeAll(async () => {
+  folder = parts.adopt(await mkdtemp(join(tmpdir(), 'bundle-')), (path) => rm(path, { recursive: true }))
+  platform = parts.use(await openPlatform())
+})
+afterAll(() => parts.disposeAsync())
+
+/** Writes a project's files, its packages among them. Gives the project. */
+async function createProject(name: string, files: Record<string, string>) {
+  for (const [file, text] of Object.entries(files)) {
+    const path = join(folder, name, file)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+  return { folder: join(folder, name), entry: 'index.ts', settings: { name } }
+}
+
+async function bundle(name: string, files: Record<string, string>): Promise<Bundled> {
+  await using bundler = await openBundler(await createProject(name, files))
+  return await bundler.bundle()
+}
+
+function bundleOf(bundled: Bundled): Bundle {
+  if ('problems' in bundled) throw new Error(bundled.problems.map(({ message }) => message).join('\n'))
+  return bundled.bundle
+}
+
+const answering = `
+export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    const text = String(await answer(event.preview))
+    await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+  },
+}
+`
+
+test('a package is taken in its form for browsers: by conditions, by files in the place of others, and by none', async () => {
+  const { code } = bundleOf(
+    await bundle('browsers', {
+      'index.ts': `import { where } from 'conditional'; import { how } from 'replaced'; console.log(where, how)`,
+      'node_modules/conditional/package.json': JSON.stringify({
+        name: 'conditional',
+        exports: { browser: './web.js', default: './node.js' },
+      }),
+      'node_modules/conditional/web.js': `export const where = 'conditional on the web'`,
+      'node_modules/conditional/node.js': `import 'node:fs'; export const where = 'in Node'`,
+      'node_modules/replaced/package.json': JSON.stringify({
+        name: 'replaced',
+        main: 'index.js',
+        browser: { './sockets.js': './fetch.js', fs: false },
+      }),
+      'node_modules/replaced/index.js': `require('fs'); exports.how = require('./sockets.js')`,
+      'node_modules/replaced/sockets.js': `module.exports = require('net')`,
+      'node_modules/replaced/fetch.js': `module.exports = 'replaced by fetch'`,
+    }),
+  )
+  expect(code).toContain('conditional on the web')
+  expect(code).toContain('replaced by fetch')
+})
+
+test('a package that asks which environment it is in is in production, and needs no process for that', async () => {
+  const { code } = bundleOf(
+    await bundle('production', {
+      'index.ts': `if (process.env.NODE_ENV !== 'production') console.log('checks of developers')`,
+    }),
+  )
+  expect(code).not.toContain('process')
+})
+
+test('of a package that needs Node, the first module is named, and where to look for another package', async () => {
+  const bundled = await bundle('node', {
+    'index.ts': `import 'sockets'; import 'node:fs'`,
+    'node_modules/sockets/package.json': JSON.stringify({ name: 'sockets', main: 'index.js' }),
+    'node_modules/sockets/index.js': `require('net'); require('tls'); require('dns')`,
+  })
+  expect(bundled).toMatchObject({
+    problems: [
+      { file: 'index.ts', line: 1, message: expect.stringContaining(`It imports 'node:fs'`) },
+      {
+        file: join('node_modules', 'sockets', 'index.js'),
+        message: expect.stringMatching(/^The package 'sockets' imports 'net', .*docs\/libraries\.md/),
+      },
+    ],
+  })
+})
+
+function largeFunction(index: number): string {
+  return `export function theFunctionOfThisNumber${index}(theParameterOfTheFunction) {
+          return theParameterOfTheFunction + theParameterOfTheFunction + ${index}
+}
+`
+}
+
+/** Functions that are much longer as they are written than when they are minified. */
+function largeModule(characters: number): string {
+  const count = Math.ceil(characters / largeFunction(10_000).length)
+  const numbers = Array.from({ length: count }, (_none, index) => index)
+  const names = numbers.map((index) => `theFunctionOfThisNumber${index}`)
+  return `${numbers.map(largeFunction).join('')}export const all = [${names.join()}]`
+}
+
+function largeText(length: number): string {
+  return `export const text = ${JSON.stringify('x'.repeat(length))}`
+}
+
+test('a bundle that comes near the largest size is minified, and what fails in it is found by its name, file and line', async () => {
+  const project = await createProject('large', {
+    'index.ts': `import { all } from './large.ts'
+class OutOfParrots extends Error {}
+function refuseAll(words) {
+  throw new OutOfParrots(words + ' ' + all.length + ' ' + OutOfParrots.name)
+}
+const answer = (words) => refuseAll(words)
+${answering}`,
+    'large.ts': largeModule(codeLimit),
+  })
+  await using bundler = await openBundler(project)
+  const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
+  const deployed = await deployProject(project, connection, bundler, { checksTypes: false })
+  if (!deployed || 'problems' in deployed) throw new Error(JSON.stringify(deployed))
+  expect(deployed.bundle.code.length).toBeLessThan(codeLimit)
+  const chatter = await createChatter(deployed.bot.integrations['chat']!.webhookUrl)
+  await chatter.say(await chatter.createConversation(), 'hello')
+  const [event] = await endedEvents(platform, deployed.bot.id, 1)
+
+  expect(event!.failure_reason).toMatch(/hello \d+ OutOfParrots$/)
+  const { body } = await platform.ask('GET', `/v1/admin/bots/${deployed.bot.id}/events/${event!.id}`)
+  expect(body.event.error.stack).toMatch(/refuseAll .*index\.ts:4:9/)
+})
+
+test('a bundle that is too large even so is not uploaded, and its largest parts are named', async () => {
+  const bundled = await bundle('huge', {
+    'index.ts': `import { text as a } from 'larger'; import { text as b } from '@some/large'; console.log(a, b)`,
+    'node_modules/larger/package.json': JSON.stringify({ name: 'larger', main: 'index.js' }),
+    'node_modules/larger/index.js': largeText(3 * 1024 * 1024),
+    'node_modules/@some/large/package.json': JSON.stringify({ name: '@some/large', main: 'index.js' }),
+    'node_modules/@some/large/index.js': largeText(2 * 1024 * 1024),
+  })
+  expect(bundled).toMatchObject({
+    problems: [{ message: expect.stringContaining('larger 3.0 MB, @some/large 2.0 MB') }],
+  })
+})

@@ -1,0 +1,581 @@
+import { heard } from './server.ts'
+
+/** A library, and a call of it that a bot makes. */
+export interface LibraryCase {
+  group: string
+  /** The packages to install, with exact versions; the first is the one that it is about. */
+  packages: Record<string, string>
+  /** What is called, for the page. */
+  use: string
+  /** A module that exports `answer`, which is given the address of the test's server. */
+  source: string
+  /** What `answer` gives, as text. */
+  expects: string
+  /** What authors have to know to use it. */
+  note?: string
+  /** What to use in its place, where it cannot be used. */
+  instead?: string
+}
+
+export const libraryCases: LibraryCase[] = [
+  {
+    group: 'Models',
+    packages: { openai: '6.49.0' },
+    use: 'a completion',
+    source: `import OpenAI from 'openai'
+export async function answer(url: string) {
+  const client = new OpenAI({ apiKey: 'key', baseURL: \`\${url}/v1\`, dangerouslyAllowBrowser: true })
+  const { choices } = await client.chat.completions.create({ model: 'some', messages: [{ role: 'user', content: 'Hi' }] })
+  return choices[0].message.content
+}`,
+    expects: heard,
+    note: 'takes an isolate for a browser: `dangerouslyAllowBrowser: true`',
+  },
+  {
+    group: 'Models',
+    packages: { '@anthropic-ai/sdk': '1.12.0' },
+    use: 'a message',
+    source: `import Anthropic from '@anthropic-ai/sdk'
+export async function answer(url: string) {
+  const client = new Anthropic({ apiKey: 'key', baseURL: url, dangerouslyAllowBrowser: true })
+  const { content } = await client.messages.create({ model: 'some', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
+  return content[0].text
+}`,
+    expects: heard,
+    note: 'takes an isolate for a browser: `dangerouslyAllowBrowser: true`',
+  },
+  {
+    group: 'Models',
+    packages: { '@google/genai': '2.32.0' },
+    use: 'a generated text',
+    source: `import { GoogleGenAI } from '@google/genai'
+export async function answer(url: string) {
+  const client = new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: url } })
+  const { text } = await client.models.generateContent({ model: 'some', contents: 'Hi' })
+  return text
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Models',
+    packages: { ai: '6.0.326', '@ai-sdk/openai': '3.0.141' },
+    use: '`generateText`',
+    source: `import { generateText } from 'ai'
+import { createOpenAI } from '@ai-sdk/openai'
+export async function answer(url: string) {
+  const { text } = await generateText({ model: createOpenAI({ apiKey: 'key', baseURL: \`\${url}/v1\` }).chat('some'), prompt: 'Hi' })
+  return text
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Models',
+    packages: { '@langchain/core': '1.4.0' },
+    use: 'a prompt, piped into a function',
+    source: `import { ChatPromptTemplate } from '@langchain/core/prompts'
+import { RunnableLambda } from '@langchain/core/runnables'
+export async function answer() {
+  const prompt = ChatPromptTemplate.fromMessages([['user', 'Say {word}']])
+  return prompt.pipe(RunnableLambda.from((value) => value.messages[0].content)).invoke({ word: 'this' })
+}`,
+    expects: 'Say this',
+  },
+  {
+    group: 'Models',
+    packages: { langchain: '1.5.14', '@langchain/core': '1.4.0', '@langchain/openai': '1.6.0' },
+    use: 'an agent that asks a model',
+    source: `import { createAgent } from 'langchain'
+import { ChatOpenAI } from '@langchain/openai'
+export async function answer(url: string) {
+  const model = new ChatOpenAI({ model: 'some', apiKey: 'key', configuration: { baseURL: \`\${url}/v1\`, dangerouslyAllowBrowser: true } })
+  const { messages } = await createAgent({ model, tools: [] }).invoke({ messages: [{ role: 'user', content: 'Hi' }] })
+  return messages.at(-1).content
+}`,
+    expects: heard,
+  },
+  {
+    group: 'HTTP',
+    packages: { axios: '1.21.1' },
+    use: 'GET and POST',
+    source: `import axios from 'axios'
+export async function answer(url: string) {
+  await axios.post(\`\${url}/json\`, { some: 'thing' })
+  return (await axios.get(\`\${url}/json\`)).data.text
+}`,
+    expects: heard,
+  },
+  {
+    group: 'HTTP',
+    packages: { ky: '1.14.3' },
+    use: 'GET and POST',
+    source: `import ky from 'ky'
+export async function answer(url: string) {
+  await ky.post(\`\${url}/json\`, { json: { some: 'thing' } })
+  return (await ky.get(\`\${url}/json\`).json()).text
+}`,
+    expects: heard,
+  },
+  {
+    group: 'HTTP',
+    packages: { ofetch: '1.5.1' },
+    use: 'GET',
+    source: `import { ofetch } from 'ofetch'
+export async function answer(url: string) {
+  return (await ofetch(\`\${url}/json\`)).text
+}`,
+    expects: heard,
+  },
+  {
+    group: 'HTTP',
+    packages: { got: '14.6.6' },
+    use: 'GET',
+    source: `import got from 'got'
+export async function answer(url: string) {
+  return (await got(\`\${url}/json\`).json()).text
+}`,
+    expects: heard,
+    instead: '`fetch`, or `ky` by the same people',
+  },
+  {
+    group: 'HTTP',
+    packages: { 'node-fetch': '3.3.2' },
+    use: 'GET',
+    source: `import fetch from 'node-fetch'
+export async function answer(url: string) {
+  return (await (await fetch(\`\${url}/json\`)).json()).text
+}`,
+    expects: heard,
+    instead: '`fetch`, which is there without an import',
+  },
+  {
+    group: 'HTTP',
+    packages: { ws: '8.23.0' },
+    use: 'a connection',
+    source: `import WebSocket from 'ws'
+export function answer(url: string) {
+  new WebSocket(url.replace('http', 'ws'))
+  return 'connected'
+}`,
+    expects: 'connected',
+    instead: 'webhooks, or `fetch` at intervals: isolates hold no connections',
+  },
+  {
+    group: 'Services',
+    packages: { '@notionhq/client': '5.26.0' },
+    use: 'its user',
+    source: `import { Client } from '@notionhq/client'
+export async function answer(url: string) {
+  return (await new Client({ auth: 'key', baseUrl: url }).users.me({})).name
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Services',
+    packages: { stripe: '23.1.0' },
+    use: 'a customer',
+    source: `import Stripe from 'stripe'
+export async function answer(url: string) {
+  const { hostname: host, port } = new URL(url)
+  const stripe = new Stripe('key', { host, port, protocol: 'http' })
+  return (await stripe.customers.retrieve('cus_1')).name
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Services',
+    packages: { '@octokit/rest': '22.0.1' },
+    use: 'a repository',
+    source: `import { Octokit } from '@octokit/rest'
+export async function answer(url: string) {
+  return (await new Octokit({ baseUrl: url }).rest.repos.get({ owner: 'some', repo: 'thing' })).data.description
+}`,
+    expects: heard,
+  },
+  {
+    group: 'Services',
+    packages: { '@supabase/supabase-js': '2.109.0' },
+    use: 'rows',
+    source: `import { createClient } from '@supabase/supabase-js'
+export async function answer(url: string) {
+  const { data, error } = await createClient(url, 'key', { realtime: { transport: class {} } }).from('rooms').select()
+  if (error) throw new Error(error.message)
+  return data[0].name
+}`,
+    expects: heard,
+    note: 'without `realtime: { transport: class {} }` it looks for a WebSocket, and there is none',
+  },
+  {
+    group: 'Services',
+    packages: { '@slack/web-api': '8.2.0' },
+    use: 'a call',
+    source: `import { WebClient } from '@slack/web-api'
+export async function answer(url: string) {
+  return String((await new WebClient('key', { slackApiUrl: \`\${url}/\` }).api.test()).ok)
+}`,
+    expects: 'true',
+    instead: '`fetch` to `https://slack.com/api/…`, or the Slack integration',
+  },
+  {
+    group: 'Services',
+    packages: { twilio: '6.2.0' },
+    use: 'a client',
+    source: `import twilio from 'twilio'
+export function answer() {
+  return typeof twilio('AC1', 'key').messages.create
+}`,
+    expects: 'function',
+    instead: '`fetch` to `https://api.twilio.com/…` with the header `authorization: Basic …`',
+  },
+  {
+    group: 'Services',
+    packages: { '@googleapis/calendar': '20.0.1' },
+    use: 'a client',
+    source: `import { calendar } from '@googleapis/calendar'
+export function answer() {
+  return typeof calendar('v3').events.list
+}`,
+    expects: 'function',
+    instead: '`fetch` to `https://www.googleapis.com/…`, with a token that `jose` signs',
+  },
+  {
+    group: 'Services',
+    packages: { nodemailer: '10.6.0' },
+    use: 'a transport',
+    source: `import nodemailer from 'nodemailer'
+export function answer() {
+  return typeof nodemailer.createTransport({ host: 'some' }).sendMail
+}`,
+    expects: 'function',
+    instead: 'the HTTP interface of a mail service (Postmark, Resend, Mailgun, SES) by `fetch`',
+  },
+  {
+    group: 'Databases',
+    packages: { pg: '8.23.1' },
+    use: 'a client',
+    source: `import pg from 'pg'
+export function answer() {
+  return typeof new pg.Client().query
+}`,
+    expects: 'function',
+    instead: 'a database with an HTTP interface (PostgREST, Neon, Supabase), or the bot’s own state',
+  },
+  {
+    group: 'Databases',
+    packages: { ioredis: '6.0.0' },
+    use: 'a client',
+    source: `import { Redis } from 'ioredis'
+export function answer() {
+  return typeof new Redis({ lazyConnect: true }).get
+}`,
+    expects: 'function',
+    instead: 'a Redis with an HTTP interface (`@upstash/redis`), or the bot’s own state',
+  },
+  {
+    group: 'Databases',
+    packages: { '@upstash/redis': '1.39.0' },
+    use: 'a client',
+    source: `import { Redis } from '@upstash/redis'
+export function answer(url: string) {
+  return typeof new Redis({ url, token: 'key' }).get
+}`,
+    expects: 'function',
+  },
+  {
+    group: 'Data',
+    packages: { zod: '4.6.7' },
+    use: 'an object',
+    source: `import { z } from 'zod'
+export function answer() {
+  return z.object({ a: z.coerce.number() }).parse({ a: '5' }).a
+}`,
+    expects: '5',
+  },
+  {
+    group: 'Data',
+    packages: { valibot: '1.5.0' },
+    use: 'an object',
+    source: `import * as v from 'valibot'
+export function answer() {
+  return v.parse(v.object({ a: v.string() }), { a: 'yes' }).a
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Data',
+    packages: { superstruct: '2.0.2' },
+    use: 'an object',
+    source: `import { assert, object, string } from 'superstruct'
+export function answer() {
+  const value = { a: 'yes' }
+  assert(value, object({ a: string() }))
+  return value.a
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Data',
+    packages: { ajv: '8.20.0' },
+    use: 'a compiled schema',
+    source: `import { Ajv } from 'ajv'
+export function answer() {
+  return new Ajv().compile({ type: 'number' })(5)
+}`,
+    expects: 'true',
+  },
+  {
+    group: 'Data',
+    packages: { '@cfworker/json-schema': '4.1.6' },
+    use: 'a schema',
+    source: `import { Validator } from '@cfworker/json-schema'
+export function answer() {
+  return new Validator({ type: 'number' }).validate(5).valid
+}`,
+    expects: 'true',
+  },
+  {
+    group: 'Data',
+    packages: { lodash: '4.18.1' },
+    use: '`groupBy`',
+    source: `import lodash from 'lodash'
+export function answer() {
+  return Object.keys(lodash.groupBy([1, 2, 3], (one) => (one % 2 ? 'odd' : 'even'))).join()
+}`,
+    expects: 'odd,even',
+  },
+  {
+    group: 'Data',
+    packages: { 'lodash-es': '4.18.1' },
+    use: '`chunk`',
+    source: `import { chunk } from 'lodash-es'
+export function answer() {
+  return chunk([1, 2, 3], 2).length
+}`,
+    expects: '2',
+  },
+  {
+    group: 'Data',
+    packages: { ramda: '0.32.0' },
+    use: 'a pipe',
+    source: `import { add, pipe } from 'ramda'
+export function answer() {
+  return pipe(add(1), add(2))(3)
+}`,
+    expects: '6',
+  },
+  {
+    group: 'Data',
+    packages: { rxjs: '7.8.2' },
+    use: 'a pipe',
+    source: `import { firstValueFrom, map, of } from 'rxjs'
+export function answer() {
+  return firstValueFrom(of(2).pipe(map((one) => one * 2)))
+}`,
+    expects: '4',
+  },
+  {
+    group: 'Data',
+    packages: { immer: '11.2.10' },
+    use: 'a draft',
+    source: `import { produce } from 'immer'
+export function answer() {
+  return produce({ a: 1 }, (draft) => void draft.a++).a
+}`,
+    expects: '2',
+  },
+  {
+    group: 'Dates and text',
+    packages: { 'date-fns': '4.4.0' },
+    use: 'a date',
+    source: `import { addDays, formatISO } from 'date-fns'
+export function answer() {
+  return formatISO(addDays(new Date(2026, 0, 31), 1), { representation: 'date' })
+}`,
+    expects: '2026-02-01',
+  },
+  {
+    group: 'Dates and text',
+    packages: { dayjs: '1.11.23' },
+    use: 'a date',
+    source: `import dayjs from 'dayjs'
+export function answer() {
+  return dayjs('2026-01-31').add(1, 'day').format('YYYY-MM-DD')
+}`,
+    expects: '2026-02-01',
+  },
+  {
+    group: 'Dates and text',
+    packages: { luxon: '3.7.2' },
+    use: 'a date in a zone',
+    source: `import { DateTime } from 'luxon'
+export function answer() {
+  return DateTime.fromISO('2026-01-31T12:00', { zone: 'Asia/Tokyo' }).toUTC().hour
+}`,
+    expects: '3',
+  },
+  {
+    group: 'Dates and text',
+    packages: { i18next: '26.7.2' },
+    use: 'a translation',
+    source: `import i18next from 'i18next'
+export async function answer() {
+  await i18next.init({ lng: 'de', resources: { de: { translation: { hi: 'Hallo {{name}}' } } } })
+  return i18next.t('hi', { name: 'Ada' })
+}`,
+    expects: 'Hallo Ada',
+  },
+  {
+    group: 'Dates and text',
+    packages: { marked: '18.2.1' },
+    use: 'Markdown',
+    source: `import { marked } from 'marked'
+export function answer() {
+  return marked.parseInline('**a**')
+}`,
+    expects: '<strong>a</strong>',
+  },
+  {
+    group: 'Dates and text',
+    packages: { mustache: '4.2.0' },
+    use: 'a template',
+    source: `import Mustache from 'mustache'
+export function answer() {
+  return Mustache.render('Hi {{name}}', { name: 'Ada' })
+}`,
+    expects: 'Hi Ada',
+  },
+  {
+    group: 'Dates and text',
+    packages: { handlebars: '4.7.10' },
+    use: 'a template',
+    source: `import Handlebars from 'handlebars'
+export function answer() {
+  return Handlebars.compile('Hi {{name}}')({ name: 'Ada' })
+}`,
+    expects: 'Hi Ada',
+  },
+  {
+    group: 'Dates and text',
+    packages: { 'fuse.js': '7.5.0' },
+    use: 'a search',
+    source: `import Fuse from 'fuse.js'
+export function answer() {
+  return new Fuse(['apple', 'pear']).search('aple')[0].item
+}`,
+    expects: 'apple',
+  },
+  {
+    group: 'Formats',
+    packages: { cheerio: '1.2.0' },
+    use: 'HTML',
+    source: `import { load } from 'cheerio'
+export function answer() {
+  return load('<p>a</p>')('p').text()
+}`,
+    expects: 'a',
+  },
+  {
+    group: 'Formats',
+    packages: { yaml: '2.9.1' },
+    use: 'YAML',
+    source: `import { parse } from 'yaml'
+export function answer() {
+  return parse('a: [1, 2]').a.length
+}`,
+    expects: '2',
+  },
+  {
+    group: 'Formats',
+    packages: { papaparse: '5.7.1' },
+    use: 'CSV',
+    source: `import Papa from 'papaparse'
+export function answer() {
+  return Papa.parse('a,b\\n1,2', { header: true }).data[0].b
+}`,
+    expects: '2',
+  },
+  {
+    group: 'Formats',
+    packages: { 'fast-xml-parser': '5.12.1' },
+    use: 'XML',
+    source: `import { XMLParser } from 'fast-xml-parser'
+export function answer() {
+  return new XMLParser().parse('<a><b>1</b></a>').a.b
+}`,
+    expects: '1',
+  },
+  {
+    group: 'Formats',
+    packages: { sharp: '0.35.5' },
+    use: 'an image',
+    source: `import sharp from 'sharp'
+export function answer() {
+  return typeof sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } }).png
+}`,
+    expects: 'function',
+    instead: 'a service that changes images by URL: native code cannot be loaded',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { uuid: '14.0.3' },
+    use: 'version 4',
+    source: `import { v4 } from 'uuid'
+export function answer() {
+  return v4().length
+}`,
+    expects: '36',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { nanoid: '5.1.16' },
+    use: 'an id',
+    source: `import { nanoid } from 'nanoid'
+export function answer() {
+  return nanoid().length
+}`,
+    expects: '21',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { jose: '6.2.17' },
+    use: 'a token, signed and verified',
+    source: `import { SignJWT, jwtVerify } from 'jose'
+export async function answer() {
+  const key = new TextEncoder().encode('a key of thirty-two characters!!')
+  const token = await new SignJWT({ a: 'yes' }).setProtectedHeader({ alg: 'HS256' }).sign(key)
+  return (await jwtVerify(token, key)).payload.a
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { jsonwebtoken: '9.0.3' },
+    use: 'a token, signed and verified',
+    source: `import jwt from 'jsonwebtoken'
+export function answer() {
+  return jwt.verify(jwt.sign({ a: 'yes' }, 'key'), 'key').a
+}`,
+    expects: 'yes',
+    instead: '`jose`',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { 'crypto-js': '4.2.0' },
+    use: 'a hash and a cipher',
+    source: `import CryptoJS from 'crypto-js'
+export function answer() {
+  const encrypted = CryptoJS.AES.encrypt('yes', 'key').toString()
+  return CryptoJS.AES.decrypt(encrypted, 'key').toString(CryptoJS.enc.Utf8)
+}`,
+    expects: 'yes',
+  },
+  {
+    group: 'Keys and ids',
+    packages: { '@noble/hashes': '2.4.0' },
+    use: 'SHA-256',
+    source: `import { sha256 } from '@noble/hashes/sha2.js'
+export function answer() {
+  return sha256(new Uint8Array()).length
+}`,
+    expects: '32',
+  },
+]
