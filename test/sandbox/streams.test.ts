@@ -396,6 +396,20 @@ describe('a source of a run', () => {
     expect(done(outcome).result).toEqual({ count: 16, message: 'A body may be read 16 times' })
   })
 
+  test('is read as ever by code that has replaced what the kernel is made of', async () => {
+    const bundle = reading(`
+      globalThis.Uint8Array = class { constructor() { throw new Error('replaced') } }
+      for (const name of ['get', 'data', 'failure', 'isOver', 'streams', 'form']) Object.prototype[name] = { message: 'planted' }
+      Array.prototype.push = Array.prototype.shift = String.prototype.slice = () => 'replaced'
+      Promise.resolve = () => 'replaced'
+      let bytes = 0
+      for await (const part of request.stream()) bytes += part.length
+      return { bytes }`)
+    const run = callRun(bundle, { argument: { request: {} }, streamed })
+    const outcome = await sandbox.run({ ...run, sources: { request: () => largeBody(1_500_000) } })
+    expect(done(outcome).result).toEqual({ bytes: 1_500_000 })
+  })
+
   test('whose whole body was left out says so when that is looked for', async () => {
     const bundle = reading(`
       try { return { body: request.body } } catch (error) { return { name: error.name, message: error.message } }`)
