@@ -3,6 +3,8 @@ import type { RequestHandler } from 'express'
 import type { Config } from '#shared/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
+import { verifyUserKey } from '#shared/user-keys.ts'
+import { visitor } from './authenticate.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 
 /** What pages of other origins may read only where they are told so. */
@@ -22,7 +24,11 @@ export interface Verdict {
   refusal?: ApiError
 }
 
-/** Limits the requests of each chat user and of each installation, over all api processes when there is a Redis. */
+/**
+ * Limits the requests of each chat user and of each installation, over all api processes when there is a Redis. A user is
+ * whom the key proves: one key can be spelled in several ways, and one user can have several. All who come to an
+ * installation with a key that is not valid count as one.
+ */
 export interface RateLimiter {
   /**
    * Counts a request. Never throws: while Redis is away everybody passes.
@@ -36,13 +42,15 @@ export interface RateLimiter {
   close(): void
 }
 
-export function openRateLimiter({ config, dependencies, log }: Context): RateLimiter {
+export function openRateLimiter(context: Context): RateLimiter {
+  const { config, dependencies, log } = context
   const limits = config.chatRateLimits
   const isLimited = limits.user > 0 || limits.installation > 0
   const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
   async function consume(webhookId: string, userKey?: string): Promise<Verdict> {
-    const buckets = bucketsOf(limits, webhookId, userKey)
+    const user = limits.user && userKey ? await userOf(context, webhookId, userKey) : undefined
+    const buckets = bucketsOf(limits, webhookId, user)
     return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
   }
 
@@ -78,12 +86,27 @@ interface Bucket {
   whose: string
 }
 
-/** The user's bucket and then the installation's, where they have a limit. */
-function bucketsOf(limits: Config['chatRateLimits'], webhookId: string, userKey: string | undefined): Bucket[] {
-  const buckets: Bucket[] = []
-  if (limits.user && userKey) {
-    buckets.push({ name: nameOf(webhookId, userKey), limit: limits.user, whose: 'one user' })
+const invalidKey = ['without a valid key']
+
+/** What names the user of a key among all of the installation: nothing of a key's spelling. Undefined if it cannot be told. */
+async function userOf(context: Context, webhookId: string, key: string): Promise<string[] | undefined> {
+  // For what is no JSON Web Token at all nothing is looked up.
+  if (key.split('.').length !== 3) return invalidKey
+  try {
+    return await context.dependencies.database.whileHere(async () => {
+      const { installation } = await visitor(context, { webhookId })
+      const { knownUserId, boundUserId } = await verifyUserKey(installation, context.config.secret, key)
+      return ['user', boundUserId ?? knownUserId]
+    })
+  } catch (error) {
+    return error instanceof ApiError && error.status < 500 ? invalidKey : undefined
   }
+}
+
+/** The user's bucket and then the installation's, where they have a limit. */
+function bucketsOf(limits: Config['chatRateLimits'], webhookId: string, user: string[] | undefined): Bucket[] {
+  const buckets: Bucket[] = []
+  if (user) buckets.push({ name: nameOf(webhookId, ...user), limit: limits.user, whose: 'one user' })
   if (limits.installation) {
     buckets.push({ name: nameOf(webhookId), limit: limits.installation, whose: 'all users of this chat together' })
   }

@@ -1,9 +1,11 @@
 import { Redis } from 'ioredis'
+import { SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '#shared/config.ts'
 import { openContext } from '#shared/context.ts'
 import { openDependencies } from '#shared/dependencies.ts'
 import { createLogger } from '#shared/logger.ts'
+import { sharedEncryptionKey } from '#shared/secrets.ts'
 import { openRateLimiter, type RateLimiter } from '../../api/rate-limit.ts'
 import { startServer } from '../../api/server.ts'
 import { createChatter } from '../chatter.ts'
@@ -25,6 +27,16 @@ afterEach(async () => {
 function limitIn({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name) ?? Number.NaN)
   return { limit: number('ratelimit-limit'), remaining: number('ratelimit-remaining') }
+}
+
+/** The same key in other letters: Base64 leaves bits unused at its end, and has other signs for two of its digits. */
+function spellingsOf(key: string): string[] {
+  const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = digits.indexOf(key.at(-1)!)
+  const otherEnds = [1, 2, 3].map((bits) => key.slice(0, -1) + digits[last ^ bits]!)
+  const [header, payload, signature] = key.split('.') as [string, string, string]
+  const otherSigns = [header, payload, signature.replaceAll('-', '+').replaceAll('_', '/')].join('.')
+  return [...otherEnds, `${key}=`, otherSigns, `${otherSigns}=`]
 }
 
 /** Waits until requests are counted: a server connects to Redis while it begins to answer. */
@@ -94,6 +106,40 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
     const answer = await send('GET', `${elsewhere.chatUrl}/users/me`, undefined, { 'x-user-key': ann.key })
     expect(answer.status).toBe(401)
     expect(limitIn(answer).remaining).toBe(perUser - 1)
+  })
+
+  test('know a user by any spelling of the key, and by any key that is the user’s', async () => {
+    const { chatUrl, id: botId } = await platform.createBot()
+    const row = (await platform.context.db('installations').where({ bot_id: botId }).first('id'))!
+    const secret = sharedEncryptionKey(platform.context.config.secret, row.id)
+    const [one, other] = await Promise.all(
+      [1, 2].map((jti) =>
+        new SignJWT({ id: 'ann', jti: String(jti) })
+          .setProtectedHeader({ alg: 'HS256' })
+          .sign(new TextEncoder().encode(secret)),
+      ),
+    )
+    const bound = (await createChatter(chatUrl, { id: 'ben' })).key
+    for (const keys of [[one!, other!], [bound]]) {
+      const asked = []
+      for (const key of [...keys, ...keys.flatMap(spellingsOf)]) {
+        asked.push(await send('POST', `${chatUrl}/users/get-or-create`, {}, { 'x-user-key': key }))
+      }
+      const taken = asked.filter(({ status }) => status === 201)
+      expect(taken.length).toBeLessThanOrEqual(perUser)
+      expect(asked.filter(({ status }) => status === 429).length).toBeGreaterThan(0)
+    }
+  })
+
+  test('count all who come without a valid key as one, who takes nothing away from the others', async () => {
+    const { chatUrl } = await platform.createBot()
+    const ann = await createChatter(chatUrl)
+    const statuses = []
+    for (let count = 0; count < perUser + perInstallation; count++) {
+      statuses.push((await send('GET', `${chatUrl}/users/me`, undefined, { 'x-user-key': `invented ${count}` })).status)
+    }
+    expect(statuses).toEqual(statuses.map((_, index) => (index < perUser ? 401 : 429)))
+    expect((await ann.ask('GET', '/users/me')).status).toBe(200)
   })
 
   test('refuse all of an installation when it has had enough, and no other', async () => {
