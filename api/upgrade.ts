@@ -53,17 +53,33 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
           socket.once('close', () => resolve(undefined))
           sockets.handleUpgrade(request, socket, head, (webSocket) => resolve(openWebSocketStream(webSocket)))
         })
-      answerUpgrade(parts, request)
-        .then((reply) => {
-          if (reply.opensStream) return realtime.open(reply.body as Listening, accept)
-          return refuseConnection(socket, { ...reply, headers: { ...reply.headers, [requestIdHeader]: requestId } })
-        })
-        .catch((error: unknown) => {
-          context.log.error({ err: error }, 'A stream could not be opened')
-          socket.destroy()
-        })
+      const answerOrOpen = async () => {
+        const reply = await answerUpgrade(parts, request)
+        const refusal = reply.opensStream ? await openStream(realtime, reply, accept) : reply
+        if (!refusal) return
+        refuseConnection(socket, { ...refusal, headers: { ...refusal.headers, [requestIdHeader]: requestId } })
+      }
+      answerOrOpen().catch((error: unknown) => {
+        context.log.error({ err: error }, 'A stream could not be opened')
+        socket.destroy()
+      })
     }),
   )
+}
+
+/** Opens a stream. @returns the refusal when the listener may not listen any more, as those get who never might */
+async function openStream(
+  realtime: Realtime,
+  { body }: Reply,
+  accept: () => Promise<Connection | undefined>,
+): Promise<Reply | undefined> {
+  try {
+    await realtime.open(body as Listening, accept)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return toReply(error)
+    throw error
+  }
 }
 
 async function answerUpgrade(parts: UpgradeParts, request: IncomingMessage): Promise<Reply> {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import type { Config } from './config.ts'
 import type { Logger } from './logger.ts'
@@ -20,17 +21,21 @@ export interface Installations {
    * the change or deletion is committed.
    */
   changed(webhookId: string): Promise<void>
+  /** Calls back with the address of each installation that this process hears has changed. @returns ends that */
+  onChange(listener: (webhookId: string) => void): () => void
 }
 
 /** What this process remembers of the installations. It listens for changes from the first look-up on. */
 export function openInstallations(config: Config, log: Logger, db: Database, signals: Signals): Installations {
   const recent = new LRUCache<string, Installation>({ max: 10_000, ttl: ageMilliseconds })
+  const changed = new EventEmitter().setMaxListeners(0)
   let changes = 0
   let listening = false
 
   function forget(webhookId: string): void {
     changes++
     recent.delete(webhookId)
+    changed.emit('changed', webhookId)
   }
 
   /** Nobody waits for it: a chat works without, if need be. */
@@ -63,6 +68,12 @@ export function openInstallations(config: Config, log: Logger, db: Database, sig
       } catch (error) {
         log.error({ err: error, webhookId }, 'The other processes could not be told of a changed installation')
       }
+    },
+
+    onChange(listener) {
+      if (!listening) void listen()
+      changed.on('changed', listener)
+      return () => changed.off('changed', listener)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from './errors.ts'
@@ -55,15 +55,15 @@ export function bindingTo(installation: Installation, secret: string, userId: st
   return `${userId}.${userBinding(secret, installation.id, userId)}`
 }
 
-/** A key that was verified, and until when it is valid, in milliseconds since 1970. */
-export interface VerifiedKey extends UserKey {
-  expiresAt?: number
+/** What tells, without giving it away, whether a chat's keys are still signed with the same encryption key. */
+export function encryptionKeyId(installation: Installation, secret: string): string {
+  return createHash('sha256').update(encryptionKeyOf(installation, secret)).digest('base64url')
 }
 
 interface Remembered {
   installationId: string
   encryptionKey: string
-  verified: VerifiedKey
+  verified: UserKey
 }
 
 /** Keys and what was found in them: a client sends the same one with every request. */
@@ -77,7 +77,7 @@ const longestRemembered = 1000
  * @param secret the platform's own secret
  * @throws ApiError `Unauthorized`
  */
-export async function verifyUserKey(installation: Installation, secret: string, key: string): Promise<VerifiedKey> {
+export async function verifyUserKey(installation: Installation, secret: string, key: string): Promise<UserKey> {
   const encryptionKey = encryptionKeyOf(installation, secret)
   const known = verifiedKeys.get(key)
   if (known?.encryptionKey === encryptionKey && known.installationId === installation.id && !isOver(known.verified)) {
@@ -101,12 +101,12 @@ export async function verifyUserKey(installation: Installation, secret: string, 
   )
 }
 
-function isOver({ expiresAt }: VerifiedKey): boolean {
+function isOver({ expiresAt }: UserKey): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now()
 }
 
 /** Undefined when the claims are not those of a key. */
-function readClaims(installation: Installation, secret: string, payload: JWTPayload): VerifiedKey | undefined {
+function readClaims(installation: Installation, secret: string, payload: JWTPayload): UserKey | undefined {
   const { id, iat, exp, [bindingClaim]: binding } = payload
   if (typeof id !== 'string' || id === '') return undefined
   const key = { knownUserId: id, ...(exp !== undefined && { expiresAt: exp * 1000 }) }

@@ -11,15 +11,16 @@ import { readLog, readPositions, type LogPosition, type ReadEntry } from '#share
  */
 export interface Feeds {
   /**
-   * Opens a conversation's feed, or shares the open one. When this resolves nothing that happens from then on is missed.
+   * Opens a conversation's feed, or shares the open one. When this resolves nothing that happens from then on is missed:
+   * the follower is told of what passes, and gets the entries as soon as it follows.
    */
-  enter(key: ConversationKey): Promise<Membership>
+  enter(key: ConversationKey, follower: Follower): Promise<Membership>
   close(): void
 }
 
 export interface Membership {
-  /** Gives a follower what it has missed since a time, and from then on everything that happens. */
-  follow(follower: Follower, since: Date): Promise<void>
+  /** Gives the follower what it has missed since a time, and from then on everything that happens. */
+  follow(since: Date): Promise<void>
   /** Ends it; the feed closes with its last member. */
   leave(): void
 }
@@ -62,14 +63,14 @@ export function openFeeds(context: Context): Feeds {
   const ends = [signals.onGap(look), dependencies.database.onReturn(look)]
 
   return {
-    enter(key) {
+    enter(key, follower) {
       const { conversationId } = key
       let feed = feeds.get(conversationId)
       if (!feed) {
         feed = openFeed(context, key, () => feeds.delete(conversationId))
         feeds.set(conversationId, feed)
       }
-      return feed.enter()
+      return feed.enter(follower)
     },
     close() {
       clearInterval(timer)
@@ -79,7 +80,7 @@ export function openFeeds(context: Context): Feeds {
 }
 
 interface Feed {
-  enter(): Promise<Membership>
+  enter(follower: Follower): Promise<Membership>
   /** Tells where the log stands. */
   compare(position: LogPosition): void
 }
@@ -180,7 +181,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   }
 
   return {
-    async enter() {
+    async enter(follower) {
       members += 1
       try {
         await opened
@@ -188,15 +189,11 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
         leave()
         throw error
       }
-      let own: Follower | undefined
+      present.add(follower)
       return {
-        follow(follower, since) {
-          own = follower
-          present.add(follower)
-          return catchUp(follower, since)
-        },
+        follow: (since) => catchUp(follower, since),
         leave() {
-          if (own) for (const set of [present, followers]) set.delete(own)
+          for (const set of [present, followers]) set.delete(follower)
           leave()
         },
       }

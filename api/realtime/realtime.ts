@@ -1,10 +1,10 @@
 import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
 import { toListener, type ChatSignal, type PassingSignal } from '#shared/models/signal.ts'
-import type { Infer } from '#shared/schema.ts'
-import type { listening } from '#shared/models/listening.ts'
 import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
 import { openFeeds, type Follower } from './feeds.ts'
+import { openStreamGuard, type GuardedStream, type Listening } from './stream-guard.ts'
 
 /** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
 const pingMilliseconds = 25_000
@@ -14,8 +14,7 @@ const mostUnreadBytes = 4 * 1024 * 1024
 /** A client that does not take the good-bye by then is cut off. */
 const goodByeMilliseconds = 2000
 
-/** What `listenConversation` answers with. */
-export type Listening = Infer<typeof listening>
+export type { Listening }
 
 /** The open streams of this process. */
 export interface Realtime {
@@ -24,7 +23,7 @@ export interface Realtime {
    *
    * @param accept opens the connection; to clients that means that they hear what happens from then on. Undefined when
    *   the client has gone
-   * @throws Error before it is accepted, when that cannot be promised
+   * @throws Error before it is accepted, when that cannot be promised; ApiError when the client may not listen any more
    */
   open(listening: Listening, accept: () => Connection | Promise<Connection | undefined>): Promise<void>
   /** Ends all streams; clients connect again elsewhere. Resolves when none reads any more. */
@@ -33,14 +32,29 @@ export interface Realtime {
 
 export function openRealtime(context: Context): Realtime {
   const feeds = openFeeds(context)
+  const guard = openStreamGuard(context)
   const connections = new Set<Connection>()
   const catchingUp = new Set<Promise<void>>()
   let isClosing = false
   return {
     async open(listening, accept) {
-      const { follow, leave } = await feeds.enter(listening)
-      const connection = await accept()
-      if (!connection || connection.isClosed()) return leave()
+      const stream = toStream(listening)
+      const { follow, leave } = await feeds.enter(listening, stream)
+      const release = () => {
+        guard.release(stream)
+        leave()
+      }
+      const connection = await guard
+        .admit(stream)
+        .then(() => {
+          if (stream.isOver()) throw new ApiError('ResourceNotFound', 'User not found: the user was deleted just now')
+          return accept()
+        })
+        .catch((error: unknown) => {
+          release()
+          throw error
+        })
+      if (!connection || connection.isClosed()) return release()
       const ping = setInterval(() => send(connection, 'ping'), pingMilliseconds)
       connections.add(connection)
       context.metrics.streams.set(connections.size)
@@ -48,10 +62,11 @@ export function openRealtime(context: Context): Realtime {
         clearInterval(ping)
         connections.delete(connection)
         context.metrics.streams.set(connections.size)
-        leave()
+        release()
       })
+      stream.connect(connection)
       if (isClosing) return connection.end()
-      const caughtUp = follow(toFollower(connection, listening), new Date(listening.since))
+      const caughtUp = follow(new Date(listening.since))
       catchingUp.add(caughtUp)
       try {
         await caughtUp
@@ -66,6 +81,7 @@ export function openRealtime(context: Context): Realtime {
     async close() {
       isClosing = true
       feeds.close()
+      guard.close()
       for (const connection of connections) connection.end()
       setTimeout(() => {
         for (const connection of connections) connection.destroy()
@@ -75,29 +91,52 @@ export function openRealtime(context: Context): Realtime {
   }
 }
 
+/** A listener's stream. It may come to its end before the client has a connection. */
+interface Stream extends Follower, GuardedStream {
+  connect(connection: Connection): void
+  isOver(): boolean
+}
+
 /** Makes a client a follower of a conversation, under the name that the client has for it. */
-function toFollower(connection: Connection, listening: Listening): Follower {
+function toStream(listening: Listening): Stream {
   const { knownId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
+  let connection: Connection | undefined
+  let isOver = false
+
+  function end(): void {
+    isOver = true
+    connection?.end()
+  }
+
   return {
+    listening,
+    end,
+    isOver: () => isOver,
+    connect(accepted) {
+      connection = accepted
+      if (isOver) connection.end()
+    },
     entry(entry) {
       const { at, signal } = entry
       const isPast = at <= startedAt
       if (signal.type === 'participant_removed' && signal.removedUserId === userId) {
         // Who is taken out of the conversation hears nothing more of it, not even that. Who is back again goes on.
-        if (!isPast) connection.end()
+        if (!isPast) end()
         return
       }
       // A client that says something and then listens is to hear it; the rest of the past is for those who come back.
       if (isPast && !resumes && signal.type !== 'message_created') return
-      send(connection, textFor(entry, knownId), String(at.getTime()))
+      if (connection && !isOver) send(connection, textFor(entry, knownId), String(at.getTime()))
     },
-    passing: (signal) => send(connection, textOf(signal, knownId)),
+    passing(signal) {
+      if (connection && !isOver) send(connection, textOf(signal, knownId))
+    },
     gone(goneUserId) {
-      if (goneUserId === userId) connection.end()
+      if (goneUserId === userId) end()
     },
-    ready: () => connection.drained(),
-    isGone: () => connection.isClosed(),
+    ready: async () => connection?.drained(),
+    isGone: () => isOver || connection === undefined || connection.isClosed(),
   }
 }
 

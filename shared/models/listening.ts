@@ -2,12 +2,25 @@
 export const listening = {
   type: 'object',
   additionalProperties: false,
-  required: ['botId', 'conversationId', 'knownId', 'userId', 'startedAt', 'since', 'resumes'],
+  required: [
+    'botId',
+    'conversationId',
+    'knownId',
+    'userId',
+    'startedAt',
+    'since',
+    'resumes',
+    'webhookId',
+    'encryptionKeyId',
+  ],
   properties: {
     botId: { type: 'string' },
     conversationId: { type: 'string' },
     knownId: { type: 'string', description: 'What the listener calls the conversation.' },
     userId: { type: 'string', description: 'The listener’s own id, not what clients know it by.' },
+    webhookId: { type: 'string', description: 'The address of the chat.' },
+    encryptionKeyId: { type: 'string', description: 'Of what the listener’s key was signed with.' },
+    expiresAt: { type: 'number', description: 'When the listener’s key expires.' },
     startedAt: { type: 'number' },
     since: { type: 'number', description: 'What happened after this time is told first.' },
     resumes: {

@@ -9,4 +9,6 @@ export interface UserKey {
    * site itself must have signed it: that one is good for whoever has the id.
    */
   keyIssuedAt?: Date
+  /** When the key expires, in milliseconds since 1970. */
+  expiresAt?: number
 }

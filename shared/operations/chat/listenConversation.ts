@@ -1,6 +1,7 @@
 import { listening } from '../../models/listening.ts'
 import { operation } from '../../operation.ts'
 import { readClock } from '../../store/conversation-log.ts'
+import { encryptionKeyId } from '../../user-keys.ts'
 import { joinedConversation } from './known.ts'
 
 /** A client that says something and then listens, without waiting for the stream to be open, hears it all the same. */
@@ -32,13 +33,18 @@ export const listenConversation = operation({
   output: listening,
 
   async handle(context, { id, lastEventId }) {
-    const conversation = await joinedConversation(context, id)
+    const { config, caller } = context
+    // Before the look at who takes part: whoever is removed after it is removed after the start.
     const startedAt = (await readClock(context.db)).getTime()
+    const conversation = await joinedConversation(context, id)
     return {
       botId: conversation.bot_id,
       conversationId: conversation.id,
       knownId: id,
       userId: conversation.participant_id,
+      webhookId: caller.installation.webhook_id,
+      encryptionKeyId: encryptionKeyId(caller.installation, config.secret),
+      ...(caller.key.expiresAt !== undefined && { expiresAt: caller.key.expiresAt }),
       startedAt,
       since: lastEventId === undefined ? startedAt - replayMilliseconds : Number(lastEventId),
       resumes: lastEventId !== undefined,

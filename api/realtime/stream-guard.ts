@@ -1,0 +1,111 @@
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import type { listening } from '#shared/models/listening.ts'
+import type { Infer } from '#shared/schema.ts'
+import { findInstallationByWebhook, type Installation } from '#shared/store/installations.ts'
+import { changedInstallations, findListener, goneListeners } from '#shared/store/listeners.ts'
+import { encryptionKeyId } from '#shared/user-keys.ts'
+
+/** What `listenConversation` answers with. */
+export type Listening = Infer<typeof listening>
+
+/** A stream, as the guard sees it. */
+export interface GuardedStream {
+  listening: Listening
+  end(): void
+}
+
+/**
+ * Ends streams whose listener may not listen any more: the chat's encryption key was changed or the chat is gone, the
+ * user was deleted, the key has expired. A stream is under guard from before its rights are looked at once more, so that
+ * nothing can happen unseen between the two.
+ */
+export interface StreamGuard {
+  /** @throws ApiError when the listener may not listen any more since the request was authenticated */
+  admit(stream: GuardedStream): Promise<void>
+  release(stream: GuardedStream): void
+  close(): void
+}
+
+/** How often all streams are looked at: a signal that was lost is made up for in this time. */
+const lookMilliseconds = 20_000
+
+interface Guarded {
+  stream: GuardedStream
+  /** As which the installation was seen last; undefined until the stream is admitted. */
+  updatedAt?: Date
+}
+
+export function openStreamGuard(context: Context): StreamGuard {
+  const { config, db, dependencies, installations, log, signals } = context
+  const guarded = new Map<GuardedStream, Guarded>()
+
+  const isSigned = ({ listening }: GuardedStream, installation: Installation | undefined) =>
+    installation !== undefined && encryptionKeyId(installation, config.secret) === listening.encryptionKeyId
+
+  async function recheck(webhookId: string): Promise<void> {
+    const streams = [...guarded.values()].filter(({ stream }) => stream.listening.webhookId === webhookId)
+    if (streams.length === 0) return
+    const installation = await findInstallationByWebhook(db, config.secret, webhookId)
+    for (const entry of streams) {
+      if (!isSigned(entry.stream, installation)) entry.stream.end()
+      else if (installation) entry.updatedAt = installation.updated_at
+    }
+  }
+
+  async function lookAtAll(): Promise<void> {
+    const entries = [...guarded.values()].filter(({ updatedAt }) => updatedAt !== undefined)
+    for (const { stream } of entries) if ((stream.listening.expiresAt ?? Infinity) <= Date.now()) stream.end()
+    const seen = new Map(entries.map(({ stream, updatedAt }) => [stream.listening.webhookId, updatedAt!]))
+    for (const webhookId of await changedInstallations(db, seen)) await recheck(webhookId)
+    const places = await goneListeners(
+      db,
+      entries.map(({ stream }) => stream.listening),
+    )
+    for (const place of places) entries[place]!.stream.end()
+  }
+
+  function attempt(work: () => Promise<void>): void {
+    if (guarded.size === 0 || !dependencies.database.isHere()) return
+    work().catch((error: unknown) => log.warn({ err: error }, 'Streams could not be looked at; the next look follows'))
+  }
+  const look = () => attempt(lookAtAll)
+  const timer = setInterval(look, lookMilliseconds)
+  const ends = [
+    installations.onChange((webhookId) => attempt(() => recheck(webhookId))),
+    signals.onGap(look),
+    dependencies.database.onReturn(look),
+  ]
+
+  async function assertAllowed(entry: Guarded): Promise<void> {
+    const { listening } = entry.stream
+    const installation = await installations.find(listening.webhookId)
+    if (!isSigned(entry.stream, installation)) {
+      throw new ApiError('Unauthorized', 'The x-user-key is not valid any more: the chat’s encryption key was changed')
+    }
+    const { is_user: isUser, is_participant: isParticipant } = await findListener(db, listening)
+    if (!isUser) throw new ApiError('ResourceNotFound', 'User not found: the user was deleted just now')
+    if (!isParticipant) throw new ApiError('Forbidden', 'You are not a participant of this conversation')
+    entry.updatedAt = installation!.updated_at
+  }
+
+  return {
+    async admit(stream) {
+      const entry = { stream }
+      guarded.set(stream, entry)
+      try {
+        await assertAllowed(entry)
+      } catch (error) {
+        guarded.delete(stream)
+        throw error
+      }
+    },
+    release(stream) {
+      guarded.delete(stream)
+    },
+    close() {
+      clearInterval(timer)
+      for (const end of ends) end()
+    },
+  }
+}
