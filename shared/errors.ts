@@ -83,6 +83,13 @@ export class ApiError extends Error {
     if (isTooLong(cause)) {
       return new ApiError('LimitExceeded', 'Tags, and properties, take at most 400,000 bytes: remove some', { cause })
     }
+    const missing = missingIn(cause)
+    if (missing) {
+      return new ApiError('ResourceNotFound', `${missing} not found: it was deleted at the same moment`, { cause })
+    }
+    if (postgresCode(cause) === deadlockDetected) {
+      return unavailable('Others change the same at this moment: try again', { cause, retryAfterSeconds: 1 })
+    }
     if (isConnectionLoss(cause)) {
       return unavailable('Something that the platform needs is away at the moment: try again soon', {
         cause,
@@ -140,6 +147,31 @@ function isTooLong(error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_size')
 }
 
+/** By the end of a foreign key's name, what it refers to. */
+const referents: Record<string, string> = {
+  user: 'User',
+  owner: 'User',
+  account: 'Account',
+  conversation: 'Conversation',
+  installation: 'Integration',
+  integration: 'Integration',
+  bot: 'Bot',
+  event: 'Event',
+  parent: 'Workflow',
+  workspace: 'Workspace',
+}
+
+/**
+ * What a row refers to that PostgreSQL could not store because it is not there any more: between the look for something
+ * and the write that needs it, it may vanish. Undefined for any other error.
+ */
+function missingIn(cause: unknown): string | undefined {
+  if (postgresCode(cause) !== foreignKeyViolation) return undefined
+  const constraint = cause instanceof Error && 'constraint' in cause ? String(cause.constraint) : ''
+  const [, referent = ''] = /_([a-z]+)_id_fkey$/.exec(constraint) ?? []
+  return referents[referent] ?? 'What this refers to'
+}
+
 /** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */
 export function postgresCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -149,6 +181,7 @@ export function postgresCode(error: unknown): string | undefined {
 export const uniqueViolation = '23505'
 export const foreignKeyViolation = '23503'
 export const lockNotAvailable = '55P03'
+export const deadlockDetected = '40P01'
 const checkViolation = '23514'
 
 /** `err_20261120103104x642D5BD8`: the time in UTC, then eight random hexadecimal digits. */

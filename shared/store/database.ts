@@ -1,6 +1,7 @@
 import knex, { type Knex } from 'knex'
 import type { ClientBase, QueryResultRow } from 'pg'
 import type { Config } from '../config.ts'
+import { deadlockDetected, postgresCode } from '../errors.ts'
 import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
@@ -90,7 +91,21 @@ type Binding = string | number | boolean | Date | Buffer | string[] | null
  * @param sql always the same text for the same statement: it must not hold values
  */
 export function query<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
-  return tracedStatement(sql, () => execute<Row>(db, sql, bindings))
+  return tracedStatement(sql, () => executeAgain<Row>(db, sql, bindings))
+}
+
+/** How often a statement is tried at all that PostgreSQL takes back because it and another wait for each other. */
+const mostAttempts = 3
+
+/** A statement by itself leaves nothing when it fails, so one that met another in a deadlock is simply repeated. */
+async function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await execute<Row>(db, sql, bindings)
+    } catch (error) {
+      if (db.isTransaction || attempt === mostAttempts || postgresCode(error) !== deadlockDetected) throw error
+    }
+  }
 }
 
 async function execute<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {

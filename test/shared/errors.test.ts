@@ -71,3 +71,21 @@ describe('an error', () => {
     },
   )
 })
+
+const violation = (constraint: string) =>
+  ApiError.from(Object.assign(new Error('violates a foreign key'), { code: '23503', constraint }))
+
+describe('what PostgreSQL refuses since something vanished', () => {
+  test.each([
+    ['participants_bot_id_user_id_fkey', 'User not found'],
+    ['conversations_bot_id_owner_id_fkey', 'User not found'],
+    ['participants_bot_id_conversation_id_fkey', 'Conversation not found'],
+    ['conversations_bot_id_installation_id_fkey', 'Integration not found'],
+    ['workflows_parent_id_fkey', 'Workflow not found'],
+    ['bots_version_fkey', 'What this refers to not found'],
+  ])('by %s is said: %s', (constraint, message) => {
+    const error = violation(constraint)
+    expect({ status: error.status, type: error.type }).toEqual({ status: 404, type: 'ResourceNotFound' })
+    expect(error.message).toMatch(new RegExp(`^${message}`))
+  })
+})
