@@ -19,6 +19,7 @@ import * as administration from './013_administration.ts'
 import * as activity from './014_activity.ts'
 import * as boundKeys from './015_bound_keys.ts'
 import * as invitations from './016_invitations.ts'
+import * as compiling from './017_compiling.ts'
 import * as separateIds from './035_separate_ids.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
@@ -38,6 +39,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '014_activity': activity,
   '015_bound_keys': boundKeys,
   '016_invitations': invitations,
+  '017_compiling': compiling,
   '035_separate_ids': separateIds,
 }
 

@@ -42,6 +42,17 @@ const profileFlags: Record<Profile, string[]> = {
 const firstAccount = 61_184
 const accounts = 65_520 - firstAccount
 
+/** A program that runs in place of one that holds isolates. */
+export interface OtherProgram {
+  /** Its file and arguments. */
+  words: string[]
+  /** What it needs of the file system beside what every program in a root of its own finds. */
+  files: string[]
+  environment: Record<string, string>
+  /** Beyond this much processor time the kernel ends it. */
+  cpuSeconds: number
+}
+
 export interface CommandOptions {
   layers: Layers
   tools: Tools
@@ -53,6 +64,7 @@ export interface CommandOptions {
    * the heap limit of an isolate; this cap catches them, where there is no JIT that reserves half a gigabyte unused.
    */
   dataKilobytes: number
+  program?: OtherProgram
 }
 
 export interface Command {
@@ -64,35 +76,39 @@ export interface Command {
 /**
  * The command line of a sandbox process. It reads its program from standard input, complains on standard error, speaks
  * over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link of the chain takes
- * something away and goes on with the rest.
+ * something away and goes on with the rest. The standard output of another program is descriptor 3 as well.
  */
-export function sandboxCommand({ layers, tools, files, profile, dataKilobytes }: CommandOptions): Command {
+export function sandboxCommand(options: CommandOptions): Command {
+  const { layers, tools, program } = options
+  const files = [...options.files, ...(program?.files ?? [])]
   const account = firstAccount + Math.floor(Math.random() * accounts)
   // What makes a user namespace owns it, so the account has to come first there.
   const accountFirst = layers.namespaces === 'user'
   const links: string[][] = [
-    ['-c', ['trap "" INT TERM', ...limits(layers, profile, dataKilobytes), 'exec "$@"'].join('; '), 'sh'],
+    ['-c', ['trap "" INT TERM', ...limits(options), program ? 'exec "$@" >&3' : 'exec "$@"'].join('; '), 'sh'],
     tools.nice === undefined ? [] : [tools.nice, '-n', '10'],
     layers.namespaces === undefined ? [] : namespaces(layers, tools, accountFirst ? account : undefined),
     layers.ownRoot ? ['/bin/sh', '-c', ownRootScript(files, tools), 'sh'] : [],
     privileges(layers, tools, accountFirst ? undefined : account),
-    [process.execPath, ...commonFlags, ...profileFlags[profile], '-'],
+    program?.words ?? [process.execPath, ...commonFlags, ...profileFlags[options.profile], '-'],
   ]
   return {
     file: '/bin/sh',
     args: links.flat(),
     // In a session of its own it has no terminal, and whom it signals as its group is only itself.
-    options: { env: {}, cwd: '/', stdio: sandboxDescriptors(), detached: true },
+    options: { env: program?.environment ?? {}, cwd: '/', stdio: sandboxDescriptors(), detached: true },
   }
 }
 
 /** Its own root is made of files, and forbids them afterwards. */
-function limits(layers: Layers, profile: Profile, dataKilobytes: number): string[] {
+function limits({ layers, profile, dataKilobytes, program }: CommandOptions): string[] {
+  const keepsCap = program !== undefined || profile === 'hardened'
   return [
     'ulimit -c 0',
     'ulimit -n 64',
     ...(layers.ownRoot ? [] : ['ulimit -f 0']),
-    ...(profile === 'hardened' ? [`ulimit -d ${dataKilobytes}`] : []),
+    ...(keepsCap ? [`ulimit -d ${dataKilobytes}`] : []),
+    ...(program ? [`ulimit -t ${program.cpuSeconds}`] : []),
   ]
 }
 

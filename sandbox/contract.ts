@@ -6,6 +6,7 @@
  * share an isolate.
  */
 
+import type { CompileLimits, Compiler } from './compiler/contract.ts'
 import type { WallName } from './walls/names.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -317,6 +318,8 @@ export interface SandboxOptions {
   processes: number
   /** What these processes are to hold together, in megabytes; 320 each unless told otherwise. */
   memoryMegabytes?: number
+  /** Of each process that compiles an upload. */
+  compile?: Partial<CompileLimits>
   /** `hardened` unless told otherwise. */
   profile?: Profile
   /** Walls around the processes without which the sandbox does not open. */
@@ -390,8 +393,10 @@ export interface Sandbox {
   run(run: Run): Promise<Outcome>
   /** Evaluates a bundle once and says what it declares. */
   inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
+  /** Compiles what is to be run, without running it. */
+  readonly compiler: Compiler
   /** What the processes hold, as they said at their last heartbeat. */
   memory(): PlaceMemory[]
-  /** Kills the processes; runs under way end as interrupted. */
+  /** Kills all processes; runs under way end as interrupted. */
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@ import { inspectionJob } from './inspection-job.ts'
 import { usualMegabytes } from './memory.ts'
 import { openPool } from './pool.ts'
 import { bundlePrograms } from './programs.ts'
+import { openCompiler } from './compiler/open-compiler.ts'
 import { runJob, type RunJob } from './run-job.ts'
 import { raiseWalls } from './walls/raise-walls.ts'
 
@@ -15,6 +16,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const programs = await bundlePrograms()
   const given = { processes, memoryMegabytes, walls, programs, operations, log, onVerdict, watch, recycling }
   const pool = await openPool(given)
+  const compiler = openCompiler({ walls, reader: programs.reader, limits: options.compile, log })
   const runs = new Map<string, RunJob>()
 
   return {
@@ -34,8 +36,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       await pool.assign(job)
       return job.inspection
     },
+    compiler,
     memory: () => pool.memory(),
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), compiler.close()])
+    },
   }
 }
 

@@ -5,6 +5,8 @@ import { groupNames, type GroupName } from './prelude/groups.ts'
 export interface Programs {
   /** What a sandbox process runs; it is given on standard input, so there is no file for it to read. */
   process: string
+  /** What a process runs that reads uploads and source maps; likewise. */
+  reader: string
   /** What runs first in each isolate; it defines `inside`. */
   inside: string
   /** What bundles find around them; each defines `prelude`. */
@@ -22,8 +24,9 @@ export function bundlePrograms(): Promise<Programs> {
 }
 
 async function bundleAll(): Promise<Programs> {
-  const [process, inside, groups] = await Promise.all([
+  const [process, reader, inside, groups] = await Promise.all([
     bundle('./process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
+    bundle('./compiler/process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
     bundle('./inside/kernel.ts', {
       format: 'iife',
       globalName: 'inside',
@@ -35,7 +38,7 @@ async function bundleAll(): Promise<Programs> {
   ])
   // Otherwise esbuild's own process stays for as long as this one.
   await stop()
-  return { process, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
+  return { process, reader, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
 }
 
 function bundlePrelude(entry: string): Promise<string> {

@@ -72,6 +72,8 @@ export interface Config extends TelemetrySettings {
     processes: number
     /** What they are to hold together, in megabytes. */
     totalMegabytes: number
+    /** Of each process that compiles an upload; the seconds are of processor time. */
+    compile: { seconds: number; memoryMegabytes: number }
     /** `jit` for operators who trust the authors of their bots: faster, with more to attack. */
     profile: 'hardened' | 'jit'
     /** Walls around the processes without which a worker does not start. */
@@ -144,6 +146,8 @@ const environmentSchema = {
     RETENTION_AUDIT_DAYS: { ...days, default: 365 },
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
+    COMPILE_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 10 },
+    COMPILE_MEMORY: { type: 'integer', minimum: 256, maximum: 8192, default: 640 },
     SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
     SANDBOX_PROFILE: { type: 'string', enum: ['hardened', 'jit'], default: 'hardened' },
     SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${wallNames.join('|')})?\\s*(,|$))*$` },
@@ -174,6 +178,8 @@ const remedies: Record<string, string | undefined> = {
   ISOBOT_ADMIN_TOKEN:
     'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
   SHUTDOWN_SECONDS: 'set it to a few seconds less than what your platform waits between SIGTERM and SIGKILL, from 2',
+  COMPILE_SECONDS: 'set it to the seconds of processor time that compiling one upload may take, 1 to 600',
+  COMPILE_MEMORY: 'set it to the megabytes that each process may hold which compiles an upload, 256 to 8192',
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
   SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${wallNames.join(', ')}`,
@@ -243,6 +249,7 @@ function toConfig(given: Environment): Config {
     },
     sandbox: {
       processes,
+      compile: { seconds: given.COMPILE_SECONDS, memoryMegabytes: given.COMPILE_MEMORY },
       totalMegabytes: given.SANDBOX_MEMORY ?? sandboxMegabytes(processes),
       ...readLimits(given),
       profile: given.SANDBOX_PROFILE,

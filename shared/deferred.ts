@@ -24,7 +24,7 @@ export function deferUntilCommit(context: Context, transaction: Database): Defer
         ...queue,
         wake: (...wake) => later(() => queue.wake(...wake)),
         wakeLater: (...wake) => later(() => queue.wakeLater(...wake)),
-        inspect: (inspectionId) => later(() => queue.inspect(inspectionId)),
+        inspect: (...inspection) => later(() => queue.inspect(...inspection)),
       },
       signals: { ...signals, publish: (topic, signal) => later(() => signals.publish(topic, signal)) },
       installations: { ...installations, changed: (webhookId) => later(() => installations.changed(webhookId)) },

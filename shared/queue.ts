@@ -23,7 +23,7 @@ export interface Jobs {
   /** What had to wait is due: wake it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: say what it declares. */
-  inspection: { inspectionId: string }
+  inspection: { inspectionId: string; workspaceId: string }
 }
 
 /** Where to look, and whose it is. */
@@ -57,7 +57,7 @@ export interface WakeQueue {
   /** Has a worker do that when the delay is over. */
   wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, before the mailboxes that wait: a person waits too. */
-  inspect(inspectionId: string): Promise<void>
+  inspect(inspectionId: string, workspaceId: string): Promise<void>
   /** How many jobs there are, of all tenants. */
   counts(): Promise<QueueCounts>
   close(): Promise<void>
@@ -133,8 +133,8 @@ export function openQueue(parts: QueueParts): WakeQueue {
     async wakeLater(name, mailbox, botId, delay) {
       await add('retry', { name, mailbox, botId }, { delay })
     },
-    async inspect(inspectionId) {
-      await add('inspection', { inspectionId }, { lifo: true })
+    async inspect(inspectionId, workspaceId) {
+      await add('inspection', { inspectionId, workspaceId }, { lifo: true })
     },
     async counts() {
       // A wake-up has a priority and waits in a list of its own.

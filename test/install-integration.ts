@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { compileBot } from '#shared/compile-bot.ts'
 import { newId, newWebhookId } from '#shared/ids.ts'
 import type { InstallationRow } from '#shared/store/tables.ts'
+import { compile } from './compiler.ts'
 import type { Platform } from './platform.ts'
 
 /** Stores a native integration of the workspace as it is after its upload. @returns its id */
 export async function storeIntegration(platform: Platform, code = 'export function register() {}'): Promise<string> {
-  const { hash, source, script, sourceMap } = await compileBot(code)
+  const { native } = await compile(code)
   const id = newId('int')
   await platform.context.db('integrations').insert({
     id,
@@ -16,10 +16,10 @@ export async function storeIntegration(platform: Platform, code = 'export functi
     definition: {},
     kind: 'native',
     code_id: newId('intver'),
-    hash,
-    source,
-    script,
-    source_map: sourceMap,
+    hash: id,
+    source: code,
+    script: native.code,
+    source_map: native.sourceMap,
   })
   return id
 }

@@ -19,3 +19,20 @@ function read(path: string): string {
     return ''
   }
 }
+
+/** The processes that compile uploads for a worker, and whatever of the walls waits outside of them. */
+export function compilersOf(workerPid: number): number[] {
+  const [, ...children] = withChildren(workerPid)
+  return children.filter((pid) => read(`/proc/${pid}/cmdline`).includes('/bin/esbuild'))
+}
+
+/** A process and those that it has started. */
+export function withChildren(pid: number): number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(withChildren)]
+}
+
+/** Whether a process is there, and not only its exit code. */
+export function isAlive(pid: number): boolean {
+  return /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
+}

@@ -4,7 +4,7 @@ import type { Bundle, JsonObject } from '#sandbox/contract.ts'
 import { integrationWebhookUrl } from '#shared/registration.ts'
 import type { Context } from '#shared/context.ts'
 import { readSecrets } from '#shared/named-secrets.ts'
-import { findVersion } from '#shared/store/bots.ts'
+import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
 import {
   findBotConfiguration,
   findInstalledIntegration,
@@ -56,7 +56,7 @@ const keptSecretCharacters = 8 * 1024 * 1024
 
 /** Keeps code at hand. What an id of code stands for never changes, so what is kept is never stale. */
 export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bundles {
-  const versions = new LRUCache<string, BotVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
+  const versions = new LRUCache<string, RunnableVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
   /** Of bots, by what they are encrypted as: secrets that change have another. */
   const environments = new LRUCache<string, Record<string, string>>({
     maxSize: keptSecretCharacters,

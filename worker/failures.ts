@@ -1,7 +1,8 @@
 import type { FailureReason, Outcome } from '#sandbox/contract.ts'
-import { toSourceStack } from '#shared/compile-bot.ts'
+import { toSourceStack } from '#sandbox/source-map.ts'
 import { limitHint } from '#shared/models/code-limits.ts'
 import type { Code } from './bundles.ts'
+import type { SourceMaps } from './source-maps.ts'
 
 /** Why an event failed, for the event and for the bot's log. */
 export interface Failure {
@@ -50,7 +51,11 @@ function deepestCause(stack: string): string | undefined {
 }
 
 /** What a failed run says of itself: where it failed, of what, and for a limit which and who can raise it. */
-export function describeFailure(outcome: Outcome & { status: 'failed' }, { sourceMap }: Code): Failure {
+export async function describeFailure(
+  sourceMaps: SourceMaps,
+  outcome: Outcome & { status: 'failed' },
+  code: Code,
+): Promise<Failure> {
   const { reason, error, hook } = outcome
   const { name, message, stack = '' } = error
   const where = hook === undefined || entryPoints.includes(hook) ? '' : `${hook}: `
@@ -58,6 +63,7 @@ export function describeFailure(outcome: Outcome & { status: 'failed' }, { sourc
     reason === 'error'
       ? `${where}${causeFirst(name, message, stack)}`
       : `${reason}: ${where}${message}${limitHint(reason, name)}`
-  const details = stack === '' ? what : `${what}\n${toSourceStack(stack, sourceMap).replace(/^\n/, '')}`
+  const frames = stack === '' ? '' : toSourceStack(stack, await sourceMaps.of(code)).replace(/^\n/, '')
+  const details = stack === '' ? what : `${what}\n${frames}`
   return { ...toFailure(what, details), kind: reason, ...(hook !== undefined && { hook }) }
 }

@@ -1,7 +1,19 @@
 import { RecentCounts } from '#shared/recent-counts.ts'
 
-/** All inspections of code together share the slots as one bot does, and nobody has fewer slots because of a past one. */
-export const inspections = 'inspections'
+const inspections = 'inspections/'
+
+/**
+ * All inspections of a workspace's code together share the slots as one bot does, and nobody has fewer slots because of a
+ * past one.
+ */
+export function inspectionsOf(workspaceId: string): string {
+  return inspections + workspaceId
+}
+
+/** Whether slots are taken for a bot, and not for inspections. */
+export function isBot(id: string): boolean {
+  return !id.startsWith(inspections)
+}
 
 /** For so long a bot counts as one that wants slots. */
 const presenceMilliseconds = 10_000
@@ -52,7 +64,7 @@ export class FairSlots {
     if (!isWithinShare && !(this.#isQuick(botId, held) && this.#taken.isOnly(botId))) return undefined
     this.#held.set(botId, held + 1)
     this.#inUse += 1
-    if (botId !== inspections) this.#taken.add(botId)
+    if (isBot(botId)) this.#taken.add(botId)
     return { [Symbol.dispose]: () => this.#give(botId) }
   }
 

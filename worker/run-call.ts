@@ -93,7 +93,7 @@ export async function runCall(
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
       const outcome = await counted(handling, () => runCall(tools, handling, called, nested))
-      if (outcome.status === 'failed') handling.log.write(actionFailed(type, called, outcome))
+      if (outcome.status === 'failed') handling.log.write(await actionFailed(tools, type, called, outcome))
       if (outcome.status === 'interrupted') interrupted = outcome.reason
       return outputOf(type, called, outcome)
     },
@@ -211,9 +211,15 @@ async function actionCall(
 }
 
 /** Where an action failed, which the error that its caller gets does not say. */
-function actionFailed(type: string, { code }: Call, outcome: Outcome & { status: 'failed' }): LogLine {
+async function actionFailed(
+  { sourceMaps }: Tools,
+  type: string,
+  { code }: Call,
+  outcome: Outcome & { status: 'failed' },
+): Promise<LogLine> {
   const { hook: _hook, ...failed } = outcome
-  const message = `The action '${type}' failed: ${describeFailure(failed, code).details}`
+  const { details } = await describeFailure(sourceMaps, failed, code)
+  const message = `The action '${type}' failed: ${details}`
   return { timestamp: new Date().toISOString(), level: 'error', message }
 }
 

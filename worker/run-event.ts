@@ -56,7 +56,7 @@ export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunR
     fetches: 0,
   }
   try {
-    return toHandled(call, await runCall(tools, handling, call), log.lines)
+    return await toHandled(tools, call, await runCall(tools, handling, call), log.lines)
   } finally {
     await abortStreams(tools, handling.openStreams)
   }
@@ -92,10 +92,11 @@ function withoutRun(error: unknown): Handled {
   throw error
 }
 
-function toHandled(call: Call, outcome: Outcome, logs: LogLine[]): Handled {
+async function toHandled(tools: Tools, call: Call, outcome: Outcome, logs: LogLine[]): Promise<Handled> {
   if (outcome.status === 'interrupted') return outcome
   if (outcome.status === 'failed') {
-    return { status: 'failed', logs, failure: describeFailure(outcome, call.code), retry: call.retry }
+    const failure = await describeFailure(tools.sourceMaps, outcome, call.code)
+    return { status: 'failed', logs, failure, retry: call.retry }
   }
   const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }
   const answer = result !== undefined && { result }

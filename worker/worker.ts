@@ -10,7 +10,7 @@ import { openActivity, type Activity } from './activity.ts'
 import { openBundles, type Bundles } from './bundles.ts'
 import { startDue } from './due.ts'
 import { tellFigures, watchOf } from './figures.ts'
-import { FairSlots, inspections } from './fair-slots.ts'
+import { FairSlots, inspectionsOf, isBot } from './fair-slots.ts'
 import { prepareFetch, type OpenFetch } from './fetch.ts'
 import { openMailboxes, type Mailboxes } from './mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
@@ -18,6 +18,7 @@ import type { Resolve } from './outbound/resolver.ts'
 import { startPresence } from './presence.ts'
 import { startRetention } from './retention.ts'
 import { startRegisterTick } from './register-tick.ts'
+import { openSourceMaps, type SourceMaps } from './source-maps.ts'
 import { startSweep } from './sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
@@ -30,6 +31,7 @@ import type { Sandbox } from '#sandbox/contract.ts'
 export interface Tools extends Context {
   sandbox: Sandbox
   bundles: Bundles
+  sourceMaps: SourceMaps
   mailboxes: Mailboxes
   activity: Activity
   outbound: Outbound
@@ -57,6 +59,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       memoryMegabytes: config.sandbox.totalMegabytes,
       profile: config.sandbox.profile,
       require: config.sandbox.require,
+      compile: config.sandbox.compile,
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
       // It outlives the event that happens to be handled.
@@ -71,6 +74,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     ...context,
     sandbox,
     bundles: openBundles(context),
+    sourceMaps: openSourceMaps(sandbox.compiler),
     mailboxes: openMailboxes(context.db),
     activity: parts.adopt(openActivity(context), (open) => open.close()),
     outbound,
@@ -87,7 +91,9 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     startPresence(context, () => slots.inUse),
     (stop) => stop(),
   )
-  const room = new WaitingRoom(slots, concurrency, (botId) => tools.activity.putBack(botId))
+  const room = new WaitingRoom(slots, concurrency, (id) => {
+    if (isBot(id)) tools.activity.putBack(id)
+  })
   parts.adopt(
     openJobWorker(context, config.worker, (job) => takeTurn(tools, room, job)),
     async (jobs) => {
@@ -104,7 +110,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
 async function takeTurn(tools: Tools, room: WaitingRoom, job: AnyJob): Promise<void> {
   // It is over at once: it runs nobody's code.
   if (job.name === 'retry') return work(tools, job)
-  using _ = await room.enter(job.name === 'inspection' ? inspections : job.data.botId)
+  using _ = await room.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
   await work(tools, job)
 }
 
@@ -121,6 +127,6 @@ async function work(tools: Tools, job: AnyJob): Promise<void> {
     case 'retry':
       return tools.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
     case 'inspection':
-      return inspectCode(tools, job.data.inspectionId)
+      return inspectCode(tools, job.data)
   }
 }

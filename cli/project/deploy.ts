@@ -1,5 +1,5 @@
 import type { Bot } from '#shared/models/bot.ts'
-import { findSources } from '#shared/source-map.ts'
+import { findSource, indexSourceMap, sourceFile } from '#sandbox/source-map.ts'
 import type { Connection } from '../connection.ts'
 import { Failure, misused } from '../failure.ts'
 import { findBot, listAllBots } from '../find-bot.ts'
@@ -123,6 +123,7 @@ function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
   if (file === undefined) return undefined
   const message = error.message.replace(/^\S+:\d+:\d+: /, '')
   if (line === undefined || column === undefined) return { message }
-  const [source] = file === 'bot.ts' ? findSources(sourceMap, [{ line, column }]) : []
+  const map = file === sourceFile ? indexSourceMap(sourceMap) : undefined
+  const source = map && findSource(map, { line, column })
   return { ...(source ?? { file, line, column }), message }
 }

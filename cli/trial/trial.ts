@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject, LogLine, Outcome, Run, Sandbox } from '#sandbox/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
-import { compileBot, firstPosition, refuseImports, toSourceStack, type CompiledBot } from '#shared/compile-bot.ts'
+import type { Compiled, Upload } from '#sandbox/compiler/contract.ts'
+import { refusedImport } from '#sandbox/compiler/refused-import.ts'
+import { firstPosition, indexSourceMap, toSourceStack, type SourceMapIndex } from '#sandbox/source-map.ts'
 import { readLimits } from '#shared/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/models/code-limits.ts'
@@ -61,8 +63,6 @@ const botId = 'bot_trial'
  * @throws Failure when it does not load
  */
 export async function openTrial({ code, sourceMap }: Bundle, environment: Record<string, string> = {}): Promise<Trial> {
-  const compiled = await compileBot(code, sourceMap === '' ? undefined : sourceMap)
-  await refuseImports(compiled.source)
   const sandbox = await openSandbox({
     processes: 1,
     operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
@@ -70,13 +70,16 @@ export async function openTrial({ code, sourceMap }: Bundle, environment: Record
     log() {},
   })
   try {
-    const bundle = { id: randomUUID(), botId, code: compiled.script, environment }
+    const compiled = await compile(sandbox, { source: code, sourceMap })
+    // It is the author's own: nobody else waits.
+    const map = indexSourceMap(compiled.native.sourceMap)
+    const bundle = { id: randomUUID(), botId, code: compiled.native.code, environment }
     const limits = limitsOf(readLimits({}))
     const inspection = await sandbox.inspect(bundle, limits)
     if (inspection.status === 'interrupted') throw failed(`The code could not be looked at: ${inspection.reason}`)
-    if (inspection.status === 'refused') throw refused(compiled, inspection)
+    if (inspection.status === 'refused') throw refused(map, inspection)
     const { hooks, actions } = inspection
-    const base = { bundle, limits, hooks, actions, compiled, sandbox }
+    const base = { bundle, limits, hooks, actions, map, sandbox }
     return {
       hooks,
       actions,
@@ -89,11 +92,23 @@ export async function openTrial({ code, sourceMap }: Bundle, environment: Record
   }
 }
 
+/** @throws Failure when it cannot be compiled, or asks for what is not in it */
+async function compile({ compiler }: Sandbox, upload: Upload): Promise<Compiled> {
+  const compiled = await compiler.compile(botId, async () => upload)
+  if (compiled.status === 'exceeded') throw failed(compiled.problem)
+  const refused = compiled.status === 'refused' ? compiled : refusedImport(compiled.imports)
+  if (refused) {
+    const { at, problem } = refused
+    throw failed(at ? `${at.file}:${at.line}:${at.column}: ${problem}` : problem)
+  }
+  return compiled as Compiled
+}
+
 interface Base extends Pick<Run, 'bundle' | 'limits'> {
   sandbox: Sandbox
   hooks: string[]
   actions: string[]
-  compiled: CompiledBot
+  map: SourceMapIndex | undefined
 }
 
 async function tryOut(
@@ -107,7 +122,7 @@ async function tryOut(
   const answers = openAnswers(options.answers ?? {}, { allowsFetch: options.allowsFetch ?? false })
   const started = performance.now()
   const outcome = await runInTrial({ ...base, answers, record }, randomUUID(), task)
-  return { ...toResult(outcome, base.compiled), ...record, milliseconds: Math.round(performance.now() - started) }
+  return { ...toResult(outcome, base.map), ...record, milliseconds: Math.round(performance.now() - started) }
 }
 
 /** @throws Failure when the code has nothing of that name that can be run by itself */
@@ -131,7 +146,7 @@ function listed(what: string, names: string[]): string {
 
 function toResult(
   outcome: Outcome,
-  compiled: CompiledBot,
+  map: SourceMapIndex | undefined,
 ): Omit<TrialResult, 'calls' | 'fetches' | 'logs' | 'milliseconds'> {
   if (outcome.status === 'interrupted') throw failed(`The run was interrupted (${outcome.reason}): run it again`)
   const { cpuMilliseconds } = outcome
@@ -140,14 +155,14 @@ function toResult(
   }
   const { reason, error } = outcome
   const { name, message, stack = '' } = error
-  const place = firstPosition(stack, compiled.sourceMap)
+  const place = firstPosition(stack, map)
   return {
     status: 'failed',
     error: {
       reason,
       name,
       message: message + limitHint(reason, name),
-      stack: toSourceStack(stack, compiled.sourceMap).replace(/^\n/, ''),
+      stack: toSourceStack(stack, map).replace(/^\n/, ''),
       ...(place && { place }),
     },
     cpuMilliseconds,
@@ -155,11 +170,11 @@ function toResult(
 }
 
 function refused(
-  { sourceMap }: CompiledBot,
+  map: SourceMapIndex | undefined,
   { error, reason }: { error: { name: string; message: string; stack?: string }; reason: string },
 ) {
   const { name, message, stack = '' } = error
-  const frames = toSourceStack(stack, sourceMap)
+  const frames = toSourceStack(stack, map)
   return failed(
     `The code does not load: ${name}: ${message}${limitHint(reason, name)}${frames && `\n${frames.replace(/^\n/, '')}`}`,
   )

@@ -1,4 +1,4 @@
-import { sandboxCommand, type Command, type CommandOptions } from '../command.ts'
+import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } from '../command.ts'
 import type { Profile, SandboxLog } from '../contract.ts'
 import { openBaits } from './baits.ts'
 import { bareLayers, compositionsFor, type Layers } from './layers.ts'
@@ -27,8 +27,9 @@ export interface Walls {
    * The command line of one process. No two have the same user, where they have users of their own.
    *
    * @param dataKilobytes the most data that it may have, which a process with a JIT does not keep to by itself
+   * @param program what is to run in it, unless it is to hold isolates
    */
-  command(dataKilobytes: number): Command
+  command(dataKilobytes: number, program?: OtherProgram): Command
 }
 
 /** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message says of each missing wall why, and what to do. */
@@ -61,7 +62,11 @@ export async function raiseWalls({ profile, require, log, tools = findTools() }:
     holds: held,
     ...(missing.length > 0 && { missing: reasons }),
   })
-  return { profile, holds, command: (dataKilobytes) => sandboxCommand({ ...options, dataKilobytes }) }
+  return {
+    profile,
+    holds,
+    command: (dataKilobytes, program) => sandboxCommand({ ...options, dataKilobytes, ...(program && { program }) }),
+  }
 }
 
 function messageOf(held: WallName[], missing: WallName[]): string {

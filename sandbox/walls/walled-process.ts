@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import type { OtherProgram } from '../command.ts'
 import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 import type { Walls } from './raise-walls.ts'
@@ -12,9 +13,12 @@ export class WalledProcess {
   #inside: number | undefined
   #stopWatching = () => {}
 
-  /** @param dataKilobytes the most data that it may have */
-  constructor(walls: Walls, dataKilobytes: number) {
-    const { file, args, options } = walls.command(dataKilobytes)
+  /**
+   * @param dataKilobytes the most data that it may have
+   * @param program what runs in it, unless it is to hold isolates
+   */
+  constructor(walls: Walls, dataKilobytes: number, program?: OtherProgram) {
+    const { file, args, options } = walls.command(dataKilobytes, program)
     this.child = spawn(file, args, options)
     this.#walls = walls
     this.#dataKilobytes = dataKilobytes

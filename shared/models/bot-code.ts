@@ -1,5 +1,4 @@
 import type { CodeKind, RetryPolicy } from '../store/tables.ts'
-import type { OwnLimits } from './code-limits.ts'
 
 /** The stages of handling something, at which a bot's hooks run; in the order they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
@@ -77,17 +76,28 @@ export interface BotDeclaration {
   retry?: RetryPolicy
 }
 
-/** Code that a worker is to evaluate. */
-export interface InspectedScript {
-  kind: CodeKind
-  script: string
-  limits: OwnLimits
-}
-
-/** What a worker says of code that it inspected; positions are those of the compiled script. */
+/** What a worker says of code that it compiled and evaluated. */
 export type InspectionOutcome =
-  | ({ status: 'accepted' } & Omit<BotDeclaration, 'retry'> & { retry?: unknown })
-  | { status: 'refused'; reason: string; error: { name: string; message: string; stack?: string }; hook?: string }
+  | ({ status: 'accepted' } & BotDeclaration)
+  | {
+      status: 'refused'
+      /** `LimitExceeded`: it takes more than an upload may take. */
+      type: 'InvalidPayload' | 'LimitExceeded'
+      message: string
+      /** Where the code is at fault, or which limit it exceeds. */
+      metadata: Record<string, unknown>
+    }
+
+/** Code as a worker compiled it. */
+export interface CompiledCode {
+  kind: CodeKind
+  /** What isolates run: a CommonJS script. */
+  script: string
+  /** JSON that leads positions of the script back to the source; empty where they are the same. */
+  sourceMap: string
+  /** The author's files as JSON, where the source map carries them. */
+  files: string | null
+}
 
 /** A pattern of hosts that code may reach. */
 export const grantedHost = '(\\*|(\\*\\.)?[a-zA-Z0-9.-]{1,253})(:\\d{1,5})?'

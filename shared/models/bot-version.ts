@@ -22,7 +22,20 @@ export const botVersionWithCode = {
   type: 'object',
   additionalProperties: false,
   required: [...required, 'code'],
-  properties: { ...fields, code: { type: 'string', description: 'As it was uploaded.' } },
+  properties: {
+    ...fields,
+    code: { type: 'string', description: 'As it was uploaded.' },
+    files: {
+      type: 'array',
+      description: 'The files that the author wrote, where the code is a bundle whose source map carries them.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['path', 'content'],
+        properties: { path: { type: 'string' }, content: { type: 'string' } },
+      },
+    },
+  },
 } as const
 
 export function toBotVersion(row: DescribedVersionRow): Infer<typeof botVersion> {

@@ -54,6 +54,15 @@ export async function findSource(db: Database, botId: string, id: string): Promi
   return (await db('bot_versions').where({ bot_id: botId, id }).first('source'))?.source
 }
 
+/** The code as it was uploaded, and as JSON the author's files, where they came with it. */
+export async function findSourceAndFiles(
+  db: Database,
+  botId: string,
+  id: string,
+): Promise<Pick<BotVersionRow, 'source' | 'files'> | undefined> {
+  return db('bot_versions').where({ bot_id: botId, id }).first('source', 'files')
+}
+
 export async function nameVersion(
   db: Database,
   botId: string,

@@ -104,6 +104,7 @@ export interface NewBotVersion {
   source: string
   script: string
   sourceMap: string
+  files: string | null
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
@@ -119,6 +120,7 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     source: version.source,
     script: version.script,
     source_map: version.sourceMap,
+    files: version.files,
     hooks: version.hooks,
     actions: version.actions,
     retry: version.retry ?? null,
@@ -133,8 +135,16 @@ export async function putInService(db: Database, botId: string, versionId: strin
     .update({ version_id: versionId, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })
 }
 
-export async function findVersion(db: Database, botId: string, id: string): Promise<BotVersionRow | undefined> {
-  return db('bot_versions').where({ bot_id: botId, id }).first()
+/** A version as it runs. */
+export type RunnableVersionRow = Pick<
+  BotVersionRow,
+  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry'
+>
+
+export async function findVersion(db: Database, botId: string, id: string): Promise<RunnableVersionRow | undefined> {
+  return db('bot_versions')
+    .where({ bot_id: botId, id })
+    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry')
 }
 
 /** What the version in service declares; undefined while no code is deployed. */

@@ -1,26 +1,62 @@
+import type { CompiledCode, InspectionOutcome } from '../models/bot-code.ts'
 import type { OwnLimits } from '../models/code-limits.ts'
 import type { Database } from './database.ts'
-import type { CodeKind, InspectionRow } from './tables.ts'
+import type { InspectionRow } from './tables.ts'
 
 export async function insertInspection(
   db: Database,
-  inspection: { id: string; workspaceId: string; kind: CodeKind; script: string; limits: OwnLimits },
+  inspection: { id: string; workspaceId: string; source: string; sourceMap?: string | undefined; limits: OwnLimits },
 ): Promise<void> {
   await db('inspections').insert({
     id: inspection.id,
     workspace_id: inspection.workspaceId,
-    kind: inspection.kind,
-    script: inspection.script,
+    source: inspection.source,
+    given_map: inspection.sourceMap ?? null,
     limits: inspection.limits,
   })
 }
 
-export async function findInspection(db: Database, id: string): Promise<InspectionRow | undefined> {
-  return db('inspections').where({ id }).first()
+type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits'> & { source: string }
+
+/** What is to be inspected; undefined when nobody waits for it any more. */
+export async function findInspection(db: Database, id: string): Promise<AskedInspection | undefined> {
+  const row = await db('inspections').where({ id }).first('id', 'workspace_id', 'source', 'given_map', 'limits')
+  return row && row.source !== null ? { ...row, source: row.source } : undefined
 }
 
-export async function setInspectionOutcome(db: Database, id: string, outcome: object): Promise<void> {
-  await db('inspections').where({ id }).update({ outcome })
+export async function setInspectionOutcome(
+  db: Database,
+  id: string,
+  outcome: InspectionOutcome,
+  compiled?: CompiledCode,
+): Promise<void> {
+  await db('inspections')
+    .where({ id })
+    .update({
+      outcome,
+      ...(compiled && {
+        kind: compiled.kind,
+        script: compiled.script,
+        source_map: compiled.sourceMap,
+        files: compiled.files,
+      }),
+    })
+}
+
+/** Undefined while there is none; that of a worker of an older version, which cannot compile, counts for none. */
+export async function findInspectionOutcome(db: Database, id: string): Promise<InspectionOutcome | undefined> {
+  const row = await db('inspections')
+    .where({ id })
+    .whereRaw(`(script is not null or outcome ->> 'type' is not null)`)
+    .first('outcome')
+  return (row?.outcome ?? undefined) as InspectionOutcome | undefined
+}
+
+/** Of an inspection that accepted the code. */
+export async function findCompiledCode(db: Database, id: string): Promise<CompiledCode> {
+  const row = await db('inspections').where({ id }).first('kind', 'script', 'source_map', 'files')
+  if (!row || row.script === null || row.source_map === null) throw new Error(`Inspection ${id} has no compiled code`)
+  return { kind: row.kind, script: row.script, sourceMap: row.source_map, files: row.files }
 }
 
 export async function deleteInspection(db: Database, id: string): Promise<void> {

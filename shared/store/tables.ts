@@ -89,6 +89,8 @@ export interface BotVersionRow {
   source: string
   script: string
   source_map: string
+  /** The author's files, as JSON. */
+  files: string | null
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null
@@ -363,10 +365,16 @@ export interface LogRow {
 export interface InspectionRow {
   id: string
   workspace_id: string
-  kind: CodeKind
-  script: string
+  /** Null where an api of an older version asks. */
+  source: string | null
+  /** The source map that came with it, where one came apart. */
+  given_map: string | null
   limits: OwnLimits
   outcome: unknown
+  kind: CodeKind
+  script: string | null
+  source_map: string | null
+  files: string | null
   created_at: Date
 }
 

@@ -57,7 +57,7 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
     // So many of one bot that the last wait behind others.
     for (let mailbox = 0; mailbox < 30; mailbox++) await jobs.wake('event', `mailbox-${mailbox}`, 'bot')
     await jobs.wakeLater('event', 'later', 'bot', 60_000)
-    await jobs.inspect('code')
+    await jobs.inspect('code', 'workspace')
     expect(await jobs.counts()).toEqual({ waiting: 31, active: 0, delayed: 1, failed: 0 })
   })
 

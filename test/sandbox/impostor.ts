@@ -26,7 +26,7 @@ export async function startImpostor(program: string): Promise<Impostor> {
   const { promise: died, resolve } = Promise.withResolvers<{ reason: string; death: Death | undefined }>()
   const sandboxProcess = new SandboxProcess({
     walls: await wallsHere(),
-    programs: { process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
+    programs: { reader: '', process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
     operations: [],
     memory: processMemory(128),
     log: (_level, message, details) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairSlots, inspections } from '../../worker/fair-slots.ts'
+import { FairSlots, inspectionsOf } from '../../worker/fair-slots.ts'
 
 /** Takes slots for a bot until it has its share, or so many. */
 function takeAll(slots: FairSlots, botId: string, most = Infinity): Disposable[] {
@@ -45,7 +45,7 @@ test('a bot whose jobs end within a second has all slots until another comes, an
 
 test('inspections have their share, and a bot is alone beside those that are over', () => {
   const slots = new FairSlots(10)
-  const inspecting = takeAll(slots, inspections)
+  const inspecting = takeAll(slots, inspectionsOf('wkspace_1'))
   expect(inspecting).toHaveLength(5)
   for (const slot of inspecting) slot[Symbol.dispose]()
   for (let job = 0; job < 200; job++) slots.take('quick')![Symbol.dispose]()

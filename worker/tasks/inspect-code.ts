@@ -1,25 +1,127 @@
+import { CompilerError, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
+import { refusedImport } from '#sandbox/compiler/refused-import.ts'
+import { firstPosition, positionOfName, sourceFile, type SourcePlace } from '#sandbox/source-map.ts'
 import { tellOutcome } from '#shared/after-commit.ts'
-import type { InspectionOutcome } from '#shared/models/bot-code.ts'
+import { ApiError, isUnstorable } from '#shared/errors.ts'
+import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
+import { limitHint } from '#shared/models/code-limits.ts'
 import { InterruptedError } from '#shared/queue.ts'
+import { compile, describeErrors } from '#shared/schema.ts'
 import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
+import type { CodeKind } from '#shared/store/tables.ts'
+import type { Inspection } from '#sandbox/contract.ts'
 import { limitsOf } from '../limits.ts'
 import type { Tools } from '../worker.ts'
 
+const isRetryPolicy = compile(retryPolicy, 'body')
+
+type Upload = NonNullable<Awaited<ReturnType<typeof findInspection>>>
+type Refused = Extract<InspectionOutcome, { status: 'refused' }>
+type Result = { outcome: InspectionOutcome; code?: CompiledCode }
+
 /**
- * Evaluates uploaded code once and tells whoever waits what it declares.
+ * Compiles uploaded code, evaluates it once, and tells whoever waits what it declares.
  *
  * @throws InterruptedError when the inspection was interrupted: the job comes again at once
  */
-export async function inspectCode(tools: Tools, inspectionId: string): Promise<void> {
-  const { db, sandbox, config } = tools
-  const inspection = await findInspection(db, inspectionId)
+export async function inspectCode(
+  tools: Tools,
+  { inspectionId, workspaceId }: { inspectionId: string; workspaceId: string },
+): Promise<void> {
+  const { db, sandbox } = tools
+  let upload: Upload | undefined
+  const compiled = await sandbox.compiler
+    // It is read when its turn has come: many may wait, and each is large.
+    .compile(workspaceId, async () => {
+      upload = await findInspection(db, inspectionId)
+      return upload && { source: upload.source, sourceMap: upload.given_map ?? undefined }
+    })
+    .catch((error: unknown) => {
+      throw error instanceof CompilerError ? new InterruptedError(error.message) : error
+    })
   // Whoever asked has given up.
-  if (!inspection) return
-  const { id, kind, workspace_id: botId, script: code, limits } = inspection
-  const bundle = { id, botId, kind, code }
-  const outcome = await sandbox.inspect(bundle, limitsOf(config.sandbox, limits))
-  if (outcome.status === 'interrupted') throw new InterruptedError(`The inspection was interrupted: ${outcome.reason}`)
-  const told: InspectionOutcome = outcome
-  await setInspectionOutcome(db, inspectionId, told)
+  if (upload === undefined || compiled === undefined) return
+  const { outcome, code } =
+    compiled.status === 'compiled' ? await inspect(tools, upload, compiled) : { outcome: toRefusal(compiled) }
+  try {
+    await setInspectionOutcome(db, inspectionId, outcome, code)
+  } catch (error) {
+    if (!isUnstorable(error)) throw error
+    await setInspectionOutcome(db, inspectionId, refusal(ApiError.from(error).message, undefined))
+  }
   await tellOutcome(tools, inspectionId)
+}
+
+/** Evaluates it as a bundle of the public SDK where it may be one, else as a module. */
+async function inspect(tools: Tools, upload: Upload, compiled: Compiled): Promise<Result> {
+  const { source } = upload
+  if (compiled.asIs && /\bhandler\b/.test(source)) {
+    const refused = refusedImport(compiled.imports, sdkModules)
+    if (refused) return { outcome: refusal(refused.problem, refused.at) }
+    const bundle = await evaluate(tools, upload, 'sdk', compiled.asIs)
+    if (bundle.status === 'refused' || bundle.exports.includes('handler')) {
+      return toResult(tools, upload, compiled, { kind: 'sdk', script: compiled.asIs, inspection: bundle })
+    }
+  }
+  const refused = refusedImport(compiled.imports)
+  if (refused) return { outcome: refusal(refused.problem, refused.at) }
+  const inspection = await evaluate(tools, upload, 'native', compiled.native)
+  return toResult(tools, upload, compiled, { kind: 'native', script: compiled.native, inspection })
+}
+
+async function evaluate(
+  { sandbox, config }: Tools,
+  { id, workspace_id: botId, limits }: Upload,
+  kind: CodeKind,
+  { code }: Script,
+): Promise<Exclude<Inspection, { status: 'interrupted' }>> {
+  const inspection = await sandbox.inspect({ id: `${id}/${kind}`, botId, kind, code }, limitsOf(config.sandbox, limits))
+  if (inspection.status !== 'interrupted') return inspection
+  throw new InterruptedError(`The inspection was interrupted: ${inspection.reason}`)
+}
+
+interface Evaluated {
+  kind: CodeKind
+  script: Script
+  inspection: Exclude<Inspection, { status: 'interrupted' }>
+}
+
+async function toResult(
+  { sandbox }: Tools,
+  { source, workspace_id: workspaceId }: Upload,
+  { files }: Compiled,
+  { kind, script, inspection }: Evaluated,
+): Promise<Result> {
+  if (inspection.status === 'refused') {
+    const { reason, error, hook } = inspection
+    const { stack = '' } = error
+    const map = hook || stack === '' ? undefined : await sandbox.compiler.readSourceMap(workspaceId, script.sourceMap)
+    const at = hook ? positionOfName(source, hook) : firstPosition(stack, map)
+    const problem = hook ? error.message : `${error.name}: ${error.message}`
+    return { outcome: refusal(problem + limitHint(reason, error.name), at) }
+  }
+  const { kind: _kind, retry, ...declared } = inspection
+  const code = { kind, script: script.code, sourceMap: script.sourceMap, files: toJson(files) }
+  if (retry === undefined) return { outcome: declared, code }
+  if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }
+  return { outcome: refusal(`retry: ${describeErrors(isRetryPolicy)}`, positionOfName(source, 'retry')) }
+}
+
+function toJson(files: Compiled['files']): string | null {
+  return files.length === 0 ? null : JSON.stringify(files)
+}
+
+function toRefusal(
+  compiled: Exclude<Awaited<ReturnType<Tools['sandbox']['compiler']['compile']>>, Compiled | undefined>,
+): Refused {
+  if (compiled.status === 'refused') return refusal(compiled.problem, compiled.at)
+  const { problem, limit } = compiled
+  return { status: 'refused', type: 'LimitExceeded', message: problem, metadata: { limit } }
+}
+
+/** The answer that says where uploaded code is at fault. */
+function refusal(problem: string, at: SourcePlace | undefined): Refused {
+  const refused = { status: 'refused', type: 'InvalidPayload' } as const
+  if (!at) return { ...refused, message: `${sourceFile}: ${problem}`, metadata: { file: sourceFile } }
+  return { ...refused, message: `${at.file}:${at.line}:${at.column}: ${problem}`, metadata: { ...at } }
 }

@@ -1,11 +1,14 @@
 import { botVersionWithCode, toBotVersion } from '../../models/bot-version.ts'
+import type { Infer } from '../../schema.ts'
 import { operation } from '../../operation.ts'
-import { findSource } from '../../store/bot-versions.ts'
+import { findSourceAndFiles } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
+
+type SourceFiles = NonNullable<Infer<typeof botVersionWithCode>['files']>
 
 export const getBotVersion = operation({
   name: 'getBotVersion',
-  description: 'Gives a version of a bot’s code, with the code as it was uploaded.',
+  description: 'Gives a version of a bot’s code, with the code as it was uploaded and the files it was made of.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions/{versionId}',
   access: 'developer',
@@ -27,8 +30,11 @@ export const getBotVersion = operation({
     const { db, config } = context
     await findOwnBot(context, id)
     const row = await findOwnVersion(db, id, versionId)
-    const code = (await findSource(db, id, versionId)) ?? ''
+    const { source: code = '', files = null } = (await findSourceAndFiles(db, id, versionId)) ?? {}
     const url = `${config.http.baseUrl}/v1/admin/bots/${id}/versions/${versionId}`
-    return { url, version: { ...toBotVersion(row), code } }
+    return {
+      url,
+      version: { ...toBotVersion(row), code, ...(files !== null && { files: JSON.parse(files) as SourceFiles }) },
+    }
   },
 })

@@ -1,5 +1,5 @@
 import type { BundleKind, JsonObject } from '#sandbox/contract.ts'
-import { compileBot } from '#shared/compile-bot.ts'
+import { compile } from '../../compiler.ts'
 import { bundleSdk } from '../../sdk/bundle.ts'
 import { conversationId, platformUrl } from './platform.ts'
 
@@ -84,9 +84,9 @@ const request: JsonObject = {
 
 /** Builds a native bot as an upload is compiled, and one of the public SDK as the public command line bundles it. */
 export async function buildEchoBots(): Promise<EchoBot[]> {
-  const { script } = await compileBot(native)
+  const { code } = (await compile(native)).native
   return [
-    { kind: 'native', code: script, environment: {}, input: event, calls: 1 },
+    { kind: 'native', code, environment: {}, input: event, calls: 1 },
     {
       kind: 'sdk',
       code: await bundleSdk('echo-bot.ts'),

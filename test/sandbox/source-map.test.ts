@@ -3,8 +3,13 @@ import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { findSources, readSourceMap } from '#shared/source-map.ts'
-import { leastProcessorMilliseconds } from '../processor-time.ts'
+import { findSource, indexSourceMap, readSourceMap, type Place } from '#sandbox/source-map.ts'
+
+/** Where places of a script come from. */
+function findSources(map: string, places: Place[]) {
+  const index = indexSourceMap(map)
+  return places.map((place) => index && findSource(index, place))
+}
 
 describe('places of a minified script', () => {
   const source = readFileSync(join(import.meta.dirname, '..', 'platform.ts'), 'utf8')
@@ -28,7 +33,7 @@ describe('places of a minified script', () => {
       return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
     })
     expect(places.length).toBeGreaterThan(1000)
-    expect(findSources(readSourceMap(map)!, places)).toEqual(expected)
+    expect(findSources(map, places)).toEqual(expected)
   })
 
   test('lead to the same whatever order they are asked for in', () => {
@@ -37,11 +42,38 @@ describe('places of a minified script', () => {
   })
 })
 
-test('many places of a large map take hardly longer than one', async () => {
-  const map = JSON.stringify({ version: 3, sources: ['a.ts'], mappings: `AAAA${',CAAC'.repeat(200_000)}` })
-  const places = Array.from({ length: 200 }, (_, index) => ({ line: 1, column: 1000 * index + 1 }))
-  const least = (wanted: typeof places) => leastProcessorMilliseconds(() => findSources(map, wanted))
-  expect(await least(places)).toBeLessThan(4 * (await least(places.slice(0, 1))))
+const wordsOf = (map: object) => JSON.stringify({ version: 3, sources: ['a.ts'], mappings: 'AAAA', ...map })
+
+test.each<[string, string]>([
+  ['nested deep', '['.repeat(1_000_000)],
+  ['whose sources are nested deep', `{"version":3,"mappings":"","sources":[${'['.repeat(9000)}${']'.repeat(9000)}]}`],
+  ['with more sources than a bundle has', wordsOf({ sources: Array.from({ length: 100_000 }, () => 'a.ts') })],
+  ['with more mappings than 4 MB of code have', wordsOf({ mappings: ',CAAC'.repeat(3_000_000) })],
+  ['of sections', JSON.stringify({ version: 3, sections: [{ offset: { line: 0, column: 0 }, map: { version: 3 } }] })],
+  ['whose sources are an object', wordsOf({ sources: { length: 5 } })],
+  ['whose mappings are none', wordsOf({ mappings: null })],
+])('a map %s leads nowhere', (_how, map) => {
+  expect(findSources(map, [{ line: 1, column: 1 }])).toEqual([undefined])
+})
+
+test.each<[string, string]>([
+  ['to a source before the first', 'ADAA'],
+  ['to a line before the first', 'AADA'],
+  ['to a column before the first', 'AAAD'],
+  ['to a source beyond all numbers', 'A+/////////////AA'],
+])('a map that leads %s leads nowhere', (_where, mappings) => {
+  expect(findSources(wordsOf({ mappings }), [{ line: 1, column: 1 }])).toEqual([undefined])
+})
+
+test('a map whose columns go back leads from the first on', () => {
+  expect(findSources(wordsOf({ mappings: 'KAAK,JAAJ' }), [{ line: 1, column: 6 }])).toEqual([
+    { file: 'a.ts', line: 1, column: 6 },
+  ])
+})
+
+test('keys of prototypes in a map are names like others', () => {
+  const map = '{"version":3,"__proto__":{"mappings":"AAAA"},"sources":["__proto__","constructor"],"mappings":"ACAA"}'
+  expect(findSources(map, [{ line: 1, column: 1 }])).toEqual([{ file: 'constructor', line: 1, column: 1 }])
 })
 
 /** Line 1 is not mapped; column 1 of line 2 leads to line 1 of the only source. */
@@ -73,12 +105,12 @@ test('a place that the map does not lead from leads nowhere', () => {
 test.each([['!!!!'], ['AAAAAAAAAAAA'], ['g'], ['gggggggggggggg'], ['ASAA'], [','.repeat(100)], ['é;é'], ['AAAA,A']])(
   'the mappings %j, which are damaged or lead to no source, do no harm',
   (damaged) => {
-    const map = readSourceMap(JSON.stringify({ version: 3, sources: ['a.ts'], mappings: damaged }))
-    expect(() => findSources(map!, [{ line: 1, column: 1 }])).not.toThrow()
+    const map = JSON.stringify({ version: 3, sources: ['a.ts'], mappings: damaged })
+    expect(() => findSources(map, [{ line: 1, column: 1 }])).not.toThrow()
   },
 )
 
 test('nothing but sources and mappings is kept of a map', () => {
   const given = { version: 3, sources: ['a.ts'], sourcesContent: ['secret'], names: ['x'], mappings, file: 'b' }
-  expect(JSON.parse(readSourceMap(JSON.stringify(given))!)).toEqual({ version: 3, sources: ['a.ts'], mappings })
+  expect(readSourceMap(JSON.stringify(given))).toEqual({ version: 3, sources: ['a.ts'], mappings })
 })

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto'
+import type { OtherProgram } from '../command.ts'
+import type { SandboxLog } from '../contract.ts'
+import type { SourceMapIndex } from '../source-map.ts'
+import type { Walls } from '../walls/raise-walls.ts'
+import {
+  CompilerError,
+  type Compilation,
+  type CompileLimits,
+  type Compiler,
+  type Script,
+  type Upload,
+} from './contract.ts'
+import { asking, readError, toScan, toScript, transformer } from './esbuild.ts'
+import { findEsbuild } from './find-esbuild.ts'
+import { FairQueue } from './fair-queue.ts'
+import { joinParts, splitParts } from './parts.ts'
+import type { Examined } from './process/examine.ts'
+import { runProgram, type Ended, type ProgramInput } from './run-program.ts'
+import { joinMap, splitMap } from './source-text.ts'
+
+export interface CompilerOptions {
+  walls: Walls
+  /** What reads uploads and source maps: `Programs.reader`. */
+  reader: string
+  limits?: Partial<CompileLimits> | undefined
+  log: SandboxLog
+}
+
+const megabyte = 1024 * 1024
+
+/**
+ * 4 MB of dense code with a source map of 10 MB take 5 s of processor time and 330 MB; a bundle of the public SDK takes 1 s
+ * and 160 MB.
+ */
+const usualLimits: CompileLimits = { seconds: 10, memoryMegabytes: 640 }
+
+/** All processes of an upload together have so many times the processor time of one, on the wall. */
+const wallShare = 2.5
+/** Of a script with its source map. */
+const outputBytes = 48 * megabyte
+
+/** Reading a map of 16 MB takes half a second. */
+const mapLimits = { wallMilliseconds: 10_000, cpuSeconds: 3, outputBytes: 40 * megabyte } as const
+
+/** Uploads that are compiled at a time. One owner has one, so a second owner's need not wait for the first one's. */
+const concurrency = 2
+
+/** As a program that is given on standard input; machine code that it compiles is that of its own program. */
+const readerFlags = [
+  '--no-node-snapshot',
+  '--permission',
+  '--disable-warning=PERM0001',
+  '--no-experimental-sqlite',
+  '--max-old-space-size=512',
+  '-',
+]
+/** Address space that V8 reserves for machine code and its heap, and does not use. */
+const reservedMegabytes = 640
+
+const noMap = 'sourceMap must be the JSON of a source map, version 3'
+
+type Exceeded = Extract<Compilation, { status: 'exceeded' }>
+
+/** An upload that cannot be compiled, through its own fault. */
+class Unfit extends Error {
+  override name = 'Unfit'
+  readonly verdict: Compilation
+
+  constructor(verdict: Compilation) {
+    super(`The upload is ${verdict.status}`)
+    this.verdict = verdict
+  }
+}
+
+function readerProgram(cpuSeconds: number): OtherProgram {
+  return { words: [process.execPath, ...readerFlags], files: [], environment: {}, cpuSeconds }
+}
+
+/** Opens what compiles uploads and reads source maps, each in processes of its own within the walls. */
+export function openCompiler({ walls, reader, log, ...options }: CompilerOptions): Compiler {
+  const limits = { ...usualLimits, ...options.limits }
+  const { seconds, memoryMegabytes } = limits
+  const esbuild = findEsbuild()
+  const readerMegabytes = memoryMegabytes + reservedMegabytes
+  const uploads = new FairQueue(concurrency)
+  const maps = new FairQueue(1)
+  const closing = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
+
+  async function run(
+    program: OtherProgram,
+    input: ProgramInput,
+    within: { outputBytes: number; dataMegabytes: number; wallMilliseconds: number },
+  ): Promise<Ended> {
+    const { dataMegabytes, ...others } = within
+    const dataKilobytes = dataMegabytes * 1024
+    const ended = runProgram(walls, program, input, { ...others, dataKilobytes }, closing.signal)
+    underWay.add(ended)
+    try {
+      return await ended
+    } finally {
+      underWay.delete(ended)
+    }
+  }
+
+  /** Runs a program of an upload, again when it was ended by nobody knows whom. */
+  async function runFor(deadline: number, program: OtherProgram, input: ProgramInput, dataMegabytes: number) {
+    for (let attempt = 1; ; attempt += 1) {
+      const wallMilliseconds = Math.max(1, deadline - performance.now())
+      const ended = await run(program, input, { outputBytes, dataMegabytes, wallMilliseconds })
+      if (ended.stopped === 'closed') throw new CompilerError('The compiler is closing')
+      const isUnexplained = ended.stopped === undefined && ended.wasKilled && !isOverCpu(ended, limits)
+      if (!isUnexplained || attempt > 1) return ended
+      log('warn', 'A process that compiles an upload was ended from outside; it is started again')
+    }
+  }
+
+  /** @throws Unfit when it is no code, or too much of it */
+  async function transform(source: string, options: string[], deadline: number): Promise<string> {
+    const program = transformer(esbuild, options, { cpuSeconds: seconds, memoryMegabytes })
+    const ended = await runFor(deadline, program, { stdin: source }, memoryMegabytes)
+    if (isWhole(ended)) return ended.output.toString()
+    const error = ended.code === 1 ? readError(ended.complaint) : undefined
+    // It speaks of the map in the last line as of another file.
+    if (error?.at?.file.endsWith('#sourceMappingURL')) throw new Unfit({ status: 'refused', problem: noMap })
+    throw new Unfit(error ? { status: 'refused', ...error } : exceeded(ended, limits))
+  }
+
+  /** Starts what reads the result while it is made. */
+  async function compile({ source, sourceMap = '' }: Upload): Promise<Compilation> {
+    const deadline = performance.now() + seconds * wallShare * 1000
+    const job = Promise.withResolvers<Uint8Array>()
+    const input = { stdin: reader, channel: job.promise }
+    const reading = runFor(deadline, readerProgram(seconds), input, readerMegabytes)
+    // It is awaited later, and may fail before.
+    reading.catch(() => {})
+    try {
+      const compiled = await transform(sourceMap === '' ? source : joinMap(source, sourceMap), toScript, deadline)
+      const nonce = `_${randomBytes(12).toString('hex')}`
+      const scanned = await transform(asking(nonce, splitMap(source).code), toScan(nonce), deadline)
+      job.resolve(joinParts(['upload', nonce, source, sourceMap, compiled, scanned]))
+      const read = await reading
+      return isWhole(read) ? toCompilation(read.output) : exceeded(read, limits)
+    } catch (error) {
+      job.reject(error)
+      await reading.catch(() => {})
+      if (error instanceof Unfit) return error.verdict
+      throw error
+    }
+  }
+
+  return {
+    compile: (owner: string, load: () => Promise<Upload | undefined>) =>
+      uploads.run(owner, async () => {
+        const upload = await load()
+        // That there is an upload where `load` always gives one, the compiler of types cannot see.
+        return (upload && (await compile(upload))) as Compilation
+      }),
+    readSourceMap: (owner, sourceMap) =>
+      maps.run(owner, async () => {
+        const { cpuSeconds, ...within } = mapLimits
+        const channel = Promise.resolve(joinParts(['source map', sourceMap]))
+        const asked = { stdin: reader, channel }
+        const ended = await run(readerProgram(cpuSeconds), asked, { ...within, dataMegabytes: readerMegabytes })
+        if (isWhole(ended)) return toIndex(ended.output)
+        log('warn', 'A source map could not be read', { owner, ...ended, output: undefined })
+        return undefined
+      }),
+    async close() {
+      closing.abort()
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** Near the limit on processor time, the kernel has ended it for that. */
+function isOverCpu({ milliseconds }: Ended, { seconds }: CompileLimits): boolean {
+  return milliseconds > seconds * 900
+}
+
+function isWhole({ code, stopped }: Ended): boolean {
+  return code === 0 && stopped === undefined
+}
+
+const smaller = 'make the upload smaller, or nest less in it'
+
+function exceeded(ended: Ended, limits: CompileLimits): Exceeded {
+  const { seconds, memoryMegabytes } = limits
+  if (ended.stopped === 'output') {
+    const problem = `Compiled with its source map, it has more than ${outputBytes / megabyte} MB: ${smaller}`
+    return { status: 'exceeded', limit: 'size', problem }
+  }
+  if (ended.stopped === 'time' || (ended.wasKilled && isOverCpu(ended, limits))) {
+    const time = `${seconds} s of processor time (COMPILE_SECONDS), or ${seconds * wallShare} s`
+    return { status: 'exceeded', limit: 'time', problem: `Compiling it takes more than ${time}: ${smaller}` }
+  }
+  const problem = `Compiling it takes more than ${memoryMegabytes} MB of memory (COMPILE_MEMORY): ${smaller}`
+  return { status: 'exceeded', limit: 'memory', problem }
+}
+
+function toCompilation(output: Buffer): Compilation {
+  const [head, ...texts] = splitParts(output).map(String) as [string, ...string[]]
+  const { isMapRead, isModule, imports, files } = JSON.parse(head) as Examined
+  if (!isMapRead) return { status: 'refused', problem: noMap }
+  const [code = '', sourceMap = '', ...asIs] = texts
+  const others = !isModule && { asIs: toPair(asIs) }
+  return { status: 'compiled', native: { code, sourceMap }, ...others, imports, files }
+}
+
+function toPair([code = '', sourceMap = '']: string[]): Script {
+  return { code, sourceMap }
+}
+
+function toIndex(output: Buffer): SourceMapIndex | undefined {
+  const [sources, lines, segments] = splitParts(output)
+  if (lines === undefined || segments === undefined) return undefined
+  return { sources: JSON.parse(String(sources)) as string[], lines: toNumbers(lines), segments: toNumbers(segments) }
+}
+
+function toNumbers({ buffer, byteOffset, byteLength }: Buffer): Int32Array {
+  return new Int32Array(buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer)
+}

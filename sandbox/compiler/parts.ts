@@ -1,0 +1,28 @@
+/**
+ * Texts and bytes one after the other, with their lengths in front: large ones cross to and from a process without being
+ * written as JSON.
+ */
+
+const numberBytes = 4
+
+export function joinParts(parts: (string | Uint8Array)[]): Buffer {
+  const buffers = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))
+  const head = Buffer.alloc(numberBytes * (buffers.length + 1))
+  head.writeUInt32LE(buffers.length)
+  for (const [index, { length }] of buffers.entries()) head.writeUInt32LE(length, numberBytes * (index + 1))
+  return Buffer.concat([head, ...buffers])
+}
+
+/** @throws RangeError when it is something else */
+export function splitParts(bytes: Buffer): Buffer[] {
+  const count = bytes.readUInt32LE()
+  let start = numberBytes * (count + 1)
+  const parts: Buffer[] = []
+  for (let index = 0; index < count; index += 1) {
+    const end = start + bytes.readUInt32LE(numberBytes * (index + 1))
+    if (end > bytes.length) throw new RangeError('The parts are longer than what came')
+    parts.push(bytes.subarray(start, end))
+    start = end
+  }
+  return parts
+}

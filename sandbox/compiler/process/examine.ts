@@ -1,0 +1,162 @@
+import { findSource, indexSourceMap, readSourceMap, toFile, type Place, type SourceMapIndex } from '../../source-map.ts'
+import type { ImportedName, SourceFile } from '../contract.ts'
+import { moduleMark } from '../esbuild.ts'
+import { splitMap } from '../source-text.ts'
+import { parse, type Import } from 'es-module-lexer/js'
+
+interface Given {
+  /** What stands in `scanned` for `require`: nothing that the source could hold. */
+  nonce: string
+  source: string
+  /** As JSON; empty where there is none apart from the source. */
+  sourceMap: string
+  /** The source as a CommonJS script, with its source map. */
+  compiled: string
+  /** The source as a module, with its source map. */
+  scanned: string
+}
+
+export interface Examined {
+  /** Whether the source map that came with the source is one. */
+  isMapRead: boolean
+  /** Whether it imports or exports by these words, or at least says so. */
+  isModule: boolean
+  imports: ImportedName[]
+  files: SourceFile[]
+}
+
+/**
+ * Makes of what the compiler wrote what is kept of it.
+ *
+ * @returns `scripts`: what it was compiled to, with its source map; of what is no module, as it is with its own, too
+ */
+export function examine(given: Given): Examined & { scripts: string[] } {
+  const { source, sourceMap } = given
+  const compiled = splitMap(given.compiled)
+  const scanned = splitMap(given.scanned)
+  const asIs = splitMap(source)
+  const ownMap = sourceMap || asIs.carried
+  const isMapRead = sourceMap === '' || readSourceMap(sourceMap) !== undefined
+  const isModule = scanned.code.includes(moduleMark(given.nonce))
+  const imports = findImports(scanned, given)
+  // A module is strict code. Its script begins with a line of the compiler's own, where no position leads from.
+  const scripts = [(isModule ? `'use strict';` : '') + compiled.code, toKept(compiled.carried)]
+  if (!isModule) scripts.push(asIs.code, toKept(ownMap))
+  return { isMapRead, isModule, imports, files: findFiles(ownMap), scripts }
+}
+
+/** A source map that leads somewhere, with nothing that is not needed for that. */
+function toKept(sourceMap: string): string {
+  return indexSourceMap(sourceMap) === undefined ? '' : JSON.stringify(readSourceMap(sourceMap))
+}
+
+const maxImports = 100
+
+function findImports({ code, carried }: { code: string; carried: string }, { source, nonce }: Given): ImportedName[] {
+  const found = new Map<string, number>()
+  const add = (name: string | undefined, index: number) => {
+    if (name !== undefined && found.size < maxImports && !found.has(name)) found.set(name, index)
+  }
+  for (const each of lex(code)) {
+    if (each.type === 'import-meta' || (each.type === 'dynamic' && each.glob)) continue
+    add(each.specifier, each.type === 'dynamic' ? each.start : each.start - 1)
+  }
+  for (const { name, index } of findRequires(code, nonce)) add(name, index)
+  const map = found.size === 0 ? undefined : indexSourceMap(carried)
+  const text = openText(source)
+  const imports = Array.from(found, ([name, index]) => ({
+    name,
+    ...toSource(openText(code).placeOf(index), map, text),
+  }))
+  return imports.toSorted((a, b) => a.line - b.line || a.column - b.column)
+}
+
+/** Nothing where the lexer does not get along with it: the isolate says what is missing when it runs. */
+function lex(code: string): readonly Import[] {
+  try {
+    return parse(code)[0]
+  } catch {
+    return []
+  }
+}
+
+/** `require` and `require.resolve` of a name that is written there, where `require` is nothing that the source declares. */
+function findRequires(code: string, nonce: string) {
+  const pattern = new RegExp(`\\b${nonce}(?:\\.resolve)?\\(("(?:[^"\\\\\\n]|\\\\.){0,500}")\\)`, 'g')
+  return Array.from(code.matchAll(pattern), ({ 0: call, 1: literal, index }) => ({
+    name: readLiteral(literal!),
+    index: index + call.length - literal!.length - 1,
+  }))
+}
+
+function readLiteral(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string
+  } catch {
+    return undefined
+  }
+}
+
+interface Text {
+  placeOf(index: number): Place
+  /** Where the next text in quotes begins, from a place on. */
+  literalFrom(place: Place): Place
+}
+
+const literalCharacters = 500
+
+function openText(text: string): Text {
+  const starts = [0]
+  for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) starts.push(index + 1)
+  const placeOf = (index: number): Place => {
+    let low = 0
+    for (let high = starts.length; high - low > 1;) {
+      const middle = (low + high) >>> 1
+      if (starts[middle]! <= index) low = middle
+      else high = middle
+    }
+    return { line: low + 1, column: index - starts[low]! + 1 }
+  }
+  return {
+    placeOf,
+    literalFrom({ line, column }) {
+      const from = (starts[line - 1] ?? 0) + column - 1
+      const offset = text.slice(from, from + literalCharacters).search(/["'`]/)
+      return offset < 0 ? { line, column } : placeOf(from + offset)
+    },
+  }
+}
+
+function toSource(place: Place, map: SourceMapIndex | undefined, source: Text): Place {
+  const found = map && findSource(map, place)
+  return found ? source.literalFrom({ line: found.line, column: found.column }) : { line: 1, column: 1 }
+}
+
+const maxFiles = 500
+const filesCharacters = 2 * 1024 * 1024
+
+/** The author's own files, as far as the source map carries them. */
+function findFiles(sourceMap: string): SourceFile[] {
+  const files = new Map<string, string>()
+  let left = filesCharacters
+  for (const { path, content } of contentsOf(sourceMap)) {
+    if (content.length > left || files.size >= maxFiles) break
+    if (/(?:^|\/)node_modules\//.test(path) || files.has(path)) continue
+    files.set(path, content)
+    left -= content.length
+  }
+  return Array.from(files, ([path, content]) => ({ path, content }))
+}
+
+function* contentsOf(sourceMap: string): Generator<SourceFile> {
+  const sources = readSourceMap(sourceMap)?.sources
+  if (sources === undefined) return
+  const { sourcesContent } = JSON.parse(sourceMap) as { sourcesContent?: unknown }
+  if (!Array.isArray(sourcesContent)) return
+  for (const [index, source] of sources.entries()) {
+    const content: unknown = sourcesContent[index]
+    // PostgreSQL holds neither U+0000 nor halves of surrogate pairs.
+    if (typeof content === 'string')
+      yield { path: toFile(source).toWellFormed(), content: content.toWellFormed().replaceAll('\0', '') }
+  }
+}
