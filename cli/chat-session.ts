@@ -1,17 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { AuthenticatedClient, SignalListener } from '@botpress/chat'
+import { keepListening, type ChatMessage } from '#shared/chat-client/keep-listening.ts'
 import type { Bot } from '#shared/models/bot.ts'
 import { failed, unreachable } from './failure.ts'
-
-/** What was said in a conversation, as the Chat API shows it. */
-export interface ChatMessage {
-  id: string
-  createdAt: string
-  payload: { type: string; [field: string]: unknown }
-  userId: string
-  conversationId: string
-  metadata?: Record<string, unknown>
-}
 
 /** What a conversation is listened to with. */
 export interface ChatListener {
@@ -52,21 +41,16 @@ export async function openChat(
     const connected = await Client.connect({ apiUrl: chatUrl(bot, url), ...identity(bot) })
     return { client: connected, conversationId: (await connected.createConversation({})).conversation.id }
   })
-  const known = new Set<string>()
-  const hear = (message: ChatMessage) => {
-    if (message.userId === client.user.id || known.has(message.id)) return
-    known.add(message.id)
-    listener.heard(message)
-  }
-  async function catchUp(): Promise<void> {
-    const messages: ChatMessage[] = []
-    for await (const message of client.list.messages({ conversationId })) {
-      if (known.has(message.id)) break
-      messages.push(message as ChatMessage)
-    }
-    for (const message of messages.toReversed()) hear(message)
-  }
-  const line = await wrapErrors(url, () => listen(client, conversationId, { ...listener, heard: hear }, catchUp))
+  const listening = await wrapErrors(url, () =>
+    keepListening(client, conversationId, {
+      heard(message) {
+        if (message.userId !== client.user.id) listener.heard(message)
+      },
+      // This version of the client knows no streams, and hands on what it does not know as it came.
+      attach: (stream) => stream.on('unknown', (data) => hearStream(data, listener)),
+      connected: (isConnected) => listener.connected?.(isConnected),
+    }),
+  )
   return {
     conversationId,
     userId: client.user.id,
@@ -76,60 +60,8 @@ export async function openChat(
       )
       return message
     },
-    catchUp: () => wrapErrors(url, catchUp),
-    [Symbol.asyncDispose]: () => line[Symbol.asyncDispose](),
-  }
-}
-
-const reconnectMilliseconds = 500
-
-/** Listens to a conversation until it is disposed of; when the connection is lost, as soon as there is one again. */
-async function listen(
-  client: AuthenticatedClient,
-  conversationId: string,
-  listener: ChatListener,
-  catchUp: () => Promise<void>,
-): Promise<AsyncDisposable> {
-  const closed = new AbortController()
-  let line = await open()
-
-  async function open(): Promise<SignalListener> {
-    const opened = await client.listenConversation({ id: conversationId })
-    opened.on('message_created', (message) => listener.heard(message as ChatMessage))
-    // This version of the client knows no streams, and hands on what it does not know as it came.
-    opened.on('unknown', (data) => hearStream(data, listener))
-    opened.on('error', () => {
-      if (closed.signal.aborted) return
-      listener.connected?.(false)
-      void reconnect()
-    })
-    return opened
-  }
-
-  async function reconnect(): Promise<void> {
-    const { signal } = closed
-    while (!signal.aborted) {
-      await delay(reconnectMilliseconds, undefined, { signal }).catch(() => {})
-      try {
-        // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
-        await client.getConversation({ id: conversationId })
-        line = await open()
-        if (signal.aborted) return await line.disconnect()
-        await catchUp()
-        listener.connected?.(true)
-        return
-      } catch {
-        // The platform is still away.
-        await line.disconnect()
-      }
-    }
-  }
-
-  return {
-    async [Symbol.asyncDispose]() {
-      closed.abort()
-      await line.disconnect()
-    },
+    catchUp: () => wrapErrors(url, () => listening.catchUp()),
+    [Symbol.asyncDispose]: () => listening.close(),
   }
 }
 

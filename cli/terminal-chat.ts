@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
-import { openChat, type ChatListener, type ChatMessage, type Said } from './chat-session.ts'
+import type { ChatMessage } from '#shared/chat-client/keep-listening.ts'
+import { openChat, type ChatListener, type Said } from './chat-session.ts'
 import type { Connection } from './connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
 import { harmless, printable, styled } from './output.ts'

@@ -1,5 +1,6 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import { Client, type AuthenticatedClient, type SignalListener } from '@botpress/chat'
+import { Client, type AuthenticatedClient } from '@botpress/chat'
+import { keepListening } from '../../../shared/chat-client/keep-listening.ts'
 
 export interface Said {
   id: string
@@ -61,14 +62,12 @@ async function begin(apiUrl: string) {
 
 /** The wait for an answer is shown no longer than this. */
 const patienceMilliseconds = 60_000
-const reconnectMilliseconds = 500
 
 /** Listens to a conversation; when the connection is lost, as soon as there is one again. */
 async function listen(client: AuthenticatedClient, id: string): Promise<Conversation> {
   const said = signal<Said[]>([])
   const isAwaited = signal(false)
   const isAway = signal(false)
-  const over = new AbortController()
   let patience: ReturnType<typeof setTimeout> | undefined
   const put = (message: Said, replaced = message.id) => {
     const others = said.value.filter((one) => one.id !== message.id && one.id !== replaced)
@@ -81,47 +80,18 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
     said.value = said.value.filter((one) => one.id !== id)
   }
 
-  async function open(): Promise<SignalListener> {
-    const listener = await client.listenConversation({ id })
-    listener.on('message_created', ({ id, isBot, payload, createdAt }) => put({ id, isBot, payload, createdAt }))
-    listener.on('message_deleted', ({ id }) => remove(id))
-    listener.on('unknown', (frame) => hearStream(String(frame), said, put, remove))
-    listener.on('error', () => void reconnect())
-    return listener
-  }
-
-  /** What was said before, or while the connection was lost. */
-  async function catchUp(): Promise<void> {
-    const { messages } = await client.listMessages({ conversationId: id })
-    for (const { id, userId, payload, createdAt } of messages) {
-      put({ id, isBot: userId !== client.user.id, payload, createdAt })
-    }
-  }
-
-  async function reconnect(): Promise<void> {
-    if (isAway.value || over.signal.aborted) return
-    isAway.value = true
-    // How a message goes on that was being written meanwhile, nobody tells again.
-    said.value = said.value.filter(({ isStreaming }) => !isStreaming)
-    while (!over.signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds))
-      try {
-        // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
-        await catchUp()
-        line = await open()
-        await catchUp()
-        isAway.value = false
-        if (over.signal.aborted) await line.disconnect()
-        return
-      } catch {
-        // The platform is still away.
-        await line.disconnect()
-      }
-    }
-  }
-
-  let line = await open()
-  await catchUp()
+  const listening = await keepListening(client, id, {
+    heard: ({ id, userId, payload, createdAt }) => put({ id, isBot: userId !== client.user.id, payload, createdAt }),
+    attach(stream) {
+      stream.on('message_deleted', ({ id }) => remove(id))
+      stream.on('unknown', (frame) => hearStream(String(frame), said, put, remove))
+    },
+    connected(isConnected) {
+      isAway.value = !isConnected
+      // How a message goes on that was being written meanwhile, nobody tells again.
+      if (!isConnected) said.value = said.value.filter(({ isStreaming }) => !isStreaming)
+    },
+  })
   return {
     id,
     said,
@@ -143,9 +113,8 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
       }
     },
     end() {
-      over.abort()
       clearTimeout(patience)
-      void line.disconnect()
+      void listening.close()
     },
   }
 }
