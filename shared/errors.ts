@@ -80,6 +80,11 @@ export class ApiError extends Error {
         { cause },
       )
     }
+    if (outOfRange.has(postgresCode(cause) ?? '')) {
+      return new ApiError('InvalidPayload', 'The input holds a number or a time that is out of range: correct it', {
+        cause,
+      })
+    }
     if (isTooLong(cause)) {
       return new ApiError('LimitExceeded', 'Tags, and properties, take at most 400,000 bytes: remove some', { cause })
     }
@@ -135,6 +140,9 @@ export function isConnectionLoss(error: unknown): boolean {
 
 /** PostgreSQL's codes for text that is valid JSON and yet no valid text: 22021, 22P02 and 22P05. */
 const unstorable = new Set(['22021', '22P02', '22P05'])
+
+/** Its codes for numbers and times that no column can hold: what a schema should have refused, and does not yet. */
+const outOfRange = new Set(['22003', '22007', '22008'])
 
 /** Whether PostgreSQL refused text that it cannot hold. */
 export function isUnstorable(error: unknown): boolean {

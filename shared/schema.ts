@@ -23,9 +23,19 @@ const validators = {
 
 function withFormats(ajv: Ajv): Ajv {
   addFormats.default(ajv, ['date-time'])
-  // ISO 8601 has leap seconds, and `Date` has none.
   const isTime = ajv.formats['date-time'] as { validate(text: string): boolean }
-  return ajv.addFormat('date-time', (text: string) => isTime.validate(text) && !Number.isNaN(Date.parse(text)))
+  return ajv.addFormat('date-time', (text: string) => isTime.validate(text) && isStorable(Date.parse(text)))
+}
+
+const firstTime = Date.parse('0001-01-01T00:00:00Z')
+const lastTime = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * ISO 8601 has leap seconds, and `Date` has none; PostgreSQL has no year 0; and what is in another year in UTC is written
+ * with more digits than PostgreSQL reads.
+ */
+function isStorable(milliseconds: number): boolean {
+  return milliseconds >= firstTime && milliseconds <= lastTime
 }
 
 /**
@@ -51,6 +61,9 @@ function dotted(pointer: string): string {
 function problemOf({ keyword, message, params, parentSchema }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`
   if (keyword === 'additionalProperties') return `must not have a field '${params['additionalProperty']}'`
+  if (keyword === 'format' && params['format'] === 'date-time') {
+    return 'must be a time of the years 1 to 9999, as 2026-11-22T10:00:00Z is (format "date-time")'
+  }
   if (keyword !== 'discriminator') return message ?? 'is not valid'
   const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]
   return `has a ${params['tag']} that is none of ${variants.map(({ properties }) => properties.type.const).join(', ')}`

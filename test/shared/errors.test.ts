@@ -89,3 +89,11 @@ describe('what PostgreSQL refuses since something vanished', () => {
     expect(error.message).toMatch(new RegExp(`^${message}`))
   })
 })
+
+test.each(['22003', '22007', '22008'])(
+  'a value that PostgreSQL refuses as out of range (%s) is the caller’s fault',
+  (code) => {
+    const error = ApiError.from(Object.assign(new Error('out of range'), { code }))
+    expect(error).toMatchObject({ status: 400, type: 'InvalidPayload', message: expect.stringMatching(/out of range/) })
+  },
+)

@@ -5,6 +5,9 @@ import { toStoredTags } from '../../models/tags.ts'
 import { operation } from '../../operation.ts'
 import { pageOfRuntimeConversations } from '../../store/runtime-conversations.ts'
 
+/** As the column is, which holds no more. */
+const messageCount = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as const
+
 export const listConversations = operation({
   name: 'listConversations',
   description: 'Lists the bot’s conversations, or those of the integration that calls, the newest first.',
@@ -25,8 +28,8 @@ export const listConversations = operation({
       },
       integrationName: { type: 'string' },
       channel: { type: 'string' },
-      minMessageCount: { type: 'integer', minimum: 0 },
-      maxMessageCount: { type: 'integer', minimum: 0 },
+      minMessageCount: messageCount,
+      maxMessageCount: messageCount,
     },
   },
   output: {
