@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openBundler } from '../../cli/project/bundle.ts'
 import { createChatter } from '../chatter.ts'
 import { listen } from '../event-stream.ts'
 import { endedEvents } from '../outcomes.ts'
@@ -15,19 +17,17 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** Bundles one of the bots in `models/` with its library, in the library's form for browsers. */
+/** Bundles one of the bots in `models/` with its library, as `isobot deploy` does. */
 async function bundle(name: string, defined: { providerUrl: string; hearsOneWord: boolean }): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'models', `${name}.ts`)],
-    define: Object.fromEntries(Object.entries(defined).map(([key, value]) => [key, JSON.stringify(value)])),
-    bundle: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2024',
-  })
-  return outputFiles[0]!.text
+  const folder = await mkdtemp(join(tmpdir(), 'isobot-models-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const bot = JSON.stringify(join(import.meta.dirname, 'models', `${name}.ts`))
+  await writeFile(join(folder, 'settings.ts'), `Object.assign(globalThis, ${JSON.stringify(defined)})`)
+  await writeFile(join(folder, 'index.ts'), `import './settings.ts'\nexport { hooks } from ${bot}`)
+  await using bundler = await openBundler({ folder, entry: 'index.ts', settings: { name } })
+  const bundled = await bundler.bundle()
+  if ('problems' in bundled) throw new Error(JSON.stringify(bundled.problems))
+  return bundled.bundle.code
 }
 
 const words = ['Once ', 'upon ', 'a ', 'time']

@@ -1,4 +1,4 @@
-/** Replaced when the bot is bundled. */
+/** Set before the bot is loaded. */
 declare global {
   /** Where the provider is. */
   const providerUrl: string
