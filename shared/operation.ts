@@ -4,6 +4,9 @@ import type { Context } from './context.ts'
 import { ApiError, type ErrorType } from './errors.ts'
 import { compile, describeErrors, type Infer } from './schema.ts'
 
+/** The product's specification describes it; or it is our own, and published clients do not know it. */
+export type Stability = 'documented' | 'experimental'
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 interface Specification<A extends Access, I, O> {
@@ -15,6 +18,8 @@ interface Specification<A extends Access, I, O> {
   /** With `{parameter}` for one segment and `{parameter*}` for all that remain before the next fixed segment. */
   path: string
   access: A
+  /** What the OpenAPI document tags it with (`openapi/interfaces.ts`); most operations have no such tag. */
+  stability?: Stability
   /** How it may refuse, beside what its access and the form of its input bring with them (`openapi/errors.ts`). */
   errors?: readonly ErrorType[]
   /** The status of success. */
@@ -42,6 +47,7 @@ export interface Operation {
   method: Method
   path: string
   access: Access
+  stability?: Stability
   errors: readonly ErrorType[]
   status: number
   opensStream: boolean

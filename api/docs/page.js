@@ -8,6 +8,14 @@ followTheme()
 const response = await fetch('/openapi.json')
 const api = await response.json()
 
+// The page lists an operation under each of its tags: once is enough, under its interface.
+const interfaces = new Set()
+for (const operation of Object.values(api.paths).flatMap((item) => Object.values(item))) {
+  operation.tags = operation.tags.slice(0, 1)
+  interfaces.add(operation.tags[0])
+}
+api.tags = api.tags.filter(({ name }) => interfaces.has(name))
+
 /** Replaces parts of the renderer's page. */
 const replacements = ({ React: { createElement } }) => ({
   wrapComponents: {

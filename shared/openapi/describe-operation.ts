@@ -18,10 +18,10 @@ export interface Writing {
 
 /** The OpenAPI operation object of an operation. */
 export function describeOperation(operation: Operation, writing: Writing): Record<string, unknown> {
-  const { name, description, access, takesBody } = operation
+  const { name, description, access, takesBody, stability } = operation
   return {
     operationId: writing.operationId,
-    tags: [writing.interface.tag],
+    tags: [writing.interface.tag, ...(stability ? [stability] : [])],
     summary: name,
     description: `${description}\n\n${callersOf(access)}`,
     security: securityOf(access),

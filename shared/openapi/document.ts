@@ -10,9 +10,13 @@ export type OpenApiDocument = Record<string, unknown> & {
   paths: Record<string, Record<string, Record<string, unknown>>>
 }
 
+/** The version of the runtime interface that the product's specification names. */
+const runtimeVersion = '1.82.0'
+
 interface Scope {
   title: string
   description: string
+  version: string
   serverUrl: string
   includes(operation: Operation): boolean
   /** What the server's address has already of the operations' paths. */
@@ -27,9 +31,10 @@ interface Scope {
 export function describeApi(baseUrl: string): OpenApiDocument {
   return toDocument({
     title: 'Isobot',
+    version: runtimeVersion,
     description:
       'A self-hosted bot platform: upload a bot’s hooks and actions, talk to it over HTTP. The operations are grouped by ' +
-      'who uses them; each says who may call it, and what it may answer instead.',
+      'who uses them; each says who may call it, and what it may answer instead. The version is that of the runtime interface.',
     serverUrl: baseUrl,
     includes: () => true,
     prefix: '',
@@ -44,6 +49,7 @@ export function describeApi(baseUrl: string): OpenApiDocument {
 export function describeChat(chatUrl: string): OpenApiDocument {
   return toDocument({
     title: 'Isobot chat',
+    version: '1',
     description: 'Talks to one bot. `createUser` gives the key that goes into the header `x-user-key`.',
     serverUrl: chatUrl,
     includes: ({ path }) => interfaceOf(path).name === 'chat',
@@ -51,9 +57,10 @@ export function describeChat(chatUrl: string): OpenApiDocument {
   })
 }
 
-function toDocument({ title, description, serverUrl, includes, prefix }: Scope): OpenApiDocument {
+function toDocument({ title, description, version, serverUrl, includes, prefix }: Scope): OpenApiDocument {
   const described = Object.values(operations).filter((operation) => includes(operation))
   const names = new Set(described.map(({ path }) => interfaceOf(path).tag))
+  const used = new Set([...names, ...described.flatMap(({ stability }) => stability ?? [])])
   const publisher = new SchemaPublisher()
   const responses: Responses = {}
   const paths: OpenApiDocument['paths'] = {}
@@ -71,9 +78,9 @@ function toDocument({ title, description, serverUrl, includes, prefix }: Scope):
   }
   return {
     openapi: '3.1.0',
-    info: { title, description, version: '1' },
+    info: { title, description, version },
     servers: [{ url: serverUrl }],
-    tags: tags.filter(({ name }) => names.has(name)),
+    tags: tags.filter(({ name }) => used.has(name)),
     paths,
     components: {
       securitySchemes,

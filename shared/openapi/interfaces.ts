@@ -1,4 +1,5 @@
 import { isRole, type Access } from '../caller.ts'
+import type { Stability } from '../operation.ts'
 
 /** One of the platform's APIs: its operations share an address, credentials and readers. */
 export interface Interface {
@@ -37,10 +38,18 @@ const interfaces: Interface[] = [
   },
 ]
 
-export const tags: { name: string; description: string }[] = interfaces.map(({ tag, description }) => ({
-  name: tag,
-  description,
-}))
+const stabilities: { name: Stability; description: string }[] = [
+  { name: 'documented', description: 'What the specification of the platform describes: it stays as it is.' },
+  {
+    name: 'experimental',
+    description: 'What published clients do not know: its fields may change with a version, which its notes then say.',
+  },
+]
+
+export const tags: { name: string; description: string }[] = [
+  ...interfaces.map(({ tag, description }) => ({ name: tag, description })),
+  ...stabilities,
+]
 
 /**
  * The interface that a path belongs to.

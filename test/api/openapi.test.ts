@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Client } from '@botpress/client'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -29,6 +30,38 @@ describe('the OpenAPI document', () => {
       expect(await validator.validate(structuredClone(one))).toMatchObject({ valid: true })
       expect(validator.version).toBe('3.1')
     }
+  })
+
+  test('has the version of the runtime interface, and the tags of the specification', () => {
+    expect(document['info']).toMatchObject({ version: '1.82.0' })
+    const tagged = (tag: string) =>
+      Object.values(document.paths)
+        .flatMap((item) => Object.values(item))
+        .filter(({ tags }) => (tags as string[]).includes(tag))
+        .map(({ operationId }) => String(operationId))
+        .toSorted()
+    expect(tagged('documented')).toEqual([
+      'adminListBots',
+      'chatCreateEvent',
+      'chatCreateMessage',
+      'chatCreateUser',
+      'chatGetConversation',
+      'chatListParticipants',
+      'runtimeConfigureIntegration',
+    ])
+    expect(document['tags']).toEqual(
+      expect.arrayContaining(['documented', 'experimental'].map((name) => expect.objectContaining({ name }))),
+    )
+    expect(tagged('experimental')).not.toEqual([])
+  })
+
+  test('tags as experimental what published clients do not know, and that alone', () => {
+    const published = new Client({}) as unknown as Record<string, unknown>
+    const unknown = Object.values(operations).filter(
+      ({ path, name }) => interfaceOf(path).name !== 'chat' && typeof published[name] !== 'function',
+    )
+    const experimental = Object.values(operations).filter(({ stability }) => stability === 'experimental')
+    expect(experimental.map(({ name }) => name)).toEqual(unknown.map(({ name }) => name))
   })
 
   test('refers to nothing that it does not have, and has no two operations of one name', () => {
@@ -69,7 +102,7 @@ describe.each(Object.values(operations))('the OpenAPI document tells of $method 
   test('what it does, who may call it and how it may refuse', () => {
     const { description, security, responses, tags } = described(operation)
     expect(description).toContain(operation.description)
-    expect(tags).toHaveLength(1)
+    expect(tags).toEqual([interfaceOf(operation.path).tag, ...(operation.stability ? [operation.stability] : [])])
     const alternatives: Partial<Record<string, number>> = { visitor: 0, invitee: 2 }
     expect(security).toHaveLength(alternatives[operation.access] ?? 1)
     const refusals = Object.keys(responses).filter((status) => Number(status) >= 400)
@@ -135,7 +168,7 @@ describe('over HTTP', () => {
     expect(status).toBe(200)
     expect(body.servers).toEqual([{ url: bot.chatUrl }])
     expect(body.paths['/messages'].post.operationId).toBe('createMessage')
-    expect(body.tags.map(({ name }: { name: string }) => name)).toEqual(['Chat'])
+    expect(body.tags.map(({ name }: { name: string }) => name)).toEqual(['Chat', 'documented'])
     const paths = Object.keys((body as OpenApiDocument).paths)
     expect(paths.filter((path) => path.startsWith('/v1') || path.includes('webhookId'))).toEqual([])
 

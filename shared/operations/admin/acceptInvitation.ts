@@ -20,6 +20,7 @@ export const acceptInvitation = operation({
   method: 'POST',
   path: '/v1/admin/account/invitation',
   access: 'invitee',
+  stability: 'experimental',
   errors: ['AlreadyExists', 'ResourceGone', 'ResourceNotFound'],
   input: {
     type: 'object',

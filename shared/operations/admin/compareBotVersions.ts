@@ -13,6 +13,7 @@ export const compareBotVersions = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions/{versionId}/compare',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -14,6 +14,7 @@ export const followBotLogs = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/logs/new',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound', 'InvalidQuery'],
   input: {
     type: 'object',

@@ -17,6 +17,7 @@ export const getBotEvent = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/events/{eventId}',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -11,6 +11,7 @@ export const getBotHealth = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/health',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -16,6 +16,7 @@ export const getFailedEvent = operation({
   method: 'GET',
   path: '/v1/admin/bots/{botId}/failed-events/{id}',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -8,6 +8,7 @@ export const getInvitation = operation({
   method: 'GET',
   path: '/v1/admin/account/invitation',
   access: 'invitee',
+  stability: 'experimental',
   errors: ['ResourceGone', 'ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, properties: {} },
   output: invitation,

@@ -78,6 +78,7 @@ export const getQueue = operation({
   method: 'GET',
   path: '/v1/admin/queue',
   access: 'viewer',
+  stability: 'experimental',
   input: { type: 'object', additionalProperties: false, properties: {} },
   output: { type: 'object', additionalProperties: false, required: ['queue'], properties: { queue } },
 

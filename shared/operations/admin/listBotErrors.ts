@@ -52,6 +52,7 @@ export const listBotErrors = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/errors',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -15,6 +15,7 @@ export const listBotEvents = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/events',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -11,6 +11,7 @@ export const listBotHealth = operation({
   method: 'GET',
   path: '/v1/admin/bots/health',
   access: 'viewer',
+  stability: 'experimental',
   input: { type: 'object', additionalProperties: false, properties: { ...pageInput } },
   output: {
     type: 'object',

@@ -55,6 +55,7 @@ export const listBotInstallations = operation({
   method: 'GET',
   path: '/v1/admin/bots/{id}/installations',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: {

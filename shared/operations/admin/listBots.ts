@@ -9,6 +9,7 @@ export const listBots = operation({
   method: 'GET',
   path: '/v1/admin/bots',
   access: 'viewer',
+  stability: 'documented',
   input: {
     type: 'object',
     additionalProperties: false,

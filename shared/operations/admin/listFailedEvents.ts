@@ -12,6 +12,7 @@ export const listFailedEvents = operation({
   method: 'GET',
   path: '/v1/admin/bots/{botId}/failed-events',
   access: 'viewer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: {
     type: 'object',

@@ -16,6 +16,7 @@ export const replayFailedEvent = operation({
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/{id}/replay',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound', 'ResourceGone', 'RateLimited'],
   input: {
     type: 'object',

@@ -16,6 +16,7 @@ export const replayFailedEvents = operation({
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/replay',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound', 'RateLimited'],
   isClosed: true,
   input: {

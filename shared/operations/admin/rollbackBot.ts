@@ -10,6 +10,7 @@ export const rollbackBot = operation({
   method: 'POST',
   path: '/v1/admin/bots/{id}/rollback',
   access: 'developer',
+  stability: 'experimental',
   errors: ['ResourceNotFound'],
   input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },

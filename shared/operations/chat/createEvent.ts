@@ -12,6 +12,7 @@ export const createEvent = operation({
   method: 'POST',
   path: '/chat/{webhookId}/events',
   access: 'user',
+  stability: 'documented',
   errors: ['Forbidden'],
   status: 201,
   input: {

@@ -14,6 +14,7 @@ export const createMessage = operation({
   method: 'POST',
   path: '/chat/{webhookId}/messages',
   access: 'user',
+  stability: 'documented',
   errors: ['Forbidden'],
   status: 201,
   input: {

@@ -14,6 +14,7 @@ export const createUser = operation({
   method: 'POST',
   path: '/chat/{webhookId}/users',
   access: 'visitor',
+  stability: 'documented',
   errors: ['Unauthorized', 'AlreadyExists'],
   status: 201,
   input: { type: 'object', additionalProperties: false, properties: { ...userFields, id: foreignId } },

@@ -9,6 +9,7 @@ export const getConversation = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{id}',
   access: 'user',
+  stability: 'documented',
   errors: ['Forbidden'],
   input: {
     type: 'object',

@@ -10,6 +10,7 @@ export const listParticipants = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants',
   access: 'user',
+  stability: 'documented',
   errors: ['Forbidden'],
   input: {
     type: 'object',

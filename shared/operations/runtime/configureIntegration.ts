@@ -14,6 +14,7 @@ export const configureIntegration = operation({
   method: 'POST',
   path: '/v1/chat/integrations/configure',
   access: 'bot',
+  stability: 'documented',
   errors: ['AlreadyExists'],
   isClosed: true,
   input: {
