@@ -20,6 +20,7 @@ import * as activity from './014_activity.ts'
 import * as boundKeys from './015_bound_keys.ts'
 import * as invitations from './016_invitations.ts'
 import * as compiling from './017_compiling.ts'
+import * as versionAuthors from './022_version_authors.ts'
 import * as separateIds from './035_separate_ids.ts'
 
 /** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
@@ -40,6 +41,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '015_bound_keys': boundKeys,
   '016_invitations': invitations,
   '017_compiling': compiling,
+  '022_version_authors': versionAuthors,
   '035_separate_ids': separateIds,
 }
 

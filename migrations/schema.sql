@@ -77,6 +77,8 @@ create table bot_versions (
   name text,
   description text,
   files text,
+  author_id text,
+  constraint bot_versions_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),
   constraint bot_versions_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),

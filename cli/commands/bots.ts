@@ -85,6 +85,7 @@ interface BotVersion {
   createdAt: string
   kind: string
   description?: string
+  author?: { name: string; email?: string }
   disabledReason?: string
   isDeployed: boolean
 }
@@ -108,9 +109,10 @@ function addVersions(bots: Command): void {
           version.name,
           version.id,
           localTime(version.createdAt),
+          version.author?.email ?? version.author?.name ?? '',
           version.disabledReason ?? version.description ?? '',
         ])
-        return table(['', 'VERSION', 'ID', 'UPLOADED', ''], rows)
+        return table(['', 'VERSION', 'ID', 'UPLOADED', 'BY', 'NOTE'], rows)
       })
     })
 }

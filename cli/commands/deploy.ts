@@ -11,8 +11,9 @@ export function addDeployCommand(program: Command): void {
         'which isobot.json remembers for each platform. What is wrong with the source is shown, and then the version in ' +
         'service stays.',
     )
-    .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production\n')
-    .action(async (folder: string, options: DeployOptions, command: Command) => {
+    .option('--note <note>', 'what is new in it, for those who look at its versions')
+    .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production --note "Understands Dutch"\n')
+    .action(async (folder: string, options: DeployOptions & { note?: string }, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openProject }, { openBundler }, { deployProject }, { refreshPlatformFiles }, { showProblems }, words] =
         await Promise.all([
@@ -31,6 +32,7 @@ export function addDeployCommand(program: Command): void {
         checksTypes: options.types,
         bot: options.bot,
         net: hostsIn(options),
+        note: options.note,
       })
       const deployed = await output.during('Deploying', deploying)
       if (!deployed) return

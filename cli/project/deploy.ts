@@ -15,6 +15,8 @@ export interface DeployOptions {
   bot?: string | undefined
   /** Hosts that the bot may reach, instead of those that the project names. */
   net?: string[] | undefined
+  /** What is new in it. */
+  note?: string | undefined
   signal?: AbortSignal
   /** What is in service already, and so need not be deployed. */
   inService?: Bundle | undefined
@@ -73,10 +75,10 @@ async function upload(
   project: Project,
   connection: Connection,
   bundle: Bundle,
-  { bot, net, signal }: DeployOptions,
+  { bot, net, note, signal }: DeployOptions,
 ): Promise<{ bot: Bot; isNew: boolean } | { problems: Problem[] }> {
   const permissions = net ? { net } : project.settings.permissions
-  const body = { ...bundle, ...(permissions && { permissions }) }
+  const body = { ...bundle, ...(note !== undefined && { note }), ...(permissions && { permissions }) }
   const request = { body, ...(signal && { signal }) }
   try {
     const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id

@@ -8,7 +8,17 @@ export const versionDescription = { type: 'string', maxLength: 2000 } as const
 const fields = {
   ...version.properties,
   name: { ...versionName, description: 'The beginning of its hash, until it is given another.' },
-  description: versionDescription,
+  description: {
+    ...versionDescription,
+    description: 'What is new in it: the `note` of its upload, until it is given another.',
+  },
+  author: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'name'],
+    properties: { id: { type: 'string' }, name: { type: 'string' }, email: { type: 'string' } },
+    description: 'Who uploaded it; absent where that is not known.',
+  },
   isDeployed: { type: 'boolean', description: 'Whether it is the one in service.' },
 } as const
 
@@ -49,6 +59,13 @@ export function toBotVersion(row: DescribedVersionRow): Infer<typeof botVersion>
     ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
     name: row.name ?? row.hash.slice(0, 7),
     ...(row.description !== null && { description: row.description }),
+    ...(row.author_id !== null && {
+      author: {
+        id: row.author_id,
+        name: row.author_name ?? '',
+        ...(row.author_email !== null && { email: row.author_email }),
+      },
+    }),
     isDeployed: row.is_deployed,
   }
 }

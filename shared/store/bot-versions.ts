@@ -6,8 +6,10 @@ import type { BotVersionRow } from './tables.ts'
 /** A version without what it is made of. */
 export interface DescribedVersionRow extends Pick<
   BotVersionRow,
-  'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'created_at'
+  'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'author_id' | 'created_at'
 > {
+  author_name: string | null
+  author_email: string | null
   is_deployed: boolean
   /** Why it does not run any more; null while it does. */
   disabled_reason: string | null
@@ -71,15 +73,20 @@ export async function nameVersion(
 ): Promise<void> {
   await db('bot_versions')
     .where({ bot_id: botId, id })
-    .update({ name, description: description ?? null })
+    // Words of the upload stay, unless others are given.
+    .update({ name, ...(description !== undefined && { description }) })
 }
 
 function described(db: Database, botId: string) {
   return db<DescribedVersionRow, DescribedVersionRow[]>('bot_versions')
     .join('bots', 'bots.id', 'bot_versions.bot_id')
+    .leftJoin('accounts', 'accounts.id', 'bot_versions.author_id')
     .where('bot_versions.bot_id', botId)
     .select(
       'bot_versions.id',
+      'bot_versions.author_id',
+      'accounts.name as author_name',
+      'accounts.email as author_email',
       'kind',
       'hash',
       'hooks',

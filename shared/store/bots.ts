@@ -108,6 +108,10 @@ export interface NewBotVersion {
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
+  /** The account that uploads it. */
+  authorId: string
+  /** What is new in it. */
+  description?: string | undefined
 }
 
 /** Stores a version and puts it in service. */
@@ -124,6 +128,8 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     hooks: version.hooks,
     actions: version.actions,
     retry: version.retry ?? null,
+    author_id: version.authorId,
+    description: version.description ?? null,
   })
   await putInService(db, version.botId, version.id)
 }

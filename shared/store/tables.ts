@@ -97,6 +97,8 @@ export interface BotVersionRow {
   /** Given by people, to find it again. */
   name: string | null
   description: string | null
+  /** The account that uploaded it; null where it is not known, or gone. */
+  author_id: string | null
   created_at: Date
 }
 

@@ -40,6 +40,22 @@ async function answerOf({ chatUrl }: DeployedBot): Promise<string> {
   return (await heard())[1]!.text
 }
 
+test('a version says who uploaded it, and what is new in it', async () => {
+  const { id } = await createBot('one')
+  const { authorization } = await createMember(platform, 'developer', platform.workspaceId)
+  const body = { code: saying('two'), note: 'It says two' }
+  expect((await platform.ask('PUT', `/v1/admin/bots/${id}`, body, { authorization })).status).toBe(200)
+  const listed = (await platform.ask('GET', `/v1/admin/bots/${id}/versions`)).body.versions
+  expect(listed.slice(0, 2)).toMatchObject([
+    { description: 'It says two', author: { id: expect.stringMatching(/^account_/), name: 'developer' } },
+    { author: { name: 'Administrator' } },
+  ])
+
+  await platform.ask('POST', `/v1/admin/bots/${id}/versions`, { name: 'release' })
+  const [named] = (await platform.ask('GET', `/v1/admin/bots/${id}/versions`)).body.versions
+  expect(named).toMatchObject({ name: 'release', description: 'It says two' })
+})
+
 const rollBack = (id: string) => platform.ask('POST', `/v1/admin/bots/${id}/rollback`, {})
 
 describe('a bot’s versions', () => {

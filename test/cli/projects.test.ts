@@ -441,3 +441,11 @@ describe('run', () => {
     expect(thrown.stdout).toMatch(/Failed: TypeError: nothing to say\n +at fail \(src\/fail\.ts:3:9\)/)
   })
 })
+
+test('a note that a deployment is given stands at its version, with who deployed it', async () => {
+  const folder = await createProject('noted', answering('event.preview'))
+  const { code } = await isobot.run(['deploy', folder, '--no-types', '--note', 'Repeats what it hears'])
+  expect(code).toBe(0)
+  const { stdout } = await isobot.run(['bots', 'versions', 'noted'])
+  expect(stdout).toMatch(/Administrator +Repeats what it hears/)
+})

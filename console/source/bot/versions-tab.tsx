@@ -74,6 +74,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
                     {version.disabledReason !== undefined && <Status tone="bad">out of service</Status>}
                     {version.isDeployed && <Status tone="good">in service</Status>}
                     <span class="number quiet">
+                      {version.author && `${version.author.email ?? version.author.name}, `}
                       <Time at={version.createdAt} />
                     </span>
                     {!version.isDeployed && mayChange.value ? (

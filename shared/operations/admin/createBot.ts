@@ -35,7 +35,7 @@ export const createBot = operation({
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
   async handle(context, input) {
-    const { name, code, sourceMap, permissions = {}, limits = {}, ...others } = input
+    const { name, code, sourceMap, note, permissions = {}, limits = {}, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets = {}, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
@@ -64,7 +64,14 @@ export const createBot = operation({
         alias: builtInIntegration,
         webhookId: newWebhookId(),
       })
-      if (inspected) await deployVersion(transaction, { ...inspected, id: newId('botver'), botId: id })
+      if (inspected)
+        await deployVersion(transaction, {
+          ...inspected,
+          id: newId('botver'),
+          botId: id,
+          authorId: caller.accountId,
+          description: note,
+        })
       await setRecurringEvents(transaction, id, recurringEvents)
       const place = { db: transaction, workspaceId, secret: config.secret, present: [chat] }
       const changes = await planInstallations(place, integrations)

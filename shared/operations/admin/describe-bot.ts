@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
+import { versionDescription } from '../../models/bot-version.ts'
 import { limits } from '../../models/code-limits.ts'
 import { toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
@@ -25,6 +26,10 @@ export const botFields = {
       'One ES module, TypeScript or JavaScript, that exports `hooks` and `actions`, or a bundle of the public SDK.',
   },
   sourceMap,
+  note: {
+    ...versionDescription,
+    description: 'What is new in `code`, in a few words: the `description` of its version. Given with `code` only.',
+  },
   permissions,
   limits,
   recurringEvents,

@@ -40,7 +40,7 @@ export const updateBot = operation({
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
   async handle(context, input) {
-    const { id, name, code, sourceMap, permissions, limits, ...others } = input
+    const { id, name, code, sourceMap, note, permissions, limits, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
@@ -62,7 +62,14 @@ export const updateBot = operation({
         definition: applyChange(botDefinitionSchema, row.definition, change),
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
-      if (inspected) await deployVersion(transaction, { ...inspected, id: newId('botver'), botId: id })
+      if (inspected)
+        await deployVersion(transaction, {
+          ...inspected,
+          id: newId('botver'),
+          botId: id,
+          authorId: caller.accountId,
+          description: note,
+        })
       await setRecurringEvents(transaction, id, recurringEvents)
       const installed = await listInstallations(transaction, id)
       const place = { db: transaction, workspaceId, secret: config.secret, present: installed }
