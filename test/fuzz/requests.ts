@@ -81,37 +81,60 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
     path: query.length > 0 ? `${path}?${query.join('&')}` : path,
     headers,
     ...(body !== undefined && { body }),
-    forbidden: forbiddenTo(name, own, foreign),
+    forbidden: [foreign.marker, foreign.privateMarker],
   }
 }
 
 type CredentialName = keyof Tenant['credentials']
 
-/** Each operation with all credentials of one tenant, and none, on what belongs to the other. */
+/**
+ * Each operation with all credentials of one tenant, and none, on what belongs to the other; and with those of one chat
+ * user on what is another's.
+ */
 export function matrixRequests(api: Api, own: Tenant, foreign: Tenant): FuzzRequest[] {
   const nobody: [name: CredentialName | undefined, headers: Credentials][] = [
     [undefined, {}],
     [undefined, { authorization: 'Bearer none', 'x-user-key': 'none', 'x-invitation': 'none' }],
   ]
   const all = [...nobody, ...(Object.entries(own.credentials) as [CredentialName, Credentials][])]
+  const strangers = [foreign.marker, foreign.privateMarker]
   return api.operations.flatMap((operation) => {
     // Whoever knows the address of a chat may become a user there.
     if (operation.security.length === 0) return []
-    return all.flatMap(([name, headers]) =>
-      foreignHeaders(headers, foreign).map((given) => ({
-        operation: operation.id,
-        method: operation.method,
-        path: foreignPath(operation, name?.endsWith('ser') ? own : foreign, foreign),
-        headers: { ...given, ...(operation.body && { 'content-type': 'application/json' }) },
-        ...(operation.body && {
-          body: JSON.stringify(
-            withIds(operation.body.example ?? {}, (field) => idIn(foreign.ids, field, operation.path)),
-          ),
-        }),
-        forbidden: forbiddenTo(name, own, foreign),
-      })),
+    const ofTenant = all.flatMap(([name, headers]) =>
+      foreignHeaders(headers, foreign).map((given) => {
+        const chat = name?.endsWith('ser') ? own : foreign
+        return matrixRequest(operation, given, { webhookId: webhookIdOf(chat), ids: foreign.ids, forbidden: strangers })
+      }),
     )
+    const isOfUsers = operation.security.flat().includes('userKey') && !isLeaving(operation)
+    const ids = { ...own.privateIds, webhooks: own.ids['webhooks']! }
+    const ofUser = { webhookId: webhookIdOf(own), ids, forbidden: [...strangers, own.privateMarker] }
+    return isOfUsers ? [...ofTenant, matrixRequest(operation, own.credentials.user, ofUser)] : ofTenant
   })
+}
+
+interface Target {
+  /** A chat user's key is for one chat: at that chat's address, everything behind it is another's. */
+  webhookId: string
+  ids: Ids
+  forbidden: string[]
+}
+
+function matrixRequest(
+  operation: Operation,
+  credentials: Credentials,
+  { webhookId, ids, forbidden }: Target,
+): FuzzRequest {
+  const { id, method, path, body } = operation
+  return {
+    operation: id,
+    method,
+    path: foreignPath(operation, webhookId, ids),
+    headers: { ...credentials, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(withIds(body.example ?? {}, (field) => idIn(ids, field, path))) }),
+    forbidden,
+  }
 }
 
 /** A caller's headers as they are, and with another tenant's workspace and bot in them. */
@@ -120,18 +143,17 @@ function foreignHeaders(headers: Credentials, { ids }: Tenant): Credentials[] {
   return [headers, { ...headers, 'x-workspace-id': ids['workspaces']![0]!, 'x-bot-id': ids['bots']![0]! }]
 }
 
-/** A chat user's key is for one chat: that chat's address, and everything behind it is another's. */
-function foreignPath({ path, parameters }: Operation, chatOf: Tenant, foreign: Tenant): string {
+function foreignPath({ path, parameters }: Operation, webhookId: string, ids: Ids): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
-    if (name === 'webhookId') return webhookIdOf(chatOf)
+    if (name === 'webhookId') return webhookId
     if (name === 'type') return 'bot'
     if (name === 'name') return 'seen'
-    if (name === 'id' && path.includes('{type}')) return idIn(foreign.ids, 'botId', path)
-    return encode(idIn(foreign.ids, name, path))
+    if (name === 'id' && path.includes('{type}')) return idIn(ids, 'botId', path)
+    return encode(idIn(ids, name, path))
   })
   const query = parameters
     .filter((parameter) => parameter.in === 'query' && parameter.name.endsWith('Id'))
-    .map(({ name }) => `${name}=${encode(idIn(foreign.ids, name, path))}`)
+    .map(({ name }) => `${name}=${encode(idIn(ids, name, path))}`)
   return query.length > 0 ? `${filled}?${query.join('&')}` : filled
 }
 
@@ -150,13 +172,6 @@ function namesFor(operation: Operation): CredentialName[] {
   if (schemes.has('invitation')) return ['invitation']
   if (schemes.has('botId')) return ['owner', 'bot', 'integration']
   return schemes.size > 0 ? ['owner', 'owner', 'viewer'] : ['user']
-}
-
-/** What is private to a chat user is read by those who look after the bot, and by nobody else. */
-function forbiddenTo(name: CredentialName | undefined, own: Tenant, foreign: Tenant): string[] {
-  const strangers = [foreign.marker, foreign.privateMarker]
-  if (name === undefined || name === 'invitation') return [...strangers, own.privateMarker]
-  return name === 'user' || name === 'leavingUser' ? [...strangers, own.privateMarker] : strangers
 }
 
 function withIds(value: unknown, idFor: (field: string) => unknown): unknown {

@@ -12,8 +12,10 @@ export type Ids = Record<string, string[]>
 export interface Tenant {
   /** Stands in texts of all its rows: whoever reads it has read one of them. */
   marker: string
-  /** Stands in the rows that only the second chat user may read. */
+  /** Stands in the rows that only one of the chat users may read, as long as that user adds nobody. */
   privateMarker: string
+  /** The ids of these rows. */
+  privateIds: Ids
   chatUrl: string
   credentials: Record<
     'owner' | 'viewer' | 'bot' | 'integration' | 'user' | 'otherUser' | 'leavingUser' | 'invitation',
@@ -42,12 +44,13 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const marker = `marker-${randomBytes(8).toString('hex')}`
   const privateMarker = `private-${randomBytes(8).toString('hex')}`
   const ids: Ids = {}
+  const privateIds: Ids = {}
 
   /** Asks for something that must succeed, and keeps the ids of what comes. */
-  async function make(method: string, path: string, body: unknown, headers: Credentials) {
+  async function make(method: string, path: string, body: unknown, headers: Credentials, into = ids) {
     const answer = await send(method, path.startsWith('http') ? path : `${url}${path}`, body, headers)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    harvest(ids, path, answer.body)
+    harvest(into, path, answer.body)
     // oxlint-disable-next-line typescript/no-unsafe-return -- Answers are read field by field.
     return answer.body
   }
@@ -83,15 +86,17 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
     ['otherUser', privateMarker],
     ['leavingUser', marker],
   ] as const) {
-    const { key } = await make('POST', `${chatUrl}/users`, { name: text, profile: text }, {})
+    const into = name === 'otherUser' ? privateIds : ids
+    const { key } = await make('POST', `${chatUrl}/users`, { name: text, profile: text }, {}, into)
     const headers = { 'x-user-key': key as string }
     credentials[name] = headers
-    const { conversation } = await make('POST', `${chatUrl}/conversations`, {}, headers)
+    const { conversation } = await make('POST', `${chatUrl}/conversations`, {}, headers, into)
     const conversationId: string = conversation.id
     for (const said of [text, 'fail']) {
-      await make('POST', `${chatUrl}/messages`, { conversationId, payload: { type: 'text', text: said } }, headers)
+      const message = { conversationId, payload: { type: 'text', text: said } }
+      await make('POST', `${chatUrl}/messages`, message, headers, into)
     }
-    await make('POST', `${chatUrl}/events`, { conversationId, payload: { text } }, headers)
+    await make('POST', `${chatUrl}/events`, { conversationId, payload: { text } }, headers, into)
   }
   const user = await make('POST', '/v1/chat/users', { name: marker, tags: {} }, asBot)
   const { conversation } = await make('POST', '/v1/chat/conversations', { channel: 'chat', tags: {} }, asBot)
@@ -114,7 +119,7 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   ids['workspaces'] = [workspaceId]
   ids['pats'] = [tokenId]
   ids['webhooks'] = [bot.integrations.chat.webhookId, installed.bot.integrations.tool.webhookId]
-  return { marker, privateMarker, chatUrl, credentials, ids }
+  return { marker, privateMarker, privateIds, chatUrl, credentials, ids }
 }
 
 /** How many of the ids that came first, those that the tenant was made with, are always kept. */
