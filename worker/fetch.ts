@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { ByteSource, FetchAnswer, FetchFailure, FetchRequest, FetchStream, HostFetch } from '#sandbox/contract.ts'
 import type { CodeLimits } from '#shared/models/code-limits.ts'
-import { findPermissions } from '#shared/store/permissions.ts'
 import { AnswerMemory, type MemoryShare } from './answer-memory.ts'
 import type { Code } from './bundles.ts'
 import { readDecoded } from './decoded-body.ts'
+import { openGrants, type FindGrant } from './grants.ts'
 import { OutboundError } from './outbound/errors.ts'
 import { redirectOf, type Method } from './outbound/hops.ts'
 import type { OutboundResponse } from './outbound/open-outbound.ts'
@@ -36,16 +36,22 @@ export type OpenFetch = (fetcher: Fetcher) => HostFetch
 
 type Needs = Pick<Tools, 'db' | 'config' | 'outbound' | 'log'>
 
+/** What all requests of this process have in common. */
+interface Shared extends Needs {
+  memory: AnswerMemory
+  findGrant: FindGrant
+}
+
 /**
  * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
  * back holds from the next request on. An event that is handled again makes its requests again.
  */
 export function prepareFetch(tools: Needs): OpenFetch {
-  const memory = new AnswerMemory()
-  return (fetcher) => openFetch(tools, memory, fetcher)
+  const shared = { ...tools, memory: new AnswerMemory(), findGrant: openGrants(tools.db) }
+  return (fetcher) => openFetch(shared, fetcher)
 }
 
-function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, limits }: Fetcher): HostFetch {
+function openFetch(tools: Shared, { botId, code, count, limits }: Fetcher): HostFetch {
   const installation = 'installation' in code ? code.installation : undefined
   const tenant = installation?.id ?? botId
   return async (request, signal) => {
@@ -54,9 +60,9 @@ function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, lim
       return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
     }
     try {
-      const { net = tools.config.sandbox.net } = await findPermissions(tools.db, botId, installation?.integration_id)
+      const { net = tools.config.sandbox.net } = await tools.findGrant(botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
-      return await send(tools, request, { tenant, allow: net, signal }, limits, memory)
+      return await send(tools, request, { tenant, allow: net, signal }, limits)
     } catch (error) {
       return toFailure(tools, error)
     }
@@ -64,16 +70,15 @@ function openFetch(tools: Needs, memory: AnswerMemory, { botId, code, count, lim
 }
 
 async function send(
-  tools: Needs,
+  tools: Shared,
   request: FetchRequest,
   grant: { tenant: string; allow: string[]; signal: AbortSignal },
   { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
-  memory: AnswerMemory,
 ): Promise<FetchAnswer | FetchStream> {
   const mostBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
   using held = new DisposableStack()
-  const share = held.use(memory.open(grant.tenant))
+  const share = held.use(tools.memory.open(grant.tenant))
   share.add(body?.length ?? 0)
   const response = held.use(
     await tools.outbound.request({
