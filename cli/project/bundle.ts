@@ -74,7 +74,7 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
     target: 'es2024',
     charset: 'utf8',
     sourcemap: 'external',
-    sourcesContent: false,
+    sourcesContent: true,
     metafile: true,
     logLevel: 'silent',
   } as const satisfies BuildOptions
@@ -83,9 +83,20 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
 function toBundled({ outputFiles = [], metafile }: BuildResult): Bundled {
   const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? ''
   return {
-    bundle: { code: textOf('.js'), sourceMap: textOf('.js.map') },
+    bundle: { code: textOf('.js'), sourceMap: withOwnSources(textOf('.js.map')) },
     sources: Object.keys(metafile?.inputs ?? {}),
   }
+}
+
+/** A source map with the project's own files in it, for others to read, and without those of packages, which are large. */
+function withOwnSources(sourceMap: string): string {
+  const { sourcesContent, ...map } = JSON.parse(sourceMap) as { sources: string[]; sourcesContent: (string | null)[] }
+  return JSON.stringify({
+    ...map,
+    sourcesContent: sourcesContent.map((content, index) =>
+      packageOf(map.sources[index]!) === undefined ? content : null,
+    ),
+  })
 }
 
 function sizeOf({ outputFiles = [] }: BuildResult): number {

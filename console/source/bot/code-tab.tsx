@@ -9,6 +9,7 @@ import { notify } from '../state/notices.ts'
 import { useResource } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
+import { SourceFiles } from './source-files.tsx'
 import type { TabProps } from './tab.ts'
 import { firstCode } from './first-code.ts'
 
@@ -21,6 +22,8 @@ export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   // After an upload there is another version, and the editor stays until its code has come.
   const last = useRef<string>(undefined)
   last.current = code.data?.version.code ?? last.current
+  const files = code.data?.version.files
+  if (files) return <SourceFiles key={version?.id} files={files} />
   if (!version) return <Editing key="none" bot={bot} code={firstCode} isNew reloadBot={reloadBot} />
   return (
     <>

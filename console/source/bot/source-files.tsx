@@ -1,0 +1,64 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { VersionWithCode } from '../api/types.ts'
+import type { CodeEditor } from '../editor/open-editor.ts'
+import { Skeleton } from '../parts/loaded.tsx'
+
+type Files = NonNullable<VersionWithCode['files']>
+
+const nothing = { current: async () => {} }
+
+/** The files that a bundle was made of, as its author wrote them: to be read here, and changed where they are. */
+export function SourceFiles({ files }: { files: Files }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  const editor = useRef<CodeEditor>(undefined)
+  const [isReady, setIsReady] = useState(false)
+  const [chosen, setChosen] = useState('')
+  const file = files.find(({ path }) => path === chosen) ?? files.at(-1)!
+
+  useEffect(() => {
+    let isGone = false
+    const open = async () => {
+      const { openEditor } = await import('../editor/open-editor.ts')
+      if (isGone) return
+      const options = { code: file.content, isReadOnly: true, onChange: () => {}, onDeploy: nothing }
+      editor.current = openEditor(place.current!, options)
+      setIsReady(true)
+    }
+    void open()
+    return () => {
+      isGone = true
+      editor.current?.dispose()
+      editor.current = undefined
+    }
+  }, [])
+  useEffect(() => editor.current?.write(file.content), [file, isReady])
+
+  return (
+    <section class="code" aria-label="Code">
+      <p class="hint">
+        These files were deployed as one bundle: change them where they are, and deploy them from there.
+      </p>
+      <div class="sources">
+        <nav aria-label="Files">
+          {files
+            .toSorted((a, b) => a.path.localeCompare(b.path))
+            .map(({ path }) => (
+              <button
+                key={path}
+                type="button"
+                title={path}
+                aria-current={path === file.path ? 'true' : undefined}
+                onClick={() => setChosen(path)}
+              >
+                {path}
+              </button>
+            ))}
+        </nav>
+        <div class="editor" ref={place}>
+          {!isReady && <Skeleton lines={12} />}
+        </div>
+      </div>
+    </section>
+  )
+}
