@@ -183,7 +183,7 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
       await page.getByRole('button', { name: 'Copy token' }).waitFor()
     },
   },
-  'Add a member': { path: () => '/members', show: () => button('Add a member').click() },
+  'Invite a member': { path: () => '/members', show: () => button('Invite a member').click() },
   'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },
   'Replay all': { path: () => `/bots/${bot.id}/errors`, show: () => button('Replay all 6').click() },
   'Delete parrot': { path: () => `/bots/${bot.id}/settings`, show: () => button('Delete').click() },
@@ -199,6 +199,8 @@ test.for(Object.keys(dialogs))('the dialog “%s”: no violations', async (name
 
 test('the API reference with an operation of each kind open: no violations', { timeout: 180_000 }, async () => {
   await page.goto(`${platform.url}/docs`)
+  // It draws all operations at once, which takes a busy machine a while.
+  await page.locator('.opblock').first().waitFor({ timeout: 60_000 })
   for (const name of [
     'Chat-chatCreateUser',
     'Runtime-runtimeDeleteUser',
