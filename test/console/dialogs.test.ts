@@ -30,9 +30,19 @@ async function open(section: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: section }).waitFor()
 }
 
+/** The text that a click on `Copy …` copies. */
+async function copyable(what: string, within: Page | Locator): Promise<string> {
+  return (
+    (await within
+      .getByRole('button', { name: `Copy ${what}` })
+      .locator('code')
+      .textContent()) ?? ''
+  )
+}
+
 /** The token that a dialog shows this once. */
 async function tokenIn(shown: Locator): Promise<string> {
-  const text = (await shown.getByRole('button', { name: 'Copy token' }).locator('code').textContent()) ?? ''
+  const text = await copyable('token', shown)
   await button('Done', shown).click()
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   return text
@@ -63,7 +73,7 @@ test('a token is shown once, opens what its owner may open, and nothing any more
 
 /** The link that the dialog after an invitation shows. */
 async function linkIn(shown: Locator): Promise<string> {
-  const text = (await button('Copy invitation', shown).textContent()) ?? ''
+  const text = await copyable('invitation', shown)
   await button('Done', shown).click()
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   // Tests reach the platform by another name than the one that it tells people.
@@ -103,7 +113,7 @@ test('who is invited opens the link, gets a token of their own, and has the role
   await other.getByRole('heading', { name: 'Join Default' }).waitFor()
   await other.getByLabel('Your name').fill('Ada')
   await button('Join', other).click()
-  const token = (await button('Copy token', other).textContent()) ?? ''
+  const token = await copyable('token', other)
   expect(await accountOf(token)).toMatchObject({ status: 200, email })
   await button('Go on', other).click()
   await other.getByRole('heading', { name: 'No bot yet' }).waitFor()
