@@ -9,12 +9,22 @@ export interface LineChange {
   added: string[]
 }
 
-/** The work grows with the square of it. What has changed more than so is told as one change. */
-const mostLines = 500
+/** Each is held in the memory of the process that compares. */
+export const mostLines = 50_000
+/** Of what differs: they are the answer. */
+export const mostCharacters = 1_048_576
+/** The work grows with the square of it. More lines than so that differ are told as one change. */
+const mostSteps = 250
 
-/** What has to be changed in one text to make it another, from top to bottom. */
-export function compareLines(from: string, to: string): LineChange[] {
-  const [before, after] = [from.split('\n'), to.split('\n')]
+/**
+ * What has to be changed in one text to make it another, from top to bottom. It holds the event loop for some
+ * milliseconds at most, whatever the texts are.
+ *
+ * @returns undefined when a text has more lines, or the texts differ in more characters, than are compared
+ */
+export function compareLines(from: string, to: string): LineChange[] | undefined {
+  const [before, after] = [from.split('\n', mostLines + 1), to.split('\n', mostLines + 1)]
+  if (before.length > mostLines || after.length > mostLines) return undefined
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++
   let same = 0
@@ -23,13 +33,33 @@ export function compareLines(from: string, to: string): LineChange[] {
   const removed = before.slice(start, before.length - same)
   const added = after.slice(start, after.length - same)
   if (removed.length === 0 && added.length === 0) return []
-  const isSmall = removed.length <= mostLines && added.length <= mostLines
+  if (countCharacters(removed) + countCharacters(added) > mostCharacters) return undefined
+  const isSmall = removed.length <= mostSteps && added.length <= mostSteps
   if (!isSmall) return [{ fromLine: start + 1, toLine: start + 1, removed, added }]
-  return gather(diff(removed, added), start + 1)
+  return gather(differences(removed, added), start + 1)
+}
+
+function countCharacters(lines: string[]): number {
+  return lines.reduce((sum, line) => sum + line.length, 0)
+}
+
+type Differences = ReturnType<typeof diff>
+
+/** Each line is compared with many others: a number in place of it makes that cheap for long lines that begin alike. */
+function differences(removed: string[], added: string[]): Differences {
+  const numbers = new Map<string, string>()
+  const numberOf = (line: string) => {
+    const number = numbers.get(line) ?? String(numbers.size)
+    numbers.set(line, number)
+    return number
+  }
+  const entries = diff(removed.map(numberOf), added.map(numberOf))
+  const lines = [...numbers.keys()]
+  return entries.map(([kind, number]) => [kind, lines[Number(number)]!])
 }
 
 /** Joins what is removed and added at one place. */
-function gather(entries: ReturnType<typeof diff>, firstLine: number): LineChange[] {
+function gather(entries: Differences, firstLine: number): LineChange[] {
   const changes: LineChange[] = []
   let [fromLine, toLine] = [firstLine, firstLine]
   let current: LineChange | undefined

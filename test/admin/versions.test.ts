@@ -90,6 +90,16 @@ describe('a bot’s versions', () => {
     expect((await platform.ask('GET', same)).body.changes).toEqual([])
   })
 
+  test('are not compared line by line where they have so many that it would hold up others', async () => {
+    const { id, versions } = await createBot('one')
+    const code = `${';\n'.repeat(60_000)}${saying('two')}`
+    expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, { code })).toMatchObject({ status: 200 })
+    expect(await platform.ask('GET', `/v1/admin/bots/${id}/versions/${versions[0]}/compare`)).toMatchObject({
+      status: 413,
+      body: { type: 'LimitExceeded', message: expect.stringContaining('50000 lines') },
+    })
+  })
+
   test('are given names by the published client, and put in service by it', async () => {
     const bot = await createBot('one', 'two')
     const { version } = await client.createBotVersion({ id: bot.id, name: 'Spring', description: 'With flowers' })

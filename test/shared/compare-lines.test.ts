@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { compareLines, type LineChange } from '#shared/compare-lines.ts'
+import { compareLines, mostCharacters, mostLines, type LineChange } from '#shared/compare-lines.ts'
+
+/** Of texts that are compared. */
+function changesOf(from: string, to: string): LineChange[] {
+  const changes = compareLines(from, to)
+  if (!changes) throw new Error('They are too long')
+  return changes
+}
 
 /** Carries out the changes, as whoever reads them would. */
 function apply(from: string, changes: LineChange[]): string {
@@ -19,7 +26,7 @@ test.each([
   ['a line said twice in place of once', 'a\na\nb', 'a\na\na\nb', 1],
   ['everything', 'a\nb', 'c\nd', 1],
 ])('the changes of one text make the other of it: %s', (_what, from, to, places) => {
-  const changes = compareLines(from, to)
+  const changes = changesOf(from, to)
   expect(changes).toHaveLength(places)
   expect(apply(from, changes)).toBe(to)
   expect(apply(to, swapped(changes))).toBe(from)
@@ -31,11 +38,41 @@ function swapped(changes: LineChange[]): LineChange[] {
   })
 }
 
-const lines = (word: string) => Array.from({ length: 100_000 }, (_, index) => `${word} ${index % 7}`)
+const lines = (word: string) => Array.from({ length: 40_000 }, (_, index) => `${word} ${index % 7}`)
 
-test('a text of which much has changed is one change, at no more cost than reading it', () => {
+test('a text of which much has changed is one change', () => {
   const [from, to] = [['same', ...lines('old'), 'same'].join('\n'), ['same', ...lines('new'), 'same'].join('\n')]
-  const changes = compareLines(from, to)
+  const changes = changesOf(from, to)
   expect(changes).toMatchObject([{ fromLine: 2, toLine: 2 }])
   expect(apply(from, changes) === to).toBe(true)
-}, 5000)
+})
+
+const text = (edge: string, between: number) => [edge, ...Array<string>(between).fill('same'), edge].join('\n')
+
+test('lines that stand far apart among changed ones are one change: work does not grow with their square', () => {
+  expect(changesOf(text('a', 200), text('b', 200))).toHaveLength(2)
+  expect(changesOf(text('a', 300), text('b', 300))).toHaveLength(1)
+})
+
+const lineOf = (end: number) => 'x'.repeat(2000) + end
+
+test('long lines that begin alike are told apart', () => {
+  const textFrom = (first: number) => Array.from({ length: 200 }, (_, index) => lineOf(first + index)).join('\n')
+  const changes = changesOf(textFrom(0), textFrom(1))
+  expect(changes).toEqual([
+    { fromLine: 1, toLine: 1, removed: [lineOf(0)], added: [] },
+    { fromLine: 201, toLine: 200, removed: [], added: [lineOf(200)] },
+  ])
+})
+
+test('texts of more lines, or with more that differs, than may hold up others are not compared', () => {
+  const newlines = '\n'.repeat(4_000_000)
+  expect(compareLines(newlines, newlines)).toBeUndefined()
+  expect(compareLines('a', newlines)).toBeUndefined()
+  const most = '\n'.repeat(mostLines - 1)
+  expect(compareLines(most, most)).toEqual([])
+  expect(compareLines(`${most}\n`, most)).toBeUndefined()
+  const [half, same] = ['x'.repeat(mostCharacters / 2), 'y'.repeat(mostCharacters)]
+  expect(compareLines(`${same}\n${half}`, `${same}\nz${half.slice(1)}`)).toHaveLength(1)
+  expect(compareLines(`${same}\n${half}`, `${same}\nz${half}`)).toBeUndefined()
+})

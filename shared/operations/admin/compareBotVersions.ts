@@ -1,4 +1,4 @@
-import { compareLines } from '../../compare-lines.ts'
+import { compareLines, mostCharacters, mostLines } from '../../compare-lines.ts'
 import { ApiError } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
 import { operation } from '../../operation.ts'
@@ -14,7 +14,7 @@ export const compareBotVersions = operation({
   path: '/v1/admin/bots/{id}/versions/{versionId}/compare',
   access: 'developer',
   stability: 'experimental',
-  errors: ['ResourceNotFound'],
+  errors: ['ResourceNotFound', 'LimitExceeded'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -57,6 +57,14 @@ export const compareBotVersions = operation({
     if (fromId === null) throw new ApiError('ResourceNotFound', 'The bot has no version in service to compare with')
     const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
     const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
-    return { from: toBotVersion(rows[0]), to: toBotVersion(rows[1]), changes: compareLines(before, after) }
+    const changes = compareLines(before, after)
+    if (!changes) {
+      throw new ApiError(
+        'LimitExceeded',
+        `Versions are compared up to ${mostLines} lines of each, and ${mostCharacters} characters that differ: ` +
+          'get both by getBotVersion and compare their code',
+      )
+    }
+    return { from: toBotVersion(rows[0]), to: toBotVersion(rows[1]), changes }
   },
 })
