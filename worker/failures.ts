@@ -1,4 +1,4 @@
-import type { FailureReason, Outcome } from '#sandbox/contract.ts'
+import type { FailureReason, LogLine, Outcome } from '#sandbox/contract.ts'
 import { toSourceStack } from '#sandbox/source-map.ts'
 import { limitHint } from '#shared/models/code-limits.ts'
 import type { Code } from './bundles.ts'
@@ -48,6 +48,23 @@ function deepestCause(stack: string): string | undefined {
     deepest = cause ?? deepest
   }
   return deepest
+}
+
+/** Of a run's log: the names of files may be much longer than the positions that they stand for. */
+const mostFramesNamed = 1000
+
+/** Has the stacks in a run's log name the author's own files. */
+export async function nameSources(sourceMaps: SourceMaps, lines: LogLine[], code: Code): Promise<void> {
+  const withFrames = lines.filter(({ message }) => /^ +at .*\bbot\.js:\d/m.test(message))
+  if (withFrames.length === 0) return
+  const index = await sourceMaps.of(code)
+  let named = 0
+  for (const line of withFrames) {
+    line.message = line.message.replace(/^ +at .*$/gm, (frame) => {
+      named += 1
+      return named > mostFramesNamed ? frame : toSourceStack(frame, index)
+    })
+  }
 }
 
 /** What a failed run says of itself: where it failed, of what, and for a limit which and who can raise it. */

@@ -18,7 +18,7 @@ import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { botActionCall } from './calls/bot-calls.ts'
 import type { Call } from './calls/call.ts'
 import { integrationActionCall } from './calls/integration-calls.ts'
-import { describeFailure } from './failures.ts'
+import { describeFailure, nameSources } from './failures.ts'
 import type { FetchCount } from './fetch.ts'
 import type { EventLog } from './event-log.ts'
 import type { RunRecorder } from './run-recorder.ts'
@@ -115,6 +115,7 @@ export async function runCall(
   // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   const start = recorder.now
+  const logged: LogLine[] = []
   const outcome = await observedRun(tools, {
     id,
     bundle: inHeap(call.code.bundle, limits),
@@ -124,8 +125,12 @@ export async function runCall(
     host,
     fetch,
     ...(call.sources && { sources: call.sources }),
-    onLog: (line) => handling.log.write(line),
+    onLog(line) {
+      handling.log.write(line)
+      logged.push(line)
+    },
   })
+  await nameSources(tools.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
   return outcome
 }

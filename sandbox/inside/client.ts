@@ -1,5 +1,6 @@
 import type { ClientOperation } from '../contract.ts'
 import type { BotExports } from './bot-module.ts'
+import { callSite, type CallSite } from './call-site.ts'
 import { apiError } from './errors.ts'
 import { openMessageStream } from './message-stream.ts'
 import { hookedOperations, sendHooked } from './outgoing.ts'
@@ -23,6 +24,7 @@ export type MakeClient = (options: ClientOptions) => Client
 type Send = (
   operation: ClientOperation,
   input: unknown,
+  site: CallSite,
   finish?: (input: unknown) => Promise<unknown>,
 ) => Promise<unknown>
 
@@ -40,9 +42,9 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
   const makeClient = prepareClients(operations)
   return ({ run, bot, logger }) => {
     const { hostCalls } = run
-    const sendNow: Send = async (operation, input, finish) => {
+    const sendNow: Send = async (operation, input, site, finish) => {
       const last = finish === undefined ? input : await finish(input)
-      return unwrap(await hostCalls.makeNow(requestText(operation, last)))
+      return unwrap(await hostCalls.makeNow(requestText(operation, last, site), site), site)
     }
 
     let unhooked: Client | undefined
@@ -52,12 +54,12 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
       return { event, client: unhooked, state: event.state, logger, env: run.environment }
     }
 
-    const send: Send = async (operation, input, finish) => {
+    const send: Send = async (operation, input, site, finish) => {
       const place = hostCalls.reserve()
       try {
         const sendInPlace = async (what: unknown) => {
           const last = finish === undefined ? what : await finish(what)
-          return unwrap(await hostCalls.make(place, requestText(operation, last)))
+          return unwrap(await hostCalls.make(place, requestText(operation, last, site), site), site)
         }
         const hooks = hookedOperations[operation.name]
         if (hooks === undefined) return await sendInPlace(input)
@@ -77,10 +79,12 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
 function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller) => Client {
   const callers = new NativeWeakMap<object, Caller>()
   const prototype = {}
-  const define = (name: string, method: (caller: Caller, input: unknown) => unknown) => {
+  const define = (name: string, method: (caller: Caller, input: unknown, site: CallSite) => unknown) => {
     const get = function (this: object) {
       const caller = weakMapGet(callers, this)
-      return caller && ((input: unknown) => method(caller, input))
+      if (caller === undefined) return undefined
+      const call = (input: unknown) => method(caller, input, callSite(call))
+      return call
     }
     defineProperty(prototype, name, record({ get, enumerable: true }))
   }
@@ -89,7 +93,7 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
   for (let index = 0; index < operations.length; index += 1) {
     const operation = operations[index]!
     named[operation.name] = operation
-    define(operation.name, ({ run, send }, input) => follow(run, () => send(operation, input)))
+    define(operation.name, ({ run, send }, input, site) => follow(run, () => send(operation, input, site)))
   }
   const { callAction, createMessage } = named
   if (callAction !== undefined && createMessage !== undefined) {
@@ -97,8 +101,8 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
       openMessageStream(
         run,
         {
-          publish: (input) => sendNow(callAction, record({ type: 'chat:publishMessageStream', input })),
-          createMessage: (input, finish) => send(createMessage, input, finish),
+          publish: (input, site) => sendNow(callAction, record({ type: 'chat:publishMessageStream', input }), site),
+          createMessage: (input, site, finish) => send(createMessage, input, site, finish),
         },
         conversationId,
       ),
@@ -112,8 +116,8 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
   }
 }
 
-function unwrap(replyText: string): unknown {
+function unwrap(replyText: string, site: CallSite): unknown {
   const { status, body } = parse(replyText) as { status: number; body: unknown }
-  if (status >= 400) throw apiError(status, body)
+  if (status >= 400) throw apiError(status, body, site)
   return body
 }

@@ -1,4 +1,5 @@
 import type { FailureReason } from '../contract.ts'
+import { placeAt, type CallSite } from './call-site.ts'
 import { describeCauses } from './causes.ts'
 import { inspect } from './inspect.ts'
 import {
@@ -22,8 +23,9 @@ const messageCharacters = 1000
 const limitReasons = new NativeWeakMap<object, string>()
 
 /** An error that says which limit was met: should the run fail of it, that is the reason. */
-export function limitError(reason: FailureReason, name: string, message: string): Error {
+export function limitError(reason: FailureReason, name: string, message: string, site?: CallSite): Error {
   const error = new NativeError(message)
+  if (site !== undefined) placeAt(site, name, error)
   define(error, 'name', name, false)
   weakMapSet(limitReasons, error, reason)
   return error
@@ -34,14 +36,15 @@ export function reasonOf(thrown: unknown): string {
   return isObject(thrown) ? (weakMapGet(limitReasons, thrown) ?? 'error') : 'error'
 }
 
-/** What the platform refused, as an error that tells what the platform said of it. */
-export function apiError(status: number, body: unknown): Error {
+/** What the platform refused of a call, as an error that tells what the platform said of it. */
+export function apiError(status: number, body: unknown, site: CallSite): Error {
   const message = read(body, 'message')
   const error = new NativeError(typeof message === 'string' ? message : `The platform answered with status ${status}`)
   define(error, 'name', 'ApiError', false)
   define(error, 'id', read(body, 'id'), true)
   define(error, 'code', read(body, 'code') ?? status, true)
   define(error, 'type', read(body, 'type'), true)
+  placeAt(site, 'ApiError', error)
   const metadata = read(body, 'metadata')
   if (metadata !== undefined) define(error, 'metadata', metadata, true)
   return error

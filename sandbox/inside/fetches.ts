@@ -1,4 +1,5 @@
 import type { FetchAnswer, FetchFailure } from '../contract.ts'
+import { placeAt, type CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
 import { create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
 import { createQueue } from './queue.ts'
@@ -20,7 +21,7 @@ type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 /** The requests of one run to the world outside. */
 export interface Fetches {
   /** Makes a request as soon as fewer than the allowed number are under way. A cancelled one resolves to a failure. */
-  begin(request: string): { answer: Promise<Fetched>; cancel(): void }
+  begin(request: string, site: CallSite): { answer: Promise<Fetched>; cancel(): void }
   /** The host has answered. */
   settle(fetch: string, answer: string, body: string): void
 }
@@ -29,6 +30,7 @@ interface Pending {
   /** Its name while it is under way; empty before. */
   name: string
   request: string
+  site: CallSite
   isOver: boolean
   resolve(fetched: Fetched): void
   reject(error: Error): void
@@ -64,17 +66,16 @@ export function createFetches(
   }
 
   return {
-    begin(request) {
+    begin(request, site) {
       shared.fetches += 1
-      if (shared.fetches > limits.fetches) throw tooMany(`An event may make ${limits.fetches} requests`)
+      if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make ${limits.fetches} requests`)
       if (request.length > limits.fetchCharacters) {
-        throw new NativeTypeError(
-          `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`,
-        )
+        const message = `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`
+        throw placeAt(site, 'TypeError', new NativeTypeError(message))
       }
       let pending: Pending | undefined
       const answer = new NativePromise<Fetched>((resolve, reject) => {
-        pending = { name: '', request, isOver: false, resolve, reject }
+        pending = { name: '', request, site, isOver: false, resolve, reject }
         outbox.push(pending)
       })
       flushOutbox()
@@ -97,7 +98,7 @@ export function createFetches(
       if (pending === undefined) return
       finish(pending)
       const answer = parse(answerText) as Fetched['answer']
-      if (isRefusal(answer)) pending.reject(tooMany(answer.message))
+      if (isRefusal(answer)) pending.reject(tooMany(pending.site, answer.message))
       else
         pending.resolve(
           record({ answer, body, stream: hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined }),
@@ -110,6 +111,6 @@ function isRefusal(answer: Fetched['answer']): answer is FetchFailure {
   return hasOwn(answer, 'failure') && (answer as FetchFailure).failure === 'limit'
 }
 
-function tooMany(message: string): Error {
-  return limitError('network', 'NetworkLimitError', message)
+function tooMany(site: CallSite, message: string): Error {
+  return limitError('network', 'NetworkLimitError', message, site)
 }

@@ -1,3 +1,4 @@
+import type { CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
 import { create, NativePromise } from './primordials.ts'
 import { createQueue } from './queue.ts'
@@ -16,9 +17,9 @@ export interface HostCalls {
   /** Gives a place up. */
   release(place: Place): void
   /** Makes the call of a place; resolves to the text of the reply. */
-  make(place: Place, request: string): Promise<string>
+  make(place: Place, request: string, site: CallSite): Promise<string>
   /** Makes a call at once, past all reserved places: a call that a hook makes must not wait for the call it hooks. */
-  makeNow(request: string): Promise<string>
+  makeNow(request: string, site: CallSite): Promise<string>
   /** The host has answered. */
   settle(call: string, reply: string): void
 }
@@ -58,14 +59,15 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
     }
   }
 
-  const enter = (request: string, start: (send: () => void) => void): Promise<string> => {
+  const enter = (request: string, site: CallSite, start: (send: () => void) => void): Promise<string> => {
     shared.hostCalls += 1
     if (shared.hostCalls > limits.hostCalls) {
-      throw limitError('hostCalls', 'HostCallLimitError', `A run may make ${limits.hostCalls} calls of the platform`)
+      const message = `A run may make ${limits.hostCalls} calls of the platform`
+      throw limitError('hostCalls', 'HostCallLimitError', message, site)
     }
     if (request.length > limits.hostCallCharacters) {
       const message = `A call of the platform may have ${limits.hostCallCharacters} characters of JSON`
-      throw limitError('hostCalls', 'HostCallSizeError', message)
+      throw limitError('hostCalls', 'HostCallSizeError', message, site)
     }
     return new NativePromise((resolve) => {
       start(() => {
@@ -85,13 +87,13 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
       if (place.state === 'held') place.state = 'free'
       advanceLine()
     },
-    make: (place, request) =>
-      enter(request, (send) => {
+    make: (place, request, site) =>
+      enter(request, site, (send) => {
         place.state = 'ready'
         place.send = send
         advanceLine()
       }),
-    makeNow: (request) => enter(request, (send) => send()),
+    makeNow: (request, site) => enter(request, site, (send) => send()),
     settle(call, reply) {
       const waiting = underWay[call]
       if (waiting === undefined) return

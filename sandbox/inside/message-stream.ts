@@ -1,15 +1,16 @@
+import { callSite, type CallSite } from './call-site.ts'
 import { dateToIso, freeze, isObject, NativeDate, NativeError, NativeTypeError, record } from './primordials.ts'
 import { follow, type KernelRun } from './run.ts'
 
 /** How a stream speaks to the platform. */
 export interface StreamDoor {
   /** Calls the action `chat:publishMessageStream`, without hooks and past all calls that keep a place. */
-  publish(input: object): Promise<unknown>
+  publish(input: object, site: CallSite): Promise<unknown>
   /**
    * Performs `createMessage` as `client.createMessage` does. `finish` waits for what must come first, and has the last
    * word on what is sent, after the hooks; the call keeps its place meanwhile.
    */
-  createMessage(input: unknown, finish: (input: unknown) => Promise<unknown>): Promise<unknown>
+  createMessage(input: unknown, site: CallSite, finish: (input: unknown) => Promise<unknown>): Promise<unknown>
 }
 
 /**
@@ -31,61 +32,64 @@ export function openMessageStream(run: KernelRun, door: StreamDoor, conversation
   /** The newest delta as long as it takes more text. */
   let open: Promise<void> | undefined
 
-  const publish = (signal: object) => door.publish(record({ conversationId, signal: record(signal) }))
-  const publishAbort = () => publish({ type: 'abort', streamId: id })
+  const publish = (signal: object, site: CallSite) =>
+    door.publish(record({ conversationId, signal: record(signal) }), site)
+  const publishAbort = (site: CallSite) => publish({ type: 'abort', streamId: id }, site)
 
   /** Sends a delta when the one before it is through, with all that was written until then. */
-  const send = async (previous: Promise<void> | undefined): Promise<void> => {
+  const send = async (previous: Promise<void> | undefined, site: CallSite): Promise<void> => {
     await settled(previous)
     const delta = unsent
     unsent = ''
     open = undefined
     sequence += 1
-    await publish({ type: 'delta', streamId: id, createdAt, sequence: sequence - 1, delta })
+    await publish({ type: 'delta', streamId: id, createdAt, sequence: sequence - 1, delta }, site)
   }
 
   const assertOngoing = () => {
     if (over !== '') throw new NativeError(`The message stream ${id} has been ${over}: begin another one`)
   }
 
-  const write = async (delta: unknown): Promise<void> => {
+  const write = async (delta: unknown, site: CallSite): Promise<void> => {
     assertOngoing()
     if (typeof delta !== 'string') throw new NativeTypeError('stream.write takes a string')
     written += delta
     unsent += delta
-    if (open === undefined) newest = open = send(newest)
+    if (open === undefined) newest = open = send(newest, site)
     await open
   }
 
-  const end = async (message: unknown): Promise<unknown> => {
+  const end = async (message: unknown, site: CallSite): Promise<unknown> => {
     assertOngoing()
     if (message !== undefined && !isObject(message)) {
       throw new NativeTypeError('stream.end takes { type, payload, tags }, or nothing for the text that was written')
     }
     over = 'ended'
     const content = message ?? { type: 'text', payload: { text: written } }
-    const reply = await door.createMessage({ ...content, conversationId }, async (input) => {
+    const reply = await door.createMessage({ ...content, conversationId }, site, async (input) => {
       await settled(newest)
       return withStreamId(input, id)
     })
     // A hook has stopped the message.
-    if (isObject(reply) && reply['message'] === null) await publishAbort()
+    if (isObject(reply) && reply['message'] === null) await publishAbort(site)
     return reply
   }
 
-  const abort = async (): Promise<void> => {
+  const abort = async (site: CallSite): Promise<void> => {
     assertOngoing()
     over = 'aborted'
     await settled(newest)
-    await publishAbort()
+    await publishAbort(site)
   }
 
-  return freeze({
-    id,
-    write: (delta: unknown) => follow(run, () => write(delta)),
-    end: (message: unknown) => follow(run, () => end(message)),
-    abort: () => follow(run, abort),
-  })
+  const callable = (method: (input: unknown, site: CallSite) => Promise<unknown>) => {
+    const call = (input: unknown) => {
+      const site = callSite(call)
+      return follow(run, () => method(input, site))
+    }
+    return call
+  }
+  return freeze({ id, write: callable(write), end: callable(end), abort: callable((_, site) => abort(site)) })
 }
 
 /** Waits for a delta. Its failure is for those to see who wrote it. */

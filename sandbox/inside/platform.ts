@@ -1,3 +1,4 @@
+import type { CallSite } from './call-site.ts'
 import type { Fetched } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
@@ -15,9 +16,9 @@ export interface Platform {
    *
    * @param token whose call it is; when nothing like a token, it is that of the run whose turn it is
    */
-  call(token: string, request: string): Promise<string>
+  call(token: string, request: string, site: CallSite): Promise<string>
   /** Makes a request to the world outside, `token` as in `call`. `request` is a `FetchRequest` as JSON. */
-  fetch(token: string, request: string): Fetching
+  fetch(token: string, request: string, site: CallSite): Fetching
 }
 
 /** A request that is under way, or waits for its turn. */
@@ -56,13 +57,13 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         const run = current()
         return run === undefined ? '' : `${tokenStart}${run.id}`
       },
-      call(token: string, request: string): Promise<string> {
+      call(token: string, request: string, site: CallSite): Promise<string> {
         const run = runOf(token)
-        if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request))
+        if (run !== undefined) return follow(run, () => run.hostCalls.makeNow(request, site))
         if (indexIn(token, tokenStart) === 0) return never()
         throw atLoad()
       },
-      fetch(token: string, request: string): Fetching {
+      fetch(token: string, request: string, site: CallSite): Fetching {
         const run = runOf(token)
         if (run === undefined) {
           if (indexIn(token, tokenStart) === 0) return record({ answer: never(), cancel() {} })
@@ -70,7 +71,7 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         }
         let begun: Fetching | undefined
         const answer = follow(run, async () => {
-          begun = run.fetches.begin(request)
+          begun = run.fetches.begin(request, site)
           const fetched = await begun.answer
           if (fetched.stream !== undefined) fetched.stream = followed(run, fetched.stream)
           return fetched

@@ -21,6 +21,7 @@ export const { assign, create, defineProperty, freeze, getOwnPropertyDescriptor,
 export const { hasOwn, keys, setPrototypeOf } = Object
 export const { isArray } = Array
 export const { isView } = ArrayBuffer
+export const { captureStackTrace } = Error
 export const { isNaN } = Number
 export const { now } = Date
 export const toText = String

@@ -1,4 +1,5 @@
 import type { FetchFailure, FetchRequest } from '../contract.ts'
+import { callSite, placeAt, type CallSite } from '../inside/call-site.ts'
 import type { Fetched } from '../inside/fetches.ts'
 import type { Platform } from '../inside/platform.ts'
 import { orAborted, type AbortSignal } from './abort.ts'
@@ -10,30 +11,36 @@ import { Request, type RequestOptions } from './request.ts'
 import { Response } from './response.ts'
 import { URL } from './url/url.ts'
 
+type Answered = Exclude<Fetched['answer'], FetchFailure>
+
 export type Fetch = (input: unknown, options?: RequestOptions) => Promise<Response>
 
 /** Makes `fetch`. Requests are made outside of the isolate, by those who know where they may go. */
 export function createFetch(platform: Platform): Fetch {
   const base = platform.environment['BP_API_URL']
   const own = base === undefined || base === '' ? undefined : new URL(base).origin
-  return async (input, options) => {
+  const fetch: Fetch = async (input, options) => {
+    const site = callSite(fetch)
     const request = new Request(input, options)
     Request.signalOf(request)?.throwIfAborted()
     const url = new URL(request.url)
-    return url.origin === own ? callPlatform(platform, request, url) : fetchOutside(platform, request)
+    return url.origin === own ? callPlatform(platform, request, url, site) : fetchOutside(platform, request, site)
   }
+  return fetch
 }
 
-async function fetchOutside(platform: Platform, request: Request): Promise<Response> {
+async function fetchOutside(platform: Platform, request: Request, site: CallSite): Promise<Response> {
   const signal = Request.signalOf(request)
   const token = platform.token()
   const taken = request[take]()
   // Without a pause where there need be none: code that throws right after it has asked, has asked.
   const content = taken instanceof Promise ? await taken : taken
-  const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)))
+  const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)), site)
   signal?.addEventListener('abort', fetching.cancel, { once: true })
   try {
-    return toResponse(request, await orAborted(fetching.answer, signal), signal)
+    const fetched = await orAborted(fetching.answer, signal)
+    if ('failure' in fetched.answer) throw placeAt(site, 'TypeError', toError(fetched.answer))
+    return toResponse(request, fetched.answer, fetched, signal)
   } finally {
     signal?.removeEventListener('abort', fetching.cancel)
   }
@@ -52,8 +59,12 @@ function toFetchRequest(request: Request, content: string | Uint8Array | null): 
   }
 }
 
-function toResponse(request: Request, { answer, body, stream }: Fetched, signal: AbortSignal | undefined): Response {
-  if ('failure' in answer) throw toError(answer)
+function toResponse(
+  request: Request,
+  answer: Answered,
+  { body, stream }: Fetched,
+  signal: AbortSignal | undefined,
+): Response {
   const { url, isBase64 } = answer
   const content = stream ? new Incoming(stream, toError, signal) : isBase64 ? (decodeBase64(body) ?? '') : body
   const redirected = withoutFragment(url) !== withoutFragment(request.url)

@@ -1,4 +1,5 @@
 import type { HostCall, HostReply, JsonObject } from '../contract.ts'
+import type { CallSite } from '../inside/call-site.ts'
 import type { Platform } from '../inside/platform.ts'
 import { orAborted } from './abort.ts'
 import { Request } from './request.ts'
@@ -10,9 +11,9 @@ import type { URLSearchParams } from './url/search-params.ts'
  * Answers a request to the platform's own origin by a call of the host. Its headers are not passed on: the host knows
  * who calls. An aborted request is given up here, and may still be answered there.
  */
-export async function callPlatform(platform: Platform, request: Request, url: URL): Promise<Response> {
+export async function callPlatform(platform: Platform, request: Request, url: URL, site: CallSite): Promise<Response> {
   const call = JSON.stringify(await toHostCall(request, url))
-  const answer = orAborted(platform.call(tokenOf(request), call), Request.signalOf(request))
+  const answer = orAborted(platform.call(tokenOf(request), call, site), Request.signalOf(request))
   const { status, body } = JSON.parse(await answer) as HostReply
   return Response.json(body, { status })
 }

@@ -76,6 +76,22 @@ describe('bot code finds nothing of Node', () => {
     expect(logged(await sandbox.run(messageRun(botThat(body))))).toEqual(['true true', 'bot.js kernel'])
   })
 
+  test('in the stack of a call that failed', async () => {
+    const body = `
+      Error.prepareStackTrace = (site, frames) => [site, frames]
+      const error = await client.getMessage({}).catch((error) => error)
+      const [site, frames] = error.stack
+      const kernel = frames.filter((frame) => !String(frame.getFileName()).includes('bot.js'))
+      console.log(error.message, Object.getPrototypeOf(site), Reflect.ownKeys(site).join(), kernel.length)
+      error.stack = 'mine'
+      console.log(error.stack)`
+    const message = 'client.getMessage needs id, a part of its path'
+    expect(logged(await sandbox.run(messageRun(botThat(body))))).toEqual([
+      expect.stringContaining(`${message} null name,message,stack`),
+      'mine',
+    ])
+  })
+
   test('in the callers of its functions', async () => {
     const bundle = bot(`exports.hooks = { afterIncomingMessage: function hook({ logger }) {
       let caller; try { caller = hook.caller } catch (error) { caller = null }

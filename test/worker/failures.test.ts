@@ -113,6 +113,47 @@ describe('an error in a minified bundle names its hook, its causes and the autho
   })
 })
 
+describe('a call that fails though nobody awaits it is logged with the place of the call, in the author’s own files', () => {
+  test.for([
+    ['that the platform refuses', `client.createMessage({ conversationId: 'none' })`],
+    ['that has no hooks', `client.getUser({ id: 'none' })`],
+    ['of an action that fails', `client.callAction({ type: 'fail', input: {} })`],
+    ['with an input that is none', `client.createMessage('hello')`],
+    ['of a message stream', `client.streamMessage('none').write('hello')`],
+    ['of a fetch', `fetch('http://127.0.0.1:9/')`],
+  ] as const)('%s', async ([, expression]) => {
+    const bundled = bundle({
+      'src/index.ts': `import { send } from './send.ts'
+        export const actions = { fail() { throw new Error('it fails') } }
+        export const hooks = { async afterIncomingMessage({ client }: any) {
+          await null
+          send(client)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+        } }`,
+      'src/send.ts': `// A comment that no bundle has.
+        export function send(client: any) {
+          ${expression}
+        }`,
+    })
+    const { log } = await wake(await createBot(bundled))
+    const [said, ...frames] = log.find((line) => line.includes('Unhandled rejection'))!.split('\n')
+    expect(said).toMatch(/^error Unhandled rejection: (?:Type)?Error: ./)
+    expect(frames.slice(0, 2)).toEqual([
+      expect.stringMatching(/^ {4}at send \(src\/send\.ts:3:\d+\)$/),
+      expect.stringMatching(/^ {4}at .*afterIncomingMessage.* \(src\/index\.ts:5:\d+\)$/),
+    ])
+  })
+})
+
+test('an error that a bot logs itself names the author’s own files', async () => {
+  const bundled = bundle({
+    'src/index.ts': `export const hooks = { afterIncomingMessage() {
+        console.error(new Error('seen')) } }`,
+  })
+  const { log } = await wake(await createBot(bundled))
+  expect(log.join('\n')).toMatch(/^error .*Error: seen\n {4}at .*\(src\/index\.ts:2:\d+\)/)
+})
+
 describe('the deepest cause of an error comes first', () => {
   test.for([
     [
