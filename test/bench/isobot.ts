@@ -106,6 +106,33 @@ export async function startBotHost(
   }
 }
 
+/** A platform with a bot that echoes, and a workspace beside its own. */
+export interface UploadHost {
+  chatUrl: string
+  chats: Chat[]
+  /** Makes another bot of this code, in one of the two workspaces. */
+  upload(who: 'neighbour' | 'hostile', code: string): Promise<Response>
+}
+
+/** Starts the api and the worker, for uploads. */
+export async function startUploadHost(database: string, options: SystemOptions): Promise<UploadHost> {
+  const isobot = await prepare(database, options)
+  await isobot.start('api')
+  await isobot.start('worker')
+  const { chatUrl } = await isobot.createBot({ name: 'Echo', code: echoBot() })
+  const other = await isobot.ask<{ id: string }>('/v1/admin/workspaces', { name: 'Other' })
+  return {
+    chatUrl,
+    chats: await openChats(chatUrl, options.conversations),
+    async upload(who, code) {
+      const own = who === 'hostile' ? { 'x-workspace-id': other.id } : {}
+      const response = await isobot.send('/v1/admin/bots', { name: 'Bot', code }, own)
+      await response.arrayBuffer()
+      return response
+    },
+  }
+}
+
 interface Isobot {
   databaseUrl: string
   /** Starts a process, and gives its id. */
@@ -114,13 +141,15 @@ interface Isobot {
   createBot(bot: { name: string; code?: string }): Promise<{ id: string; chatUrl: string }>
   /** Posts something as the administrator. */
   ask<Answer>(path: string, body: object, headers?: Record<string, string>): Promise<Answer>
+  /** Likewise, whatever the answer is. */
+  send(path: string, body: object, headers?: Record<string, string>): Promise<Response>
 }
 
-/** @param own variables of the environment that replace the usual ones */
+/** @param variables variables of the environment that replace the usual ones */
 async function prepare(
   database: string,
   { servers, backEnd, nodeOptions, parts }: SystemOptions,
-  own: NodeJS.ProcessEnv = {},
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<Isobot> {
   const databaseUrl = await servers.postgres.createDatabase(database)
   await migrate(databaseUrl)
@@ -143,12 +172,13 @@ async function prepare(
     CHAT_RATE_LIMIT_INSTALLATION: '0',
     WORKER_CONCURRENCY: String(workerConcurrency),
     SANDBOX_PROCESSES: '1',
-    ...own,
+    ...variables,
   }
-  const ask: Isobot['ask'] = (path, body, headers) =>
-    post(`${url}${path}`, body, { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId, ...headers })
+  const own = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+  const ask: Isobot['ask'] = (path, body, headers) => post(`${url}${path}`, body, { ...own, ...headers })
   return {
     ask,
+    send: (path, body, headers) => postAny(`${url}${path}`, body, { ...own, ...headers }),
     databaseUrl,
     async start(name) {
       const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.ts')] as const
@@ -193,12 +223,16 @@ async function openChat(chatUrl: string): Promise<Chat> {
 }
 
 async function post<Answer>(url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(url, {
+  const response = await postAny(url, body, headers)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${url} gave ${response.status}: ${text}`)
+  return JSON.parse(text) as Answer
+}
+
+function postAny(url: string, body: object, headers: Record<string, string>): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`POST ${url} gave ${response.status}: ${text}`)
-  return JSON.parse(text) as Answer
 }

@@ -17,12 +17,13 @@ import { measureSchemas, schemasTables } from './schemas.ts'
 import { startServers, type Servers } from './servers.ts'
 import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
+import { compareUploads, describeUploads, uploadsTable } from './uploads.ts'
 
 /**
  * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
  * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
  * same with nothing of ours; how soon code is stopped that does not end, what validating by developers' schemas
- * costs, and what bots feel of another that is flooded.
+ * costs, and what bots feel of another that is flooded, or of hostile uploads.
  * See the README in this folder.
  */
 async function main(): Promise<void> {
@@ -59,6 +60,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('straight-line')) sections.push(...(await straightLine(servers, options, results, parts)))
     if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, results, parts)))
     if (benchmarks.includes('fairness')) sections.push(...(await fairness(servers, options)))
+    if (benchmarks.includes('uploads')) sections.push(...(await uploads(servers, options)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -114,6 +116,15 @@ async function fairness(servers: Servers, { backEnds }: Options): Promise<string
     }
   }
   return [describeFairness(), fairnessTable(comparisons)]
+}
+
+async function uploads(servers: Servers, { backEnds }: Options): Promise<string[]> {
+  const comparisons = []
+  for (const backEnd of backEnds) {
+    console.error(`Measuring hostile uploads on ${backEnd}`)
+    comparisons.push(await compareUploads(backEnd, servers))
+  }
+  return [describeUploads(), uploadsTable(comparisons)]
 }
 
 async function listeners(

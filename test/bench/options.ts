@@ -3,7 +3,7 @@ import { backEnds, type BackEnd } from './back-ends.ts'
 import { listenersPerConversation } from './system.ts'
 
 /** The benchmarks, each of which may be left out. */
-const usual = ['straight-line', 'listeners', 'bundles', 'sandbox', 'endings', 'schemas', 'fairness'] as const
+const usual = ['straight-line', 'listeners', 'bundles', 'sandbox', 'endings', 'schemas', 'fairness', 'uploads'] as const
 /** It takes as long as it is given, so it has to be asked for. */
 const benchmarks = [...usual, 'memory'] as const
 type Benchmark = (typeof benchmarks)[number]
@@ -29,7 +29,7 @@ export interface Options {
 
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
-                                     fairness (all of these) or memory
+                                     fairness, uploads (all of these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { startAskedProcess } from './asked-process.ts'
+import type { BackEnd } from './back-ends.ts'
+import type { QuietAnswer, QuietQuestion } from './fairness/users.ts'
+import { echoBot, startUploadHost, type UploadHost } from './isobot.ts'
+import { round, table } from './report.ts'
+import type { Servers } from './servers.ts'
+import { percentile } from './statistics.ts'
+
+/** Code that the compiler cannot take, whatever it is given. */
+const hostile = {
+  '200,000 brackets': `const a = ${'['.repeat(200_000)}1${']'.repeat(200_000)}`,
+  '4 MB of decorators': `class A {${'@x a;'.repeat(800_000)}}`,
+}
+type Hostile = keyof typeof hostile
+
+/** Conversations of the neighbour, with one message a second each. */
+const conversations = 10
+const seconds = 6
+const rounds = 2
+
+interface Course {
+  /** Milliseconds from a message to its reply. */
+  replies: number[]
+  /** Milliseconds of uploads of a small bot. */
+  uploads: number[]
+  refused: number
+}
+
+interface UploadsComparison {
+  backEnd: BackEnd
+  alone: Course
+  beside: Record<Hostile, Course>
+}
+
+/** Measures a neighbour alone, and in turn with that while another workspace uploads hostile code all the time. */
+export async function compareUploads(backEnd: BackEnd, servers: Servers): Promise<UploadsComparison> {
+  await using parts = new AsyncDisposableStack()
+  const options = { servers, backEnd, conversations, nodeOptions: [], parts }
+  const host = await startUploadHost(`uploads_on_${backEnd}`, options)
+  const users = new URL('./fairness/quiet-users.ts', import.meta.url)
+  const { ask } = startAskedProcess<QuietQuestion, QuietAnswer>('the chat users', users, parts)
+  await ask({ open: host.chats.map((chat) => ({ chatUrl: host.chatUrl, chat })) })
+  const measure = async (course: Course, code?: string) => {
+    const over = AbortSignal.timeout(seconds * 1000)
+    const [{ latencies }, uploads, refused] = await Promise.all([
+      ask({ talkSeconds: seconds }),
+      uploadAsNeighbour(host, over),
+      code === undefined ? 0 : uploadHostile(host, code, over),
+    ])
+    course.replies.push(...latencies)
+    course.uploads.push(...uploads)
+    course.refused += refused
+  }
+  await measure(newCourse())
+  const alone = newCourse()
+  const beside = { '200,000 brackets': newCourse(), '4 MB of decorators': newCourse() }
+  for (let count = 0; count < rounds; count++) {
+    await measure(alone)
+    for (const name of Object.keys(hostile) as Hostile[]) await measure(beside[name], hostile[name])
+  }
+  return { backEnd, alone, beside }
+}
+
+function newCourse(): Course {
+  return { replies: [], uploads: [], refused: 0 }
+}
+
+/** One upload after the other. */
+async function uploadAsNeighbour({ upload }: UploadHost, over: AbortSignal): Promise<number[]> {
+  const times: number[] = []
+  while (!over.aborted) {
+    const begin = performance.now()
+    const { status } = await upload('neighbour', echoBot())
+    if (status !== 200) throw new Error(`The neighbour's upload was answered with ${status}`)
+    times.push(performance.now() - begin)
+    await pause(100)
+  }
+  return times
+}
+
+/** Uploads that are refused, each followed by another at once. */
+async function uploadHostile({ upload }: UploadHost, code: string, over: AbortSignal): Promise<number> {
+  let refused = 0
+  while (!over.aborted) {
+    const { status } = await upload('hostile', code)
+    // It took too much, or more time than an api waits where others use the processor too.
+    if (status !== 413 && status !== 504) throw new Error(`Hostile code was answered with ${status}`)
+    refused++
+  }
+  return refused
+}
+
+/** The load, in a line. */
+export function describeUploads(): string {
+  return (
+    `A neighbour with ${conversations} messages a second who uploads a small bot again and again, alone and while another workspace ` +
+    `has a hostile upload under way all the time; in turn, ${rounds} rounds of ${seconds} s`
+  )
+}
+
+/** What a neighbour feels of hostile uploads, as a Markdown table. */
+export function uploadsTable(comparisons: UploadsComparison[]): string {
+  const measures = [
+    { name: 'reply, p50 ms', of: ({ replies }: Course) => percentileOf(replies, 50) },
+    { name: 'reply, p99 ms', of: ({ replies }: Course) => percentileOf(replies, 99) },
+    { name: 'upload, p50 ms', of: ({ uploads }: Course) => percentileOf(uploads, 50) },
+    { name: 'upload, slowest ms', of: ({ uploads }: Course) => Math.max(...uploads) },
+  ]
+  return table(
+    ['back end', 'hostile code', 'refused', 'neighbour’s', 'alone', 'beside it', 'ratio'],
+    comparisons.flatMap(({ backEnd, alone, beside }) =>
+      Object.entries(beside).flatMap(([name, course]) =>
+        measures.map(({ name: measure, of }) => {
+          const ratio = (of(course) / of(alone)).toFixed(2)
+          return [backEnd, name, String(course.refused), measure, round(of(alone)), round(of(course)), ratio]
+        }),
+      ),
+    ),
+  )
+}
+
+function percentileOf(values: number[], percent: number): number {
+  return percentile(
+    values.toSorted((a, b) => a - b),
+    percent,
+  )
+}
