@@ -20,10 +20,16 @@ function read(path: string): string {
   }
 }
 
-/** The processes that compile uploads for a worker, and whatever of the walls waits outside of them. */
+/**
+ * The processes that compile uploads for a worker, and whatever of the walls waits outside of them. The service of
+ * esbuild that bundles for tests in the same process is none of them.
+ */
 export function compilersOf(workerPid: number): number[] {
   const [, ...children] = withChildren(workerPid)
-  return children.filter((pid) => read(`/proc/${pid}/cmdline`).includes('/bin/esbuild'))
+  return children.filter((pid) => {
+    const command = read(`/proc/${pid}/cmdline`)
+    return command.includes('/bin/esbuild') && !command.includes('--service')
+  })
 }
 
 /** A process and those that it has started. */
