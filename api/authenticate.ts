@@ -57,7 +57,7 @@ async function chatUser(
   return { kind: 'user', installation, knownId: verified.knownUserId, key: verified }
 }
 
-/** Who holds an invitation: with a personal token, that account; else the one that was made with the invitation. */
+/** The account that accepts an invitation: that of the personal token, else the one made with the invitation. */
 async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<Invitee> {
   const secret = single(headers['x-invitation'])
   const hash = hashToken(secret ?? '')

@@ -38,7 +38,7 @@ const ordinaryBytes = megabyte
 /** The longest body there is, and enough of others' beside it for the usual bundle. */
 const largeRoomBytes = 64 * megabyte
 const largeBytesOfTenant = 50 * megabyte
-/** What one tenant may have of the room for all. */
+/** Share of the common memory that one tenant may hold. */
 const shareOfTenant = 3 / 4
 
 interface Held {

@@ -88,7 +88,10 @@ interface Bucket {
 
 const invalidKey = ['without a valid key']
 
-/** What names the user of a key among all of the installation: nothing of a key's spelling. Undefined if it cannot be told. */
+/**
+ * Names the bucket of a key by its verified user, not its spelling; all invalid keys of a chat share one. Undefined while
+ * the database is unavailable.
+ */
 async function userOf(context: Context, webhookId: string, key: string): Promise<string[] | undefined> {
   // For what is no JSON Web Token at all nothing is looked up.
   if (key.split('.').length !== 3) return invalidKey

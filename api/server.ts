@@ -95,7 +95,7 @@ function answerErrors(context: Context): ErrorRequestHandler {
   }
 }
 
-/** What says how to read and keep a file, of which there is only an error. */
+/** Headers that describe a file's encoding and caching: an error that replaces the file must not carry them. */
 const headersOfFiles = ['Content-Type', 'Content-Encoding', 'Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges']
 
 const retryStreamSeconds = 5

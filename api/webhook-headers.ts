@@ -14,16 +14,16 @@ const refused: RegExp[] = [
   /^(connection|content-length|expect|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.+)$/,
   // Cookies, which all share.
   /^set-cookie2?$/,
-  // What browsers keep for the whole address: policies, workers, reports, logins, dictionaries, storage, hints.
+  // Browsers keep these for the whole origin: policies, workers, reports, logins, dictionaries, storage, hints.
   /^(alt-svc|clear-site-data|strict-transport-security|public-key-pins(-report-only)?|expect-ct|expect-staple)$/,
   /^(nel|report-to|reporting-endpoints|service-worker-allowed|service-worker-navigation-preload)$/,
   /^(accept-ch|accept-ch-lifetime|critical-ch|origin-agent-cluster|origin-trial|permissions-policy|feature-policy)$/,
   /^(set-login|use-as-dictionary|speculation-rules|shared-storage-.+|attribution-reporting-.+|ad-auction-.+)$/,
   /^(activate-storage-access|observe-browsing-topics|supports-loading-mode|x-permitted-cross-domain-policies)$/,
-  // What says how safely a page is shown: the platform says that itself.
+  // These weaken how safely a page is shown: the platform sets them itself.
   /^(content-security-policy(-report-only)?|x-content-security-policy|x-webkit-csp|x-content-type-options)$/,
   /^(cross-origin-(embedder|opener)-policy(-report-only)?|document-policy(-report-only)?)$/,
-  // What proxies in front obey: files of theirs, caches, the name of the request.
+  // Proxies in front obey these: internal files, caches, the id of the request.
   /^(x-accel-.+|x-sendfile|x-lighttpd-.+|x-litespeed-.+|surrogate-.+|x-request-id|x-forwarded-.+|forwarded)$/,
 ]
 

@@ -9,7 +9,7 @@ import type { Installation } from '#shared/store/installations.ts'
 
 const megabyte = 1024 * 1024
 
-/** So much every webhook takes, whatever its code and its bot's limits are. */
+/** Bytes that every webhook accepts, independent of its code and its bot's limits. */
 const alwaysTaken = maxWholeBytes(limitRules.memoryMegabytes.range[0])
 
 /** How large the bodies may be that a webhook takes. */

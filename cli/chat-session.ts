@@ -14,7 +14,7 @@ export interface ChatListener {
   connected?(isConnected: boolean): void
 }
 
-/** What a person says: what they typed, or the label of what they chose with the value that it stands for. */
+/** A person's input: the text they typed, or the label of the choice they picked with its value. */
 export interface Said {
   text: string
   value?: string

@@ -31,7 +31,7 @@ export async function openTerminalChat(
   let offers: Offer[] = []
   let patience: NodeJS.Timeout | undefined
 
-  /** Whoever waits is told when nobody is there to answer. */
+  /** Reports to the person who waits that no worker answers. */
   const lookForWorkers = async () => {
     const problem = await describeWorkerProblem(connection)
     if (problem !== undefined) print(styled('yellow', problem))

@@ -57,7 +57,7 @@ export function openConsole(log: Logger): Console {
   }
 
   const router = Router()
-  // Who opens the address of the platform in a browser means the console.
+  // A browser that opens the platform's address is sent to the console.
   router.get('/', (_request, response) => response.redirect('/console'))
   router.get('/console/assets/:file', async (request, response, next) => {
     const found = current ?? (await find())

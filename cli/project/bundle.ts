@@ -130,7 +130,7 @@ function packageOf(file: string): string | undefined {
   return name
 }
 
-/** What is wrong; of each package only the first, since one that needs Node needs many of its modules. */
+/** The problems found; only the first of each package, since one that needs Node needs many of its modules. */
 function toProblems(messages: Message[]): Problem[] {
   const seen = new Set<string>()
   return messages.flatMap((message) => {
