@@ -1,4 +1,4 @@
-# One image for all processes: the api by default, `node worker/main.ts` for a worker, `node migrations/migrate.ts` to release.
+# One image for all processes: the api by default, `node worker/main.js` for a worker, `node migrations/migrate.js` to release.
 
 FROM node:24-bookworm AS build
 WORKDIR /isobot
@@ -18,4 +18,4 @@ EXPOSE 3000
 # A worker has no port: start it with --no-healthcheck.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "api/main.ts"]
+CMD ["node", "api/main.js"]

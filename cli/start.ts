@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { migrate } from '../migrations/migrate.ts'
+import { migrate } from '../migrations/migrations.ts'
 import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { readConfig } from '#shared/config.ts'
 import { keepInspectorShut } from '#shared/process.ts'
@@ -83,7 +83,7 @@ async function run({ parts, children, announce, signal }: Run): Promise<void> {
   }
   // The last one stops first: for what requests under way wait for, the worker is still there.
   for (const name of ['worker', 'api']) {
-    children.push(await startOwn(name, join(name, 'main.ts'), environment, parts))
+    children.push(await startOwn(name, join(name, 'main.js'), environment, parts))
   }
   await record?.add(children.map(({ pid }) => pid))
   parts.defer(() => record?.stopping())

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { startEmbeddedPostgres } from '../cli/embedded-postgres.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations.ts'
 
 /**
  * Writes what the migrations make to `schema.sql`, so that a review sees a change of the schema as one; with `--check`,

@@ -15,7 +15,7 @@ export interface LoggedProcess {
 
 /** Starts an api or a worker as a process of its own. It ends with this one. */
 export function startLoggedProcess(name: 'api' | 'worker', environment: NodeJS.ProcessEnv): LoggedProcess {
-  const child = spawn(process.execPath, [join(root, name, 'main.ts')], {
+  const child = spawn(process.execPath, [join(root, name, 'main.js')], {
     cwd: root,
     env: { ...environment, ISOBOT_PARENT: 'stdin' },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -4,7 +4,7 @@ import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { newId } from '#shared/ids.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
 import type { Role } from '#shared/store/tables.ts'
-import { migrate, migrations } from '../migrations/migrate.ts'
+import { migrate, migrations } from '../migrations/migrations.ts'
 import { createDatabase, type TestDatabase } from './databases.ts'
 
 let database: TestDatabase

@@ -10,7 +10,7 @@ export function startProcess(
   name: 'api' | 'worker',
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Child> {
-  return startChild(name, [process.execPath, join(root, name, 'main.ts')], {
+  return startChild(name, [process.execPath, join(root, name, 'main.js')], {
     directory: root,
     environment: { ...platform.environment, ...environment },
   })

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { Client, escapeIdentifier } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../cli/embedded-postgres.ts'
-import { migrate } from '../migrations/migrate.ts'
+import { migrate } from '../migrations/migrations.ts'
 import { urlOf } from './databases.ts'
 import { removeKeys, startRedis } from './redis.ts'
 

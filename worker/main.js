@@ -1,4 +1,4 @@
-// Plain JavaScript that any Node since 14 can run; `main.ts`, which the Procfile names, is a link to it.
+// Plain JavaScript that any Node since 14 can run: an old one loads no TypeScript file, not even to say that it is old.
 import { isOldNode } from '../shared/process/old-node.js'
 
-if (!isOldNode('worker/main.ts')) void import('./run.ts')
+if (!isOldNode('worker/main.js')) void import('./run.ts')

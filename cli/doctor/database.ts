@@ -5,7 +5,7 @@ import { connectionBudget } from '#shared/connection-budget.ts'
 import type { Config } from '#shared/config.ts'
 import { decryptJson } from '#shared/secrets.ts'
 import { connectionSettings } from '#shared/store/database.ts'
-import { migrations } from '../../migrations/migrate.ts'
+import { migrations } from '../../migrations/migrations.ts'
 import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Database')
@@ -145,7 +145,7 @@ async function checkNotifications(client: Client, config: Config): Promise<Findi
 }
 
 async function checkMigrations(client: Client): Promise<Finding[]> {
-  const remedy = 'run the release step: node migrations/migrate.ts'
+  const remedy = 'run the release step: node migrations/migrate.js'
   const { table } = await ask<{ table: string | null }>(client, `select to_regclass('knex_migrations')::text as table`)
   if (table === null) return [fail('The database is empty', remedy)]
   const { rows } = await client.query<{ name: string }>('select name from knex_migrations')

@@ -4,7 +4,7 @@ import { ensureAdministrator } from '#shared/bootstrap.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { startChild } from '../../cli/children.ts'
 import { freePort } from '../../cli/free-port.ts'
-import { migrate } from '../../migrations/migrate.ts'
+import { migrate } from '../../migrations/migrations.ts'
 import {
   poolSize,
   queuePoolSize,
@@ -181,7 +181,7 @@ async function prepare(
     send: (path, body, headers) => postAny(`${url}${path}`, body, { ...own, ...headers }),
     databaseUrl,
     async start(name) {
-      const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.ts')] as const
+      const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.js')] as const
       const child = await startChild(name, command, { directory: repository, environment })
       parts.defer(async () => void (await child.stop()))
       return child.pid

@@ -40,7 +40,7 @@ export class Member {
   }
 
   async start(): Promise<void> {
-    const script = join(repository, this.kind, 'main.ts')
+    const script = join(repository, this.kind, 'main.js')
     const child = await startChild(this.kind, [process.execPath, script], {
       directory: repository,
       environment: this.#environment,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Client, DatabaseError } from 'pg'
 import { startEmbeddedPostgres } from '../../cli/embedded-postgres.ts'
-import { migrate } from '../../migrations/migrate.ts'
+import { migrate } from '../../migrations/migrations.ts'
 import { startRedis } from '../redis.ts'
 
 /** The database and the queue's server, which can be made to fail. */

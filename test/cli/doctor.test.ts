@@ -115,7 +115,7 @@ test('tells an unreachable database from a wrong password, a missing database, a
   await administer(url, `create database ${empty}`)
   try {
     expect(await foundInDatabase({ DATABASE_URL: urlOf(url, empty) })).toEqual({
-      'fail: The database is empty': 'run the release step: node migrations/migrate.ts',
+      'fail: The database is empty': 'run the release step: node migrations/migrate.js',
     })
   } finally {
     await administer(url, `drop database ${empty}`)
@@ -131,7 +131,7 @@ test('tells an unreachable database from a wrong password, a missing database, a
   try {
     await change(`delete from knex_migrations where name = '013_administration'`)
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toEqual({
-      'fail: The database lacks 013_administration': 'run the release step: node migrations/migrate.ts',
+      'fail: The database lacks 013_administration': 'run the release step: node migrations/migrate.js',
     })
     await change(`insert into knex_migrations (name, batch, migration_time) values ('999_future', 9, now())`)
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toHaveProperty([

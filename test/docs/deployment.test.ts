@@ -22,7 +22,7 @@ interface AppManifest {
 test('the Dockerfile has no faults that a linter knows, and starts programs that are there', async () => {
   const dockerfile = await read('Dockerfile')
   expect(validate(dockerfile)).toEqual([])
-  for (const [, program = ''] of dockerfile.matchAll(/"node", "([^"]+\.ts)"/g)) await access(join(root, program))
+  for (const [, program = ''] of dockerfile.matchAll(/"node", "([^"]+\.js)"/g)) await access(join(root, program))
   for (const [, name = ''] of dockerfile.matchAll(/npm run (\w+)/g)) {
     expect(JSON.parse(await read('package.json'))).toHaveProperty(['scripts', name])
   }
@@ -39,7 +39,7 @@ test('compose.yaml has no faults that a linter knows, and starts programs that a
   expect(messages).toEqual([])
   const compose = await read('compose.yaml')
   const programs = Array.from(compose.matchAll(/command: \[node, (.+)\]/g), ([, program]) => program!)
-  expect(programs.toSorted()).toEqual(['api/main.ts', 'migrations/migrate.ts', 'worker/main.ts'])
+  expect(programs.toSorted()).toEqual(['api/main.js', 'migrations/migrate.js', 'worker/main.js'])
   for (const program of programs) await access(join(root, program))
 })
 

@@ -46,7 +46,7 @@ describe.runIf(canMake(withoutNamespaces))('a worker where the machine allows no
 /** A worker process in the circumstances that it is to make do with, and the lines that it logs. */
 function startWorker(environment: NodeJS.ProcessEnv) {
   const [file, ...args] = withoutNamespaces
-  const main = fileURLToPath(new URL('../../worker/main.ts', import.meta.url))
+  const main = fileURLToPath(new URL('../../worker/main.js', import.meta.url))
   const child = spawn(file, [...args, process.execPath, main], {
     env: { PATH: process.env['PATH'], ...platform.environment, LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

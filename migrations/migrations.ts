@@ -1,8 +1,6 @@
 import { runMigrations } from 'bullmq'
 import knex, { type Knex } from 'knex'
 import { Client } from 'pg'
-import { ensureAdministrator } from '#shared/bootstrap.ts'
-import { ConfigError, readConfig } from '#shared/config.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import * as tables from './001_tables.ts'
 import * as installationConfiguration from './002_installation_configuration.ts'
@@ -82,28 +80,5 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     await runMigrations(client)
   } finally {
     await client.end()
-  }
-}
-
-/** The release step: migrates, and makes the first administrator when `ISOBOT_ADMIN_TOKEN` names one. */
-async function release(): Promise<void> {
-  const config = readConfig()
-  await migrate(config.database.url, config.database)
-  console.log('The database is up to date')
-  if (!config.adminToken) return
-  const db = knex({ client: 'pg', connection: connectionSettings(config.database), log: silent })
-  try {
-    console.log(`The administrator's workspace is ${await ensureAdministrator(db, config.adminToken)}`)
-  } finally {
-    await db.destroy()
-  }
-}
-
-if (import.meta.main) {
-  try {
-    await release()
-  } catch (error) {
-    console.error(error instanceof ConfigError ? error.message : error)
-    process.exitCode = 1
   }
 }

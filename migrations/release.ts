@@ -1,0 +1,25 @@
+import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { ConfigError, readConfig } from '#shared/config.ts'
+import { openDatabase } from '#shared/store/database.ts'
+import { migrate } from './migrations.ts'
+
+/** The release step: migrates, and makes the first administrator when `ISOBOT_ADMIN_TOKEN` names one. */
+async function release(): Promise<void> {
+  const config = readConfig()
+  await migrate(config.database.url, config.database)
+  console.log('The database is up to date')
+  if (!config.adminToken) return
+  const db = openDatabase({ ...config.database, poolSize: 1 })
+  try {
+    console.log(`The administrator's workspace is ${await ensureAdministrator(db, config.adminToken)}`)
+  } finally {
+    await db.destroy()
+  }
+}
+
+try {
+  await release()
+} catch (error) {
+  console.error(error instanceof ConfigError ? error.message : error)
+  process.exitCode = 1
+}
