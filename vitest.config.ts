@@ -5,8 +5,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['./test/services.ts'],
-    setupFiles: ['./test/end-with-run.ts'],
+    globalSetup: ['./test/support/services.ts'],
+    setupFiles: ['./test/support/end-with-run.ts'],
     pool: 'forks',
     // Loading the modules of both processes anew took almost two seconds of processor time for each file. None leaves a
     // module, or its process, otherwise than it found it; each has a database, ports and a sandbox of its own.

@@ -8,17 +8,17 @@ import {
   type ChatUser,
   type Invitee,
   type Visitor,
-} from '#shared/caller.ts'
+} from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
-import type { Operation } from '#shared/operation.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
 import { decryptInstallation, listInstallations, type Installation } from '#shared/store/installations.ts'
 import type { TokenRow } from '#shared/store/tables.ts'
-import { verifyUserKey } from '#shared/user-keys.ts'
+import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {

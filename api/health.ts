@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { Context } from '#shared/context.ts'
-import { answerMetrics, metricsPaths } from '#shared/metrics-door.ts'
+import { answerMetrics, metricsPaths } from '#shared/monitoring/metrics-endpoint.ts'
 
 /** Platforms that ask whether a process is ready give it a few seconds at most. */
 const patienceMilliseconds = 1500

@@ -1,7 +1,7 @@
 import { MemoryStore, type ClientRateLimitInfo, type Options } from 'express-rate-limit'
 import { RedisStore, type RedisReply } from 'rate-limit-redis'
-import type { Logger } from '#shared/logger.ts'
-import type { RedisConnections } from '#shared/redis.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { RedisConnections } from '#shared/connectivity/redis.ts'
 
 /** Each count begins anew so long after its first request. */
 export const windowMilliseconds = 60_000

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { RequestHandler } from 'express'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
-import { verifyUserKey } from '#shared/user-keys.ts'
+import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 import { visitor } from './authenticate.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 

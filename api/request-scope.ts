@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type RequestListener } from 'node:http'
-import type { Request as Asked } from '#shared/answer.ts'
-import type { Caller } from '#shared/caller.ts'
+import type { Request as Asked } from '#shared/dispatch.ts'
+import type { Caller } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
-import { addLogFields, inLogScope, type LogFields } from '#shared/log-scope.ts'
+import { addLogFields, inLogScope, type LogFields } from '#shared/telemetry/log-scope.ts'
 import { interfaceOf } from '#shared/openapi/interfaces.ts'
-import type { Operation } from '#shared/operation.ts'
-import { openedTracing } from '#shared/tracing.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
+import { openedTracing } from '#shared/telemetry/tracing.ts'
 
 /** What names a request in the log and the answer; routers and clients send one, or it is given one here. */
 export const requestIdHeader = 'X-Request-Id'

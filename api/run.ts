@@ -1,6 +1,6 @@
-import { connectionBudget } from '#shared/connection-budget.ts'
+import { connectionBudget } from '#shared/config/connection-budget.ts'
 import { openContext } from '#shared/context.ts'
-import { runProcess } from '#shared/process.ts'
+import { runProcess } from '#shared/process/process.ts'
 import { startServer } from './server.ts'
 
 /** Routers take a process that was asked to stop out of their tables within this time. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { answer, toReply, type Reply } from '#shared/answer.ts'
+import { answer, toReply, type Reply } from '#shared/dispatch.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { refuseConnection } from '#shared/protocol-errors.ts'

@@ -1,9 +1,9 @@
 import { openProject } from './project/project.ts'
-import { bundleOnce } from './trial/find-code.ts'
-import { openTrial, type Trial } from './trial/trial.ts'
+import { bundleOnce } from './dry-run/find-code.ts'
+import { openTrial, type Trial } from './dry-run/dry-run.ts'
 
-export type { TrialCall, TrialFetch } from './trial/host.ts'
-export type { TrialOptions, TrialResult } from './trial/trial.ts'
+export type { TrialCall, TrialFetch } from './dry-run/host.ts'
+export type { TrialOptions, TrialResult } from './dry-run/dry-run.ts'
 
 /** The bot of a project, for tests of its author's: `import { openBot } from 'isobot/test'`. */
 export interface TestedBot extends Pick<Trial, 'run' | 'hooks' | 'actions'>, AsyncDisposable {

@@ -2,7 +2,7 @@ import type { Infer } from '#shared/schema.ts'
 import type { Bot, botSummary } from '#shared/models/bot.ts'
 import type { Connection } from './connection.ts'
 import { failed, Failure, misused } from './failure.ts'
-import { closest } from './closest.ts'
+import { closest } from './did-you-mean.ts'
 
 export type BotSummary = Infer<typeof botSummary>
 

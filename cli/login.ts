@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { ask, askSecretly } from './confirm.ts'
 import { acceptInvitation, connect, workspacesOf } from './connection.ts'
 import { misused } from './failure.ts'
-import { isInTheClear } from './in-the-clear.ts'
+import { isInTheClear } from './plaintext-warning.ts'
 import type { Output } from './output.ts'
 import { localName, readUrl, saveProfile, type Profile } from './profiles.ts'
 

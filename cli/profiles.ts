@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { failed, misused, unreachable } from './failure.ts'
-import { isInTheClear } from './in-the-clear.ts'
-import { isStartRunning } from './start-record.ts'
+import { isInTheClear } from './plaintext-warning.ts'
+import { isStartRunning } from './start/record.ts'
 
 /** Where a platform is, and as whom to speak with it. */
 export interface Profile {

@@ -24,7 +24,7 @@ export async function up(knex: Knex): Promise<void> {
       retried integer not null,
       -- Wake-ups that had to wait since the bot had its share of a worker.
       put_back integer not null,
-      -- How many events took how long, and waited how long: counts by the durations’ steps (shared/durations.ts).
+      -- How many events took how long, and waited how long: counts by the durations’ steps (shared/telemetry/latency-histogram.ts).
       handling jsonb not null,
       waiting jsonb not null,
       primary key (bot_id, seconds, at)

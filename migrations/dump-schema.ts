@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { startEmbeddedPostgres } from '../cli/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../cli/postgres/embedded-postgres.ts'
 import { migrate } from './migrations.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { ensureAdministrator } from '#shared/bootstrap.ts'
-import { ConfigError, readConfig } from '#shared/config.ts'
+import { ensureAdministrator } from '#shared/process/bootstrap.ts'
+import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { migrate } from './migrations.ts'
 

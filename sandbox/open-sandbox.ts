@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './contract.ts'
-import { inspectionJob } from './inspection-job.ts'
-import { usualMegabytes } from './memory.ts'
-import { openPool } from './pool.ts'
-import { bundlePrograms } from './programs.ts'
+import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './protocol/contract.ts'
+import { inspectionJob } from './host/inspection-handle.ts'
+import { usualMegabytes } from './host/memory.ts'
+import { openPool } from './host/pool.ts'
+import { bundlePrograms } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
-import { runJob, type RunJob } from './run-job.ts'
-import { raiseWalls } from './walls/raise-walls.ts'
+import { runJob, type RunJob } from './host/run-handle.ts'
+import { raiseWalls } from './isolation/detect-isolation.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { toReply, type Reply } from './answer.ts'
+import { toReply, type Reply } from './dispatch.ts'
 import { ApiError } from './errors.ts'
 
 /** How long the rest of what a client sends is read and dropped, so that it reads the answer before the connection ends. */

@@ -1,5 +1,5 @@
 import { ApiError } from './errors.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './rpc/operation.ts'
 import * as operations from './operations/index.ts'
 
 export type PathParameters = Record<string, string>

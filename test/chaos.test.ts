@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { faultKinds } from './chaos/faults.ts'
 import { describeReport, isClean } from './chaos/report.ts'
 import { runChaos } from './chaos/run.ts'
-import { backEnds } from './platform.ts'
+import { backEnds } from './support/platform.ts'
 
 /** The short form of `npm run chaos`: everything goes wrong once. */
 test.concurrent.each(backEnds)(

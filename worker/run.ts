@@ -1,7 +1,7 @@
-import { connectionBudget } from '#shared/connection-budget.ts'
+import { connectionBudget } from '#shared/config/connection-budget.ts'
 import { openContext } from '#shared/context.ts'
-import { runProcess } from '#shared/process.ts'
-import { startMetricsServer } from './metrics-server.ts'
+import { runProcess } from '#shared/process/process.ts'
+import { startMetricsServer } from './metrics/metrics-server.ts'
 import { startWorker } from './worker.ts'
 
 await runProcess('worker', async (config, log) => {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '#shared/logger.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
 import { currentOutput, isBuilt, root } from './output.ts'
 
 export type Built = { state: 'built'; directory: string } | { state: 'building' } | { state: 'failed' }

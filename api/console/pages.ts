@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Router, type Request, type Response } from 'express'
-import type { Logger } from '#shared/logger.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
 import { openBackgroundBuild } from './background-build.ts'
 import { placeholder } from './placeholder.ts'
 

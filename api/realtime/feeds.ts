@@ -1,7 +1,7 @@
-import type { Announcement } from '#shared/after-commit.ts'
+import type { Announcement } from '#shared/signals/after-commit.ts'
 import type { Context } from '#shared/context.ts'
 import type { PassingSignal } from '#shared/models/signal.ts'
-import { conversationTopic } from '#shared/signals.ts'
+import { conversationTopic } from '#shared/signals/signals.ts'
 import { readLog, readPositions, type LogPosition, type ReadEntry } from '#shared/store/conversation-log.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { listening } from '#shared/models/listening.ts'
 import type { Infer } from '#shared/schema.ts'
 import { findInstallationByWebhook, type Installation } from '#shared/store/installations.ts'
 import { changedInstallations, findListener, goneListeners } from '#shared/store/listeners.ts'
-import { encryptionKeyId } from '#shared/user-keys.ts'
+import { encryptionKeyId } from '#shared/integrations/user-keys.ts'
 
 /** What `listenConversation` answers with. */
 export type Listening = Infer<typeof listening>

@@ -24,14 +24,14 @@ export function addChatCommand(program: Command): void {
       const timeoutMilliseconds = readDuration(timeout)
       const [{ findBot }, { untilInterrupted }, { describeWorkerProblem }] = await Promise.all([
         import('../find-bot.ts'),
-        import('../interrupt.ts'),
-        import('../worker-state.ts'),
+        import('../start/interrupt.ts'),
+        import('../chat/worker-state.ts'),
       ])
       const connection = await connect()
       const bot = await findBot(connection, idOrName)
       const problem = await describeWorkerProblem(connection)
       if (messages.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
-        const { openTerminalChat } = await import('../terminal-chat.ts')
+        const { openTerminalChat } = await import('../chat/terminal.ts')
         await using chat = await openTerminalChat(bot, connection)
         chat.print(`Talking to ${bot.name}; Ctrl-C ends it`)
         if (problem !== undefined) chat.print(problem)
@@ -39,7 +39,7 @@ export function addChatCommand(program: Command): void {
         return
       }
       if (problem !== undefined) output.note(problem)
-      const { pipeChat } = await import('../piped-chat.ts')
+      const { pipeChat } = await import('../chat/piped.ts')
       using interruption = untilInterrupted()
       const { signal } = interruption
       const lines = messages.length > 0 ? [messages.join(' ')] : inputLines(signal)

@@ -17,7 +17,7 @@ export function addDevCommand(program: Command): void {
         import('../project/project.ts'),
         import('../project/platform-files.ts'),
         import('../project/develop.ts'),
-        import('../interrupt.ts'),
+        import('../start/interrupt.ts'),
       ])
       const project = await openProject(folder)
       const connection = await connect()

@@ -1,6 +1,6 @@
 import { Argument, Option, type Command } from 'commander'
 import type { Bot } from '#shared/models/bot.ts'
-import { listEvents, replayEvent, replayEvents, getEvent, type EventFilter } from '../bot-events.ts'
+import { listEvents, replayEvent, replayEvents, getEvent, type EventFilter } from '../events/bot-events.ts'
 import type { Connection } from '../connection.ts'
 import { readDuration, readMoment } from '../duration.ts'
 import { exitCodes, misused } from '../failure.ts'
@@ -95,7 +95,7 @@ function planList({ lines, since, conversation, user, ...options }: EventsOption
     timeStart: since === undefined ? undefined : readMoment(since).toISOString(),
   }
   return async (connection, { id, name }) => {
-    const { formatEvents } = await import('../format-event.ts')
+    const { formatEvents } = await import('../events/format-event.ts')
     const events = await output.during('Listing events', listEvents(connection, id, filter, Number(lines)))
     output.result({ botId: id, events }, () =>
       events.length === 0 ? `${name} has had no such events` : formatEvents(events),
@@ -105,7 +105,7 @@ function planList({ lines, since, conversation, user, ...options }: EventsOption
 
 function planShow(id: string, { output }: Tools): Act {
   return async (connection, bot) => {
-    const { formatEvent } = await import('../format-event.ts')
+    const { formatEvent } = await import('../events/format-event.ts')
     const event = await getEvent(connection, bot.id, id)
     output.result({ event }, () => formatEvent(event))
   }

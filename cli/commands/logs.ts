@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import { readMoment } from '../duration.ts'
 import { misused } from '../failure.ts'
 import { toolsOf } from '../tools.ts'
-import type { LogFilter, LogLine } from '../follow-logs.ts'
+import type { LogFilter, LogLine } from '../events/follow-logs.ts'
 
 interface LogsOptions {
   follow?: boolean
@@ -48,8 +48,8 @@ export function addLogsCommand(program: Command): void {
       const lines = readCount(options.lines)
       const [{ findBot }, { untilInterrupted }, { followLogs, formatLine, readLogs }] = await Promise.all([
         import('../find-bot.ts'),
-        import('../interrupt.ts'),
-        import('../follow-logs.ts'),
+        import('../start/interrupt.ts'),
+        import('../events/follow-logs.ts'),
       ])
       const connection = await connect()
       const { id } = await findBot(connection, idOrName)

@@ -48,9 +48,9 @@ Answers:
     .action(async (bot: string, hook: string, file: string, options: RunOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openTrial }, { findCode }, { showResult }] = await Promise.all([
-        import('../trial/trial.ts'),
-        import('../trial/find-code.ts'),
-        import('../trial/show-result.ts'),
+        import('../dry-run/dry-run.ts'),
+        import('../dry-run/find-code.ts'),
+        import('../dry-run/show-result.ts'),
       ])
       const given = await readJson(file)
       const answers = options.answers === undefined ? {} : await readJson(options.answers)

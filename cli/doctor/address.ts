@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:tls'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { codeOf, findingsOf, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Address')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { findingsOf, wordsOf, type Finding } from './finding.ts'
 import { checkAddress } from './address.ts'
 import { checkDatabase } from './database.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Machine')

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Config } from '#shared/config.ts'
+import type { Config } from '#shared/config/config.ts'
 import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Redis')

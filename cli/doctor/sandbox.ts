@@ -1,6 +1,6 @@
-import type { Config } from '#shared/config.ts'
-import { wallNames, walls as descriptions } from '#sandbox/walls/names.ts'
-import { MissingWallsError, raiseWalls } from '#sandbox/walls/raise-walls.ts'
+import type { Config } from '#shared/config/config.ts'
+import { wallNames, walls as descriptions } from '#sandbox/isolation/names.ts'
+import { MissingWallsError, raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
 import { findingsOf, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Sandbox')

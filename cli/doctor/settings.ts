@@ -1,6 +1,6 @@
-import { closest } from '../closest.ts'
-import { isInTheClear } from '../in-the-clear.ts'
-import { ConfigError, readConfig, variableNames, type Config } from '#shared/config.ts'
+import { closest } from '../did-you-mean.ts'
+import { isInTheClear } from '../plaintext-warning.ts'
+import { ConfigError, readConfig, variableNames, type Config } from '#shared/config/config.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Settings')

@@ -1,11 +1,11 @@
-import type { Config } from '#shared/config.ts'
-import { aliveMilliseconds, workerStateOf } from '#shared/operating-state.ts'
+import type { Config } from '#shared/config/config.ts'
+import { aliveMilliseconds, workerStateOf } from '#shared/monitoring/queue-stats.ts'
 import { readBacklog } from '#shared/store/backlog.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { liveWorkers } from '#shared/store/workers.ts'
 import { connect } from '../connection.ts'
 import type { Profile } from '../profiles.ts'
-import { findWorkerProblem, workerProblems } from '../worker-state.ts'
+import { findWorkerProblem, workerProblems } from '../chat/worker-state.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn } = findingsOf('Workers')

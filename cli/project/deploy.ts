@@ -1,5 +1,5 @@
 import type { Bot } from '#shared/models/bot.ts'
-import { findSource, indexSourceMap, sourceFile } from '#sandbox/source-map.ts'
+import { findSource, indexSourceMap, sourceFile } from '#sandbox/compiler/source-map.ts'
 import type { Connection } from '../connection.ts'
 import { Failure, misused } from '../failure.ts'
 import { findBot, listAllBots } from '../find-bot.ts'

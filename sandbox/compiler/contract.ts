@@ -1,4 +1,4 @@
-import type { Place, SourceMapIndex, SourcePlace } from '../source-map.ts'
+import type { Place, SourceMapIndex, SourcePlace } from './source-map.ts'
 
 /** Code as its author uploads it. */
 export interface Upload {

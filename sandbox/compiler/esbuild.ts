@@ -1,5 +1,5 @@
-import type { OtherProgram } from '../command.ts'
-import { sourceFile, type SourcePlace } from '../source-map.ts'
+import type { OtherProgram } from '../host/command.ts'
+import { sourceFile, type SourcePlace } from './source-map.ts'
 
 /** Beyond this share of its memory it collects garbage, which it otherwise does not, so that honest code stays below. */
 const softShare = 0.45

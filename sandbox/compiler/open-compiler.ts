@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { OtherProgram } from '../command.ts'
-import type { SandboxLog } from '../contract.ts'
-import type { SourceMapIndex } from '../source-map.ts'
-import type { Walls } from '../walls/raise-walls.ts'
+import type { OtherProgram } from '../host/command.ts'
+import type { SandboxLog } from '../protocol/contract.ts'
+import type { SourceMapIndex } from './source-map.ts'
+import type { Walls } from '../isolation/detect-isolation.ts'
 import {
   CompilerError,
   type Compilation,

@@ -1,5 +1,5 @@
 import { isBuiltin } from 'node:module'
-import { sourceFile, type SourcePlace } from '../source-map.ts'
+import { sourceFile, type SourcePlace } from './source-map.ts'
 import type { ImportedName } from './contract.ts'
 
 /**

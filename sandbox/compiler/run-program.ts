@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 import type { Duplex, Readable } from 'node:stream'
-import type { OtherProgram } from '../command.ts'
-import type { Walls } from '../walls/raise-walls.ts'
-import { WalledProcess } from '../walls/walled-process.ts'
+import type { OtherProgram } from '../host/command.ts'
+import type { Walls } from '../isolation/detect-isolation.ts'
+import { WalledProcess } from '../isolation/isolated-process.ts'
 
 export interface ProgramLimits {
   /** From its start to its end, waiting included. */

@@ -5,7 +5,7 @@
  */
 
 import { Event, EventTarget } from 'event-target-shim'
-import type { Platform } from '../inside/platform.ts'
+import type { Platform } from '../isolate/platform.ts'
 import { AbortController, AbortSignal } from './abort.ts'
 import { atob, btoa } from './base64.ts'
 import { Blob, File } from './blob.ts'

@@ -3,7 +3,7 @@
  * evaluates only what its bundle can ask for. This table runs outside of isolates, and imports nothing of them.
  */
 
-import type { BundleKind } from '../contract.ts'
+import type { BundleKind } from '../protocol/contract.ts'
 
 /** In the order in which an isolate evaluates them: each uses only what those before it define. */
 export const groupNames = ['web', 'streams', 'subtle', 'buffer', 'node'] as const

@@ -1,5 +1,5 @@
-import type { FetchFailure } from '../contract.ts'
-import type { Form, Stream } from '../inside/streams.ts'
+import type { FetchFailure } from '../protocol/contract.ts'
+import type { Form, Stream } from '../isolate/streams.ts'
 import { orAborted, type AbortSignal } from './abort.ts'
 import { concatenate } from './blob.ts'
 import { encodeUtf8 } from './encoding.ts'

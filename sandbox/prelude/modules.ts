@@ -5,7 +5,7 @@ import { assert } from './assert.ts'
 import { globalsOf } from './groups.ts'
 import { createCryptoModule } from './node-crypto.ts'
 import { process } from './process.ts'
-import { fs, http, http2, https, net, os, stream, tls, tty, zlib } from './stand-ins.ts'
+import { fs, http, http2, https, net, os, stream, tls, tty, zlib } from './node-stubs.ts'
 import { unavailableIn } from './unavailable.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { addCounts, percentile, type DurationCounts } from '../durations.ts'
+import { addCounts, percentile, type DurationCounts } from '../telemetry/latency-histogram.ts'
 import type { Infer } from '../schema.ts'
 import type { ActivityRow } from '../store/activity.ts'
 import type { BotHealthRow, WaitingRow } from '../store/bot-health.ts'

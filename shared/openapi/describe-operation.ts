@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../rpc/operation.ts'
 import { errorResponses, reference, type Responses } from './errors.ts'
 import { exampleOfAnswer, exampleOfBody, exampleOfParameter } from './examples.ts'
 import { callersOf, securityOf, type Interface } from './interfaces.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../rpc/operation.ts'
 import * as operations from '../operations/index.ts'
 import { describeOperation } from './describe-operation.ts'
 import { errorExamples, errorSchema, type Responses } from './errors.ts'

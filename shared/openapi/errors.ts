@@ -1,6 +1,6 @@
-import { isRole } from '../caller.ts'
+import { isRole } from '../rpc/caller.ts'
 import { errorStatuses, type ErrorBody, type ErrorType } from '../errors.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../rpc/operation.ts'
 
 /** What each error means, for who gets it. */
 const meanings: Record<ErrorType, string> = {

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../rpc/operation.ts'
 import { botId, entryNames, entryValues, exampleId, leftOut, values, worthShowing } from './example-values.ts'
 import type { Schema } from './schemas.ts'
 

@@ -1,5 +1,5 @@
-import { isRole, type Access } from '../caller.ts'
-import type { Stability } from '../operation.ts'
+import { isRole, type Access } from '../rpc/caller.ts'
+import type { Stability } from '../rpc/operation.ts'
 
 /** One of the platform's APIs: its operations share an address, credentials and readers. */
 export interface Interface {

@@ -1,4 +1,4 @@
-import { pageMeta } from '../cursor.ts'
+import { pageMeta } from '../store/pagination.ts'
 import { apiKey } from '../models/api-key.ts'
 import { bot, botSummary } from '../models/bot.ts'
 import { conversation, runtimeConversation } from '../models/conversation.ts'

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { untilParentGone } from '../parent.ts'
+import { untilParentGone } from './parent-process.ts'
 import { findProcess } from './find-process.ts'
 
 /** The processes that a process was started through. */

@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../durations.ts'
+import type { DurationCounts } from '../telemetry/latency-histogram.ts'
 import { query, type Database } from './database.ts'
 
 /** How a bot's events went. */

@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 

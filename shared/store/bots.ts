@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { OwnLimits } from '../models/code-limits.ts'
 import type { Database } from './database.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from './tables.ts'

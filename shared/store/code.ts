@@ -1,4 +1,4 @@
-import { readSecrets } from '../named-secrets.ts'
+import { readSecrets } from '../integrations/named-secrets.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import { decryptInstallation, type Installation } from './installations.ts'

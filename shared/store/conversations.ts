@@ -1,9 +1,9 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { keyBindings, keyHolder, knownConversation, knownUser } from './known-ids.ts'
+import { keyBindings, keyHolder, knownConversation, knownUser } from './external-ids.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
 
 export interface NewConversation {

@@ -1,6 +1,6 @@
 import knex, { type Knex } from 'knex'
 import type { ClientBase, QueryResultRow } from 'pg'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { deadlockDetected, postgresCode } from '../errors.ts'
 import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'

@@ -1,4 +1,4 @@
-import type { Place } from '../cursor.ts'
+import type { Place } from './pagination.ts'
 import { query, type Database } from './database.ts'
 import type { EventRow, EventStatus, MessageRow } from './tables.ts'
 

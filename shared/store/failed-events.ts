@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { unreplayable, type FailedEventRow } from '../models/failed-event.ts'
 import type { Database } from './database.ts'
 import type { LogRow } from './tables.ts'

@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import type { Database } from './database.ts'
 import type { CodeKind, IntegrationRow, Permissions } from './tables.ts'

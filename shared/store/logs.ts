@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Database } from './database.ts'
 import { seenAt } from './log-snapshot.ts'
 import type { LogRow } from './tables.ts'

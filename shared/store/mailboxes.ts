@@ -1,7 +1,7 @@
 import type { OwnLimits } from '../models/code-limits.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-import { withoutWaiting } from './event-ends.ts'
+import { withoutWaiting } from './complete-events.ts'
 import type { EventRow, StateType } from './tables.ts'
 
 /**

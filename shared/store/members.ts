@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedMemberRow } from '../models/member.ts'
 import type { Database } from './database.ts'
 import type { Role } from './tables.ts'

@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { MessageContent } from '../models/payload.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
@@ -12,8 +12,8 @@ import {
   type LogEntry,
 } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { effectBindings, effectInsert, newestRun, type NewEffect } from './effects.ts'
-import { keyBindings, keyHolder, knownConversation } from './known-ids.ts'
+import { effectBindings, effectInsert, newestRun, type NewEffect } from './journal.ts'
+import { keyBindings, keyHolder, knownConversation } from './external-ids.ts'
 import type { MessageRow } from './tables.ts'
 
 export interface NewMessage extends MessageContent {

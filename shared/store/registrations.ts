@@ -1,5 +1,5 @@
 import { query, type Database } from './database.ts'
-import { storable } from './event-ends.ts'
+import { storable } from './complete-events.ts'
 import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from './tables.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { page, toPage, type Page } from '../cursor.ts'
-import type { SortedPageRequest, TimeColumn } from '../listing.ts'
+import { page, toPage, type Page } from './pagination.ts'
+import type { SortedPageRequest, TimeColumn } from './listing.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'

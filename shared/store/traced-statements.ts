@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { openedTracing, traced } from '../tracing.ts'
+import { openedTracing, traced } from '../telemetry/tracing.ts'
 
 const summaries = new Map<string, string>()
 /** Statements that are built may have many forms; those of the straight line are few. */

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import type { UserKey } from '../models/user-key.ts'
-import { keyBindings, keyHolder, knownUser } from './known-ids.ts'
+import { keyBindings, keyHolder, knownUser } from './external-ids.ts'
 import type { UserRow } from './tables.ts'
 
 export interface UserFields {

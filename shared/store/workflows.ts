@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
 import { query, type Database } from './database.ts'

@@ -1,4 +1,4 @@
-import { page, toPage, type Page, type PageRequest } from '../cursor.ts'
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedWorkspaceRow } from '../models/workspace.ts'
 import type { Database } from './database.ts'
 import type { WorkspaceProfile } from './tables.ts'

@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../chatter.ts'
-import { openPlatform, type Platform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
 
 let platform: Platform
 beforeAll(async () => {

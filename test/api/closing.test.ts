@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { createChatter } from '../chatter.ts'
-import { openPlatform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { openPlatform } from '../support/platform.ts'
 
 test('an api that stops waits neither for a connection that was opened in advance nor for a listener that does not read', async () => {
   const platform = await openPlatform({ worker: false })

@@ -1,11 +1,11 @@
 import { Client } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePort } from '../../cli/free-port.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink, type Link } from '../chaos/network.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { replies } from '../outcomes.ts'
-import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../platform.ts'
-import { startProcess } from '../processes.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
+import { startProcess } from '../support/processes.ts'
 
 /** Says two things, with a pause between them where that is asked for. */
 const slowBot = `

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
-import { createChatter } from '../chatter.ts'
-import { installIntegration, storeIntegration } from '../install-integration.ts'
-import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { installIntegration, storeIntegration } from '../support/install-integration.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
 let platform: Platform
 let bot: DeployedBot

@@ -13,7 +13,7 @@ import { interfaceOf } from '#shared/openapi/interfaces.ts'
 import * as operations from '#shared/operations/index.ts'
 import { compile } from '#shared/schema.ts'
 import { launchChromium } from '../browser/chromium.ts'
-import { openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
+import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'shared', 'operations')
 const document = describeApi('https://bots.example.com')

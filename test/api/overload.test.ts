@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOverload } from '../../api/overload.ts'
-import { freePort } from '../../cli/free-port.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
-import { startProcess } from '../processes.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
+import { startProcess } from '../support/processes.ts'
 
 const megabyte = 1024 * 1024
 const overloaded = {

@@ -1,16 +1,16 @@
 import { Redis } from 'ioredis'
 import { SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readConfig } from '#shared/config.ts'
+import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
-import { openDependencies } from '#shared/dependencies.ts'
-import { createLogger } from '#shared/logger.ts'
+import { openDependencies } from '#shared/connectivity/dependencies.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
 import { sharedEncryptionKey } from '#shared/secrets.ts'
 import { openRateLimiter, type RateLimiter } from '../../api/rate-limit.ts'
 import { startServer } from '../../api/server.ts'
-import { createChatter } from '../chatter.ts'
-import { backEnds, openPlatform, send, type Answer, type Platform } from '../platform.ts'
-import { startRedis } from '../redis.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { backEnds, openPlatform, send, type Answer, type Platform } from '../support/platform.ts'
+import { startRedis } from '../support/redis.ts'
 
 const perUser = 3
 const perInstallation = 12

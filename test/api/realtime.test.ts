@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { nudgeListeners, tellListeners } from '#shared/after-commit.ts'
+import { nudgeListeners, tellListeners } from '#shared/signals/after-commit.ts'
 import { newId } from '#shared/ids.ts'
 import { insertOutgoingMessage } from '#shared/store/messages.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { listen as openStream, type EventStream } from '../event-stream.ts'
-import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { listen as openStream, type EventStream } from '../support/event-stream.ts'
+import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const opened: EventStream[] = []
 afterEach(async () => {

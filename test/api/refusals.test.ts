@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../../cli/free-port.ts'
-import { createChatter } from '../chatter.ts'
-import { installCode } from '../install-code.ts'
-import { startMetricsServer } from '../../worker/metrics-server.ts'
-import { openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { installCode } from '../support/install-code.ts'
+import { startMetricsServer } from '../../worker/metrics/metrics-server.ts'
+import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const metricsToken = 'the-token-of-the-figures-in-tests'
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { freePort } from '../../cli/free-port.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { listen as openStream, type EventStream } from '../event-stream.ts'
-import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../platform.ts'
-import { Processes } from '../processes.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { listen as openStream, type EventStream } from '../support/event-stream.ts'
+import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
+import { Processes } from '../support/processes.ts'
 
 const opened: EventStream[] = []
 const processes = new Processes()

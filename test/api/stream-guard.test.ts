@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { readConfig } from '#shared/config.ts'
+import { readConfig } from '#shared/config/config.ts'
 import { openContext } from '#shared/context.ts'
-import { installationsTopic } from '#shared/installations.ts'
-import { createLogger } from '#shared/logger.ts'
+import { installationsTopic } from '#shared/installation-cache.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
 import { configureInstallation } from '#shared/store/installations.ts'
 import { startServer } from '../../api/server.ts'
-import { signKey } from '../chat/conformance/scene.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { listen as openStream, type EventStream } from '../event-stream.ts'
-import { backEnds, openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { signKey } from '../shared/operations/chat/conformance/fixture.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { listen as openStream, type EventStream } from '../support/event-stream.ts'
+import { backEnds, openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const opened: EventStream[] = []
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeApi, describeChat, type OpenApiDocument } from '#shared/openapi/document.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { openPlatform, send, type Answer, type DeployedBot, type Platform } from '../platform.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 
 let platform: Platform
 let bot: DeployedBot

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorker } from '../../worker/worker.ts'
-import { createChatter } from '../chatter.ts'
-import { installIntegration, storeIntegration } from '../install-integration.ts'
-import { openPlatform, type Answer, type DeployedBot, type Platform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { installIntegration, storeIntegration } from '../support/install-integration.ts'
+import { openPlatform, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 
 let platform: Platform
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { backEnds, openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { backEnds, openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const sockets: WebSocket[] = []
 afterEach(() => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Bundle, Outcome, Run, Sandbox } from '#sandbox/contract.ts'
+import type { Bundle, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
-import { readLimits } from '#shared/limit-settings.ts'
+import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
-import { limitsOf } from '../../worker/limits.ts'
+import { limitsOf } from '../../worker/execution/limits.ts'
 import type { Options } from './options.ts'
 import { spread, table } from './report.ts'
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { ensureAdministrator } from '#shared/bootstrap.ts'
+import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { openDatabase } from '#shared/store/database.ts'
-import { startChild } from '../../cli/children.ts'
-import { freePort } from '../../cli/free-port.ts'
+import { startChild } from '../../cli/start/children.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
 import { migrate } from '../../migrations/migrations.ts'
 import {
   poolSize,

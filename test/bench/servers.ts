@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, escapeIdentifier } from 'pg'
-import { startEmbeddedPostgres } from '../../cli/embedded-postgres.ts'
-import { startRedis } from '../redis.ts'
+import { startEmbeddedPostgres } from '../../cli/postgres/embedded-postgres.ts'
+import { startRedis } from '../support/redis.ts'
 
 /** The servers that both sides share. */
 export interface Servers {

@@ -1,5 +1,5 @@
 import { chromium, type Browser } from 'playwright-core'
-import { findSystemProgram } from '../system-package.ts'
+import { findSystemProgram } from '../support/system-package.ts'
 
 /** What keeps a browser on a server quiet and quick; as root Chromium does not start inside its own sandbox. */
 const flags = [

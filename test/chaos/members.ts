@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startChild, type Child, type Exit } from '../../cli/children.ts'
-import { sandboxesOf } from '../sandbox-processes.ts'
+import { startChild, type Child, type Exit } from '../../cli/start/children.ts'
+import { sandboxesOf } from '../support/sandbox-processes.ts'
 import type { Link } from './network.ts'
 
 const repository = join(import.meta.dirname, '..', '..')

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Client, DatabaseError } from 'pg'
-import { startEmbeddedPostgres } from '../../cli/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../../cli/postgres/embedded-postgres.ts'
 import { migrate } from '../../migrations/migrations.ts'
-import { startRedis } from '../redis.ts'
+import { startRedis } from '../support/redis.ts'
 
 /** The database and the queue's server, which can be made to fail. */
 export interface Postgres {

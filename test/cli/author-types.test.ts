@@ -7,7 +7,7 @@ import { globalsOf } from '#sandbox/prelude/groups.ts'
 import { botOperations } from '#shared/router.ts'
 import { typesFile, writeTypes } from '../../cli/author-types/write-types.ts'
 import { checkTypes } from '../../cli/project/check-types.ts'
-import { openTrial } from '../../cli/trial/trial.ts'
+import { openTrial } from '../../cli/dry-run/dry-run.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..')

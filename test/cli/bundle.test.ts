@@ -6,9 +6,9 @@ import { codeLimit } from '#shared/models/bot-code.ts'
 import { connect } from '../../cli/connection.ts'
 import { openBundler, type Bundle, type Bundled } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
-import { createChatter } from '../chatter.ts'
-import { endedEvents } from '../outcomes.ts'
-import { openPlatform, type Platform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { endedEvents } from '../support/outcomes.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform

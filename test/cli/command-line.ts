@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Platform } from '../platform.ts'
+import type { Platform } from '../support/platform.ts'
 
 /** What `npx isobot` runs. */
 export const launcher = join(import.meta.dirname, '..', '..', 'cli', 'isobot.js')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createChatter } from '../chatter.ts'
+import { createChatter } from '../support/chat-client.ts'
 import { openLink, type Link } from '../chaos/network.ts'
-import { openPlatform, type DeployedBot, type Platform } from '../platform.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { launcher, openCommandLine, type CommandLine, type RunningCommand } from './command-line.ts'
 
 const code = `export const hooks = {

@@ -1,8 +1,8 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLink } from '../chaos/network.ts'
-import { createMember } from '../members.ts'
-import type { Platform } from '../platform.ts'
+import { createMember } from '../support/members.ts'
+import type { Platform } from '../support/platform.ts'
 import { installing, openConsole, patience } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()

@@ -1,10 +1,10 @@
 import { Client } from '@botpress/client'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../chatter.ts'
-import { addMember, createMember } from '../members.ts'
-import { replies } from '../outcomes.ts'
-import type { Platform } from '../platform.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { addMember, createMember } from '../support/members.ts'
+import { replies } from '../support/outcomes.ts'
+import type { Platform } from '../support/platform.ts'
 import { installing, openConsole, patience } from './open-console.ts'
 
 const parts = new AsyncDisposableStack()

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../browser/chromium.ts'
-import { openPlatform, type Platform } from '../platform.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
 import { building, untilBuilt } from './built.ts'
 
 /** Time enough to download a browser, and to build the pages. */

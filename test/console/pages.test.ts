@@ -9,7 +9,7 @@ import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takeTurn } from '../../api/console/build-lock.ts'
 import { openConsole } from '../../api/console/pages.ts'
-import { createLogger } from '#shared/logger.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
 import { building, untilBuilt } from './built.ts'
 
 const pages = openConsole(createLogger('test', 'silent'))

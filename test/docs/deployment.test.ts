@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
-import { readConfig } from '#shared/config.ts'
+import { readConfig } from '#shared/config/config.ts'
 import { root } from './blocks.ts'
 
 const read = (path: string) => readFile(join(root, path), 'utf8')

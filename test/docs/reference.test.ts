@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { variableNames, wallNames } from '#shared/config.ts'
+import { variableNames, wallNames } from '#shared/config/config.ts'
 import { errorStatuses } from '#shared/errors.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
-import { limitVariables } from '#shared/limit-settings.ts'
+import { limitVariables } from '#shared/config/limit-settings.ts'
 import { eventStatuses, reservedTypes } from '#shared/models/event.ts'
 import { chatPayload } from '#shared/models/payload.ts'
 import { botOperations } from '#shared/router.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import { toEventObject } from '../../worker/event-object.ts'
+import { toEventObject } from '../../worker/execution/event-object.ts'
 import { root } from './blocks.ts'
 
 const read = (name: string) => readFile(join(root, 'docs', name), 'utf8')

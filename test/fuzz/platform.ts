@@ -4,7 +4,7 @@ import { hashToken } from '#shared/secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import type { Role } from '#shared/store/tables.ts'
-import { freePort } from '../../cli/free-port.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
 import { Member } from '../chaos/members.ts'
 import { openPostgres, openRedis } from '../chaos/servers.ts'
 

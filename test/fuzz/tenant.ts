@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { send } from '../platform.ts'
+import { send } from '../support/platform.ts'
 import type { FuzzPlatform } from './platform.ts'
 
 /** Headers that say who asks. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../../cli/connection.ts'
 import { openBundler } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
-import { createChatter } from '../chatter.ts'
+import { createChatter } from '../support/chat-client.ts'
 import type { LibraryCase } from './cases.ts'
 
 /** How a library got on. */

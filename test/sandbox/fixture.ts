@@ -17,7 +17,7 @@ import type {
   Run,
   Sandbox,
   SandboxOptions,
-} from '#sandbox/contract.ts'
+} from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 
 export const operations: ClientOperation[] = [

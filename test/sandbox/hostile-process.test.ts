@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Host } from '#sandbox/contract.ts'
+import type { Host } from '#sandbox/protocol/contract.ts'
 import { botThat, done, logged, messageRun, ok, patientHost } from './fixture.ts'
-import { startImpostor, type Impostor } from './impostor.ts'
-import { watchTurns } from './longest-turn.ts'
+import { startImpostor, type Impostor } from './host/compromised-process.ts'
+import { watchTurns } from './child/longest-turn.ts'
 
 /** What the worker may spend at one go on a hostile process, in processor time: a frame of 10 MB, read and refused. */
 const mostMilliseconds = 200

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FailureReason, Limits } from '#sandbox/contract.ts'
+import type { FailureReason, Limits } from '#sandbox/protocol/contract.ts'
 import { botThat, done, messageRun, openTestSandbox, patientHost, type TestSandbox } from './fixture.ts'
 
 let sandbox: TestSandbox

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { nextOccurrence } from '#shared/recurrence.ts'
-import { scheduledTime } from '#shared/schedule.ts'
+import { scheduledTime } from '#shared/messaging/schedule.ts'
 
 test.each([
   ['*/15 * * * *', '2026-11-21T10:14:59.999Z', '2026-11-21T10:15:00.000Z'],

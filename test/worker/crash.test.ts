@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freePort } from '../../cli/free-port.ts'
-import { createChatter } from '../chatter.ts'
-import { endedEvents, replies } from '../outcomes.ts'
-import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { Processes } from '../processes.ts'
-import { startRedis } from '../redis.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { endedEvents, replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
+import { Processes } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
 
 /** Says when the first reply is out, then takes its time before the second; no two runs word them alike. */
 const slowBot = `

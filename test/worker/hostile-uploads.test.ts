@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../chatter.ts'
-import { createMember } from '../members.ts'
-import { replies } from '../outcomes.ts'
-import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { Processes } from '../processes.ts'
-import { compilersOf, isAlive, withChildren } from '../sandbox-processes.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { createMember } from '../support/members.ts'
+import { replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
+import { Processes } from '../support/processes.ts'
+import { compilersOf, isAlive, withChildren } from '../support/sandbox-processes.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createChatter } from '../chatter.ts'
-import { endedEvents, replies } from '../outcomes.ts'
-import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { Processes } from '../processes.ts'
-import { sandboxesOf } from '../sandbox-processes.ts'
+import { createChatter } from '../support/chat-client.ts'
+import { endedEvents, replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
+import { Processes } from '../support/processes.ts'
+import { sandboxesOf } from '../support/sandbox-processes.ts'
 
 /** Answers in two parts, and takes its time between them. */
 const slowBot = (milliseconds: number) => `
@@ -67,7 +67,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const { bot, conversationIds } = await startTalks(platform, slowBot(1500), 10)
       await startWorker()
       process.kill(victim.pid, 'SIGKILL')
-      // The intervals that add up to ten seconds are those of `test/shared/config.test.ts`; the rest is for a busy machine.
+      // The intervals that add up to ten seconds are those of `test/shared/config/config.test.ts`; the rest is for a busy machine.
       expect(await takenUpWithin(platform, bot.id, Date.now(), conversationIds.length)).toBeLessThan(15_000)
       await endedEvents(platform, bot.id, conversationIds.length)
       for (const conversationId of conversationIds) {

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Child } from '../../cli/children.ts'
-import { freePort } from '../../cli/free-port.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { listen } from '../event-stream.ts'
-import { endedEvents, replies } from '../outcomes.ts'
-import { backEnds, openPlatform, type Platform } from '../platform.ts'
-import { Processes } from '../processes.ts'
+import type { Child } from '../../cli/start/children.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { listen } from '../support/event-stream.ts'
+import { endedEvents, replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
+import { Processes } from '../support/processes.ts'
 
 const processes = new Processes()
 let platform: Platform

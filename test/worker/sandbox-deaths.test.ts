@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { innermostOf } from '#sandbox/walls/processes.ts'
-import { createChatter, type Chatter } from '../chatter.ts'
-import { installCode } from '../install-code.ts'
-import { endedEvents, replies } from '../outcomes.ts'
-import { backEnds, openPlatform, type BackEnd, type DeployedBot, type Platform } from '../platform.ts'
+import { innermostOf } from '#sandbox/isolation/processes.ts'
+import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { installCode } from '../support/install-code.ts'
+import { endedEvents, replies } from '../support/outcomes.ts'
+import { backEnds, openPlatform, type BackEnd, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 

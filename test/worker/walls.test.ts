@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openPlatform, type Platform } from '../platform.ts'
-import { canMake, withoutNamespaces } from '../sandbox/circumstances.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
+import { canMake, withoutNamespaces } from '../sandbox/isolation/restricted-env.ts'
 
 let platform: Platform
 beforeAll(async () => {

@@ -1,14 +1,14 @@
-import type { JsonObject } from '#sandbox/contract.ts'
-import { unknownAction } from '#shared/call-action.ts'
+import type { JsonObject } from '#sandbox/protocol/contract.ts'
+import { unknownAction } from '#shared/messaging/call-action.ts'
 import type { Context } from '#shared/context.ts'
 import { incomingEventStages, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
 import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import type { BotCode } from '../bundles.ts'
-import { toEventObject } from '../event-object.ts'
+import type { BotCode } from '../execution/bundles.ts'
+import { toEventObject } from '../execution/event-object.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
-import { findSubjects } from './subjects.ts'
+import { findSubjects } from './message-context.ts'
 
 /**
  * What a bot's code is to do for an event.

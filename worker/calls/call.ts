@@ -1,6 +1,6 @@
-import type { FailureReason, Json, Run } from '#sandbox/contract.ts'
+import type { FailureReason, Json, Run } from '#sandbox/protocol/contract.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
-import type { Code } from '../bundles.ts'
+import type { Code } from '../execution/bundles.ts'
 
 /** Something that code is asked to do. */
 export interface Call {

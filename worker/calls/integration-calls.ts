@@ -1,13 +1,13 @@
-import type { Json, JsonObject } from '#sandbox/contract.ts'
+import type { Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
-import { integrationWebhookUrl } from '#shared/registration.ts'
+import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
-import type { IntegrationCode } from '../bundles.ts'
+import type { IntegrationCode } from '../execution/bundles.ts'
 import { platformRetry, Unheard, Unrunnable, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
-import { findSubjects } from './subjects.ts'
+import { findSubjects } from './message-context.ts'
 import { readWebhookRequest } from './webhook-request.ts'
 
 /** What an integration is asked to do, in the words of either kind of code. */

@@ -1,7 +1,7 @@
-import type { HandlerResponse, Json, JsonObject } from '#sandbox/contract.ts'
+import type { HandlerResponse, Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
-import type { Code } from '../bundles.ts'
+import type { Code } from '../execution/bundles.ts'
 import type { Call, Reading } from './call.ts'
 
 /** What a bundle of the public SDK is asked to do. */

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
-import type { Address, Network } from '#shared/openings.ts'
+import type { Address, Network } from '#shared/config/private-network-allowlist.ts'
 
 /** NAT64's well-known prefix: the last 32 bits are the IPv4 address that is meant. */
 const nat64 = ipaddr.parseCIDR('64:ff9b::/96')

@@ -1,6 +1,6 @@
 import { Client } from 'pg'
-import type { Config } from '#shared/config.ts'
-import type { Address } from '#shared/openings.ts'
+import type { Config } from '#shared/config/config.ts'
+import type { Address } from '#shared/config/private-network-allowlist.ts'
 import { connectionSettings } from '#shared/store/database.ts'
 import { isOfThisMachine, isSame, parseAddress } from './addresses.ts'
 import { resolveBySystem } from './resolver.ts'

@@ -1,4 +1,4 @@
-import { findSource, indexSourceMap, readSourceMap, toFile, type Place, type SourceMapIndex } from '../../source-map.ts'
+import { findSource, indexSourceMap, readSourceMap, toFile, type Place, type SourceMapIndex } from '../source-map.ts'
 import type { ImportedName, SourceFile } from '../contract.ts'
 import { moduleMark } from '../esbuild.ts'
 import { splitMap } from '../source-text.ts'

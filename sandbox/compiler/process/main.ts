@@ -4,7 +4,7 @@
  */
 
 import { Socket } from 'node:net'
-import { indexSourceMap } from '../../source-map.ts'
+import { indexSourceMap } from '../source-map.ts'
 import { joinParts, splitParts } from '../parts.ts'
 import { examine } from './examine.ts'
 

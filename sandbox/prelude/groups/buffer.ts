@@ -1,6 +1,6 @@
 /** Node's `Buffer`, which much code for the web uses as well. */
 
-import type { Prelude } from '../../inside/platform.ts'
+import type { Prelude } from '../../isolate/platform.ts'
 import { teachBase64Url } from '../buffer.ts'
 import { defineGlobals } from '../globals.ts'
 

@@ -5,7 +5,7 @@
 
 // Libraries look at `process` while they load.
 import { environment } from '../process.ts'
-import type { Platform, Prelude } from '../../inside/platform.ts'
+import type { Platform, Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
 import { createRequire } from '../modules.ts'
 

@@ -1,7 +1,7 @@
 /** The streams of the web, which also bodies and blobs give when they are asked for them. */
 
 import * as streams from 'web-streams-polyfill'
-import type { Prelude } from '../../inside/platform.ts'
+import type { Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
 import { createTextStreams } from '../text-streams.ts'
 

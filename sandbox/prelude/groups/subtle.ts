@@ -1,4 +1,4 @@
-import type { Prelude } from '../../inside/platform.ts'
+import type { Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
 import { CryptoKey } from '../subtle/key.ts'
 import { SubtleCrypto } from '../subtle/subtle.ts'

@@ -1,4 +1,4 @@
-import type { Prelude } from '../../inside/platform.ts'
+import type { Prelude } from '../../isolate/platform.ts'
 import { defineWeb } from '../define-web.ts'
 
 /** Defines the light globals of the web. */

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../errors.ts'
 import { limitEntries, type OwnLimits } from '../../models/code-limits.ts'
 

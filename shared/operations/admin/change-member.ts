@@ -1,4 +1,4 @@
-import { hasRole, type Administrator } from '../../caller.ts'
+import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import type { DescribedMemberRow } from '../../models/member.ts'

@@ -1,5 +1,5 @@
 import { handle } from '../../models/workspace.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { takenHandles } from '../../store/workspaces.ts'
 
 export const checkHandleAvailability = operation({

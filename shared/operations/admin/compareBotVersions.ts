@@ -1,7 +1,7 @@
-import { compareLines, mostCharacters, mostLines } from '../../compare-lines.ts'
+import { compareLines, mostCharacters, mostLines } from '../../code/line-diff.ts'
 import { ApiError } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findSource } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
 

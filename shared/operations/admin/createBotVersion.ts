@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { botVersion, toBotVersion, versionDescription, versionName } from '../../models/bot-version.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { nameVersion } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
 

@@ -1,9 +1,9 @@
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { inspectCode } from '../../inspect-code.ts'
+import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
-import { changeSecrets } from '../../named-secrets.ts'
-import { operation } from '../../operation.ts'
+import { changeSecrets } from '../../integrations/named-secrets.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertIntegration } from '../../store/integrations.ts'
 import { assertName } from './assert-name.ts'
 import {
@@ -12,7 +12,7 @@ import {
   integrationFields,
   integrationName,
   toStoredCode,
-} from './describe-integration.ts'
+} from '../../integrations/describe-integration.ts'
 
 export const createIntegration = operation({
   name: 'createIntegration',

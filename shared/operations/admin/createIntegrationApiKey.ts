@@ -1,10 +1,10 @@
 import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { findIntegration } from '../../store/integrations.ts'
 import { insertToken } from '../../store/tokens.ts'
-import { noSuchIntegration } from './describe-integration.ts'
+import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const createIntegrationApiKey = operation({
   name: 'createIntegrationApiKey',

@@ -1,6 +1,6 @@
 import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { insertToken } from '../../store/tokens.ts'
 

@@ -1,6 +1,6 @@
 import { newId } from '../../ids.ts'
 import { toWorkspace, workspace, workspaceName } from '../../models/workspace.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertMember, insertWorkspace } from '../../store/accounts.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 

@@ -1,8 +1,8 @@
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
-import { changeInstallations, settleInstallations } from './install.ts'
+import { changeInstallations, settleInstallations } from '../../integrations/install.ts'
 
 export const deleteBot = operation({
   name: 'deleteBot',

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteToken } from '../../store/tokens.ts'
 
 export const deleteBotApiKey = operation({

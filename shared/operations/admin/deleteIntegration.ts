@@ -1,8 +1,8 @@
 import { ApiError, foreignKeyViolation, postgresCode } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteIntegrationRow } from '../../store/integrations.ts'
 import { listBotsWith } from '../../store/installations.ts'
-import { noSuchIntegration } from './describe-integration.ts'
+import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const deleteIntegration = operation({
   name: 'deleteIntegration',

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteWorkspaceRow, hasBots, lockWorkspace } from '../../store/workspaces.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 

@@ -1,4 +1,4 @@
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteMember } from '../../store/members.ts'
 import { assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
 

@@ -1,5 +1,5 @@
-import { operation } from '../../operation.ts'
-import { deployAgain } from './put-in-service.ts'
+import { operation } from '../../rpc/operation.ts'
+import { deployAgain } from './deploy-version.ts'
 
 export const deployBotVersion = operation({
   name: 'deployBotVersion',

@@ -1,4 +1,4 @@
-import { hasRole, type Administrator } from '../../caller.ts'
+import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
@@ -7,13 +7,13 @@ import { versionDescription } from '../../models/bot-version.ts'
 import { limits } from '../../models/code-limits.ts'
 import { toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
-import { readSecrets } from '../../named-secrets.ts'
+import { readSecrets } from '../../integrations/named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
 import { disabledCode } from '../../store/disabled-code.ts'
 import { decryptInstallation, listInstallations } from '../../store/installations.ts'
 import { listInstalledIntegrations } from '../../store/integrations.ts'
 import { listRecurringEvents } from '../../store/recurring-events.ts'
-import { integrations } from './integrations.ts'
+import { integrations } from '../../integrations/integrations.ts'
 
 /** What an administrator may set of a bot. */
 export const botFields = {

@@ -1,4 +1,4 @@
-import type { Administrator } from '../../caller.ts'
+import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { findDescribedVersion, type DescribedVersionRow } from '../../store/bot-versions.ts'

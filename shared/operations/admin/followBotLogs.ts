@@ -1,9 +1,9 @@
-import { pageInput } from '../../cursor.ts'
+import { pageInput } from '../../store/pagination.ts'
 import { ApiError } from '../../errors.ts'
 import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfLogs } from '../../store/logs.ts'
-import { logPlace, newLogs, type LogPlace } from '../../store/new-logs.ts'
+import { logPlace, newLogs, type LogPlace } from '../../store/log-tail.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const followBotLogs = operation({

@@ -1,5 +1,5 @@
 import { account, toAccount } from '../../models/account.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findAccount } from '../../store/accounts.ts'
 
 export const getAccount = operation({

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { auditRecord, toAuditRecord } from '../../models/audit-record.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfAuditRecords } from '../../store/audit.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 

@@ -1,5 +1,5 @@
 import { bot } from '../../models/bot.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { describeBot } from './describe-bot.ts'
 
 export const getBot = operation({

@@ -1,8 +1,8 @@
 import { beginOf, botHealth, toBotHealth, windowInput, windows } from '../../models/bot-health.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { activityOf } from '../../store/activity.ts'
 import { findBotHealth } from '../../store/bot-health.ts'
-import { lookAtWaiting } from '../../waiting-look.ts'
+import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
 import { noSuchBot } from './describe-bot.ts'
 
 export const getBotHealth = operation({

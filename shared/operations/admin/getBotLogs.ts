@@ -1,7 +1,7 @@
-import { pageInput, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageRequest, toMeta } from '../../store/pagination.ts'
 import { ApiError } from '../../errors.ts'
 import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfLogs } from '../../store/logs.ts'
 import { findOwnBot } from './find-version.ts'
 

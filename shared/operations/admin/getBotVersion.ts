@@ -1,6 +1,6 @@
 import { botVersionWithCode, toBotVersion } from '../../models/bot-version.ts'
 import type { Infer } from '../../schema.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findSourceAndFiles } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
 

@@ -1,6 +1,6 @@
 import { integration } from '../../models/integration.ts'
-import { operation } from '../../operation.ts'
-import { describeIntegration } from './describe-integration.ts'
+import { operation } from '../../rpc/operation.ts'
+import { describeIntegration } from '../../integrations/describe-integration.ts'
 
 export const getIntegration = operation({
   name: 'getIntegration',

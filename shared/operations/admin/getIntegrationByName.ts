@@ -1,9 +1,9 @@
 import semver from 'semver'
 import { ApiError } from '../../errors.ts'
 import { integration } from '../../models/integration.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { listVersions } from '../../store/integrations.ts'
-import { describeIntegration } from './describe-integration.ts'
+import { describeIntegration } from '../../integrations/describe-integration.ts'
 
 export const getIntegrationByName = operation({
   name: 'getIntegrationByName',

@@ -1,5 +1,5 @@
 import { invitation, toInvitation } from '../../models/invitation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findOpenInvitation } from './open-invitation.ts'
 
 export const getInvitation = operation({

@@ -1,12 +1,12 @@
-import type { Administrator } from '../../caller.ts'
+import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { aliveMilliseconds, readOperatingState, workerStateOf } from '../../operating-state.ts'
-import { operation } from '../../operation.ts'
+import { aliveMilliseconds, readOperatingState, workerStateOf } from '../../monitoring/queue-stats.ts'
+import { operation } from '../../rpc/operation.ts'
 import type { Infer } from '../../schema.ts'
 import { failedOfToday, ownNames } from '../../store/queue-state.ts'
 import { liveWorkers } from '../../store/workers.ts'
 import { firstWorkspaceId } from '../../store/workspaces.ts'
-import { lookAtWaiting } from '../../waiting-look.ts'
+import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
 
 const mostBots = 20
 

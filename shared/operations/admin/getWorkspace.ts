@@ -1,5 +1,5 @@
 import { toWorkspace, workspace } from '../../models/workspace.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const getWorkspace = operation({

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { member, toMember } from '../../models/member.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findMember } from '../../store/members.ts'
 
 export const getWorkspaceMember = operation({

@@ -1,5 +1,5 @@
 import { apiKey, toApiKey } from '../../models/api-key.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findBot } from '../../store/bots.ts'
 import { listTokens } from '../../store/tokens.ts'
 import { noSuchBot } from './describe-bot.ts'

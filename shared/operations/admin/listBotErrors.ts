@@ -1,7 +1,7 @@
-import { groupErrors } from '../../error-groups.ts'
-import { oldestReplayable } from '../../failed-events.ts'
+import { groupErrors } from '../../code/error-groups.ts'
+import { oldestReplayable } from '../../code/failed-events.ts'
 import { beginOf, windowInput, windows } from '../../models/bot-health.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { failuresSince } from '../../store/error-groups.ts'
 import { findOwnBot } from './find-version.ts'
 

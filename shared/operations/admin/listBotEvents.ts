@@ -1,9 +1,9 @@
-import { hasRole } from '../../caller.ts'
-import { packPlace, pageInput, pageMeta, pageRequest } from '../../cursor.ts'
-import { oldestReplayable } from '../../failed-events.ts'
+import { hasRole } from '../../rpc/caller.ts'
+import { packPlace, pageInput, pageMeta, pageRequest } from '../../store/pagination.ts'
+import { oldestReplayable } from '../../code/failed-events.ts'
 import { eventStatuses } from '../../models/event.ts'
 import { timelineEvent, toTimelineEvent } from '../../models/timeline-event.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { lookThroughEvents, type TimelineFilter } from '../../store/event-timeline.ts'
 import { findOwnBot } from './find-version.ts'
 

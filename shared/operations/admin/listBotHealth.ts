@@ -1,9 +1,9 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { beginOf, botHealthSummary, toBotHealthSummary, windows } from '../../models/bot-health.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { activityOf } from '../../store/activity.ts'
 import { pageOfBotHealth } from '../../store/bot-health.ts'
-import { lookAtWaiting } from '../../waiting-look.ts'
+import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
 
 export const listBotHealth = operation({
   name: 'listBotHealth',

@@ -1,6 +1,6 @@
 import { eventStatuses } from '../../models/event.ts'
 import { installation } from '../../models/installation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import type { Infer } from '../../schema.ts'
 import { installationStates, type InstallationState, type RegistrationOutcome } from '../../store/bot-installations.ts'
 import { schedules } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfVersions } from '../../store/bot-versions.ts'
 import { findOwnBot } from './find-version.ts'
 

@@ -1,8 +1,8 @@
 import { apiKey, toApiKey } from '../../models/api-key.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findIntegration } from '../../store/integrations.ts'
 import { listTokens } from '../../store/tokens.ts'
-import { noSuchIntegration } from './describe-integration.ts'
+import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const listIntegrationApiKeys = operation({
   name: 'listIntegrationApiKeys',

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { integrationDefinition, integrationSummary, toIntegrationSummary } from '../../models/integration.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfIntegrations } from '../../store/integrations.ts'
 
 export const listIntegrations = operation({

@@ -1,5 +1,5 @@
 import { apiKey, toApiKey } from '../../models/api-key.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { listTokens } from '../../store/tokens.ts'
 
 export const listPersonalAccessTokens = operation({

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta } from '../../cursor.ts'
+import { pageInput, pageMeta } from '../../store/pagination.ts'
 import { integrationSummary } from '../../models/integration.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 export const listPublicIntegrations = operation({
   name: 'listPublicIntegrations',

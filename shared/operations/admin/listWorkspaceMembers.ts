@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { member, toMember } from '../../models/member.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfMembers } from '../../store/members.ts'
 
 export const listWorkspaceMembers = operation({

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { handle, toWorkspace, workspace } from '../../models/workspace.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfWorkspaces } from '../../store/workspaces.ts'
 
 export const listWorkspaces = operation({

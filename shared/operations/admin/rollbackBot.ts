@@ -1,7 +1,7 @@
 import { bot } from '../../models/bot.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { describeBot } from './describe-bot.ts'
-import { deployAgain } from './put-in-service.ts'
+import { deployAgain } from './deploy-version.ts'
 
 export const rollbackBot = operation({
   name: 'rollbackBot',

@@ -1,5 +1,5 @@
 import { account, accountFields, toAccount } from '../../models/account.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findAccount, updateAccountFields } from '../../store/accounts.ts'
 
 export const updateAccount = operation({

@@ -1,8 +1,8 @@
-import { inspectCode } from '../../inspect-code.ts'
+import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
-import { changeSecrets } from '../../named-secrets.ts'
-import { operation } from '../../operation.ts'
-import { registerAgain } from '../../registration.ts'
+import { changeSecrets } from '../../integrations/named-secrets.ts'
+import { operation } from '../../rpc/operation.ts'
+import { registerAgain } from '../../integrations/registration.ts'
 import {
   findIntegration,
   hashOfIntegration,
@@ -15,7 +15,7 @@ import {
   integrationFields,
   noSuchIntegration,
   toStoredCode,
-} from './describe-integration.ts'
+} from '../../integrations/describe-integration.ts'
 
 export const updateIntegration = operation({
   name: 'updateIntegration',

@@ -1,6 +1,6 @@
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { toWorkspace, workspace, workspaceFields } from '../../models/workspace.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { updateWorkspaceFields } from '../../store/workspaces.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 

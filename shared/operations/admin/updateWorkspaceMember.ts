@@ -1,5 +1,5 @@
 import { member, role, toMember } from '../../models/member.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { setRole } from '../../store/members.ts'
 import { assertNotAbove, assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
 

@@ -1,7 +1,7 @@
-import { inspectCode } from '../../inspect-code.ts'
-import { operation } from '../../operation.ts'
+import { inspectCode } from '../../code/inspect-code.ts'
+import { operation } from '../../rpc/operation.ts'
 import { assertName } from './assert-name.ts'
-import { changeDefinition, integrationFields, integrationName } from './describe-integration.ts'
+import { changeDefinition, integrationFields, integrationName } from '../../integrations/describe-integration.ts'
 
 export const validateIntegrationCreation = operation({
   name: 'validateIntegrationCreation',

@@ -1,7 +1,7 @@
-import { inspectCode } from '../../inspect-code.ts'
-import { operation } from '../../operation.ts'
+import { inspectCode } from '../../code/inspect-code.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findIntegration } from '../../store/integrations.ts'
-import { changeDefinition, integrationFields, noSuchIntegration } from './describe-integration.ts'
+import { changeDefinition, integrationFields, noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const validateIntegrationUpdate = operation({
   name: 'validateIntegrationUpdate',

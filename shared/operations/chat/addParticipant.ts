@@ -1,10 +1,10 @@
-import { tellListeners } from '../../after-commit.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
 import { findKnownUser } from '../../store/users.ts'
-import { ownConversation, participantInput } from './known.ts'
+import { ownConversation, participantInput } from './external-ids.ts'
 
 export const addParticipant = operation({
   name: 'addParticipant',

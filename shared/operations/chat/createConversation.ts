@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertConversation } from '../../store/conversations.ts'
-import { assertForeignId, foreignId, presentUser } from './known.ts'
+import { assertForeignId, foreignId, presentUser } from './external-ids.ts'
 
 /** The one channel of the chat integration. */
 export const chatChannel = 'channel'

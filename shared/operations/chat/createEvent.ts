@@ -1,10 +1,10 @@
-import { tellListeners, wakeWorker } from '../../after-commit.ts'
+import { tellListeners, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { toLogEntry } from '../../store/conversation-log.ts'
 import { insertChatEvent } from '../../store/events.ts'
-import { joinedConversation, notParticipating } from './known.ts'
+import { joinedConversation, notParticipating } from './external-ids.ts'
 
 export const createEvent = operation({
   name: 'createEvent',

@@ -1,12 +1,12 @@
-import { tellListeners, wakeWorker } from '../../after-commit.ts'
+import { tellListeners, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { messageCreated } from '../../models/event.ts'
 import { message, toMessage } from '../../models/message.ts'
 import { chatPayload, toContent } from '../../models/payload.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { toLogEntry } from '../../store/conversation-log.ts'
-import { storeIncoming } from '../../store/messages-together.ts'
-import { notParticipating } from './known.ts'
+import { storeIncoming } from '../../store/message-batches.ts'
+import { notParticipating } from './external-ids.ts'
 
 export const createMessage = operation({
   name: 'createMessage',

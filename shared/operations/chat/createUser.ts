@@ -2,10 +2,10 @@ import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { chatConfigurationOf } from '../../models/chat-configuration.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertUser } from '../../store/users.ts'
-import { bindingTo, encryptionKeyOf, signUserKey } from '../../user-keys.ts'
-import { assertForeignId, foreignId } from './known.ts'
+import { bindingTo, encryptionKeyOf, signUserKey } from '../../integrations/user-keys.ts'
+import { assertForeignId, foreignId } from './external-ids.ts'
 
 export const createUser = operation({
   name: 'createUser',

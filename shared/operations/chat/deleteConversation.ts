@@ -1,6 +1,6 @@
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
-import { ownConversation } from './known.ts'
+import { ownConversation } from './external-ids.ts'
 
 export const deleteConversation = operation({
   name: 'deleteConversation',

@@ -1,8 +1,8 @@
-import { tellListeners } from '../../after-commit.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow, findAuthoredMessage } from '../../store/messages.ts'
-import { presentUser } from './known.ts'
+import { presentUser } from './external-ids.ts'
 
 export const deleteMessage = operation({
   name: 'deleteMessage',

@@ -1,7 +1,7 @@
-import { endStreams } from '../../after-commit.ts'
-import { operation } from '../../operation.ts'
+import { endStreams } from '../../signals/after-commit.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteUser as deleteUserRow } from '../../store/users.ts'
-import { presentUser } from './known.ts'
+import { presentUser } from './external-ids.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
-import { operation } from '../../operation.ts'
-import { meetConversation, notParticipating } from './known.ts'
+import { operation } from '../../rpc/operation.ts'
+import { meetConversation, notParticipating } from './external-ids.ts'
 
 export const getConversation = operation({
   name: 'getConversation',

@@ -1,10 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
 import { findEvent } from '../../store/events.ts'
 import { knownUserIds } from '../../store/users.ts'
-import { notParticipating } from './known.ts'
+import { notParticipating } from './external-ids.ts'
 
 export const getEvent = operation({
   name: 'getEvent',

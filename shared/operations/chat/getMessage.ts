@@ -1,10 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import { message, toMessage } from '../../models/message.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
 import { findMessage } from '../../store/messages.ts'
 import { knownUserIds } from '../../store/users.ts'
-import { notParticipating } from './known.ts'
+import { notParticipating } from './external-ids.ts'
 
 export const getMessage = operation({
   name: 'getMessage',

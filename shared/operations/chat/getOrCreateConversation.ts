@@ -1,10 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertConversation } from '../../store/conversations.ts'
 import { chatChannel } from './createConversation.ts'
-import { assertForeignId, foreignId, meetConversation, presentUser } from './known.ts'
+import { assertForeignId, foreignId, meetConversation, presentUser } from './external-ids.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',

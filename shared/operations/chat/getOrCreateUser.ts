@@ -1,8 +1,8 @@
 import { newId } from '../../ids.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findKeyHolder, insertUser, updateUser } from '../../store/users.ts'
-import { assertForeignId, noSuchUser } from './known.ts'
+import { assertForeignId, noSuchUser } from './external-ids.ts'
 
 export const getOrCreateUser = operation({
   name: 'getOrCreateUser',

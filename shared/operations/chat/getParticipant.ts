@@ -1,7 +1,7 @@
 import { toUser, user } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findKnownParticipant } from '../../store/conversations.ts'
-import { noSuchParticipant, ownConversation, participantInput } from './known.ts'
+import { noSuchParticipant, ownConversation, participantInput } from './external-ids.ts'
 
 export const getParticipant = operation({
   name: 'getParticipant',

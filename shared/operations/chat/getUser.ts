@@ -1,6 +1,6 @@
 import { toUser, user } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
-import { presentUser } from './known.ts'
+import { operation } from '../../rpc/operation.ts'
+import { presentUser } from './external-ids.ts'
 
 export const getUser = operation({
   name: 'getUser',

@@ -1,4 +1,4 @@
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 export const hello = operation({
   name: 'hello',

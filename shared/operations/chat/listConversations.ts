@@ -1,8 +1,8 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfOwnedConversations } from '../../store/conversations.ts'
-import { presentUser } from './known.ts'
+import { presentUser } from './external-ids.ts'
 
 export const listConversations = operation({
   name: 'listConversations',

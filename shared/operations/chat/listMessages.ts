@@ -1,9 +1,9 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { message, toMessage } from '../../models/message.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfMessages } from '../../store/messages.ts'
 import { knownUserIds } from '../../store/users.ts'
-import { joinedConversation } from './known.ts'
+import { joinedConversation } from './external-ids.ts'
 
 export const listMessages = operation({
   name: 'listMessages',

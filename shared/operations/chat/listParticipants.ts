@@ -1,8 +1,8 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { toUser, user } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfParticipants } from '../../store/conversations.ts'
-import { joinedConversation } from './known.ts'
+import { joinedConversation } from './external-ids.ts'
 
 export const listParticipants = operation({
   name: 'listParticipants',

@@ -1,8 +1,8 @@
 import { listening } from '../../models/listening.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { readClock } from '../../store/conversation-log.ts'
-import { encryptionKeyId } from '../../user-keys.ts'
-import { joinedConversation } from './known.ts'
+import { encryptionKeyId } from '../../integrations/user-keys.ts'
+import { joinedConversation } from './external-ids.ts'
 
 /** A client that says something and then listens, without waiting for the stream to be open, hears it all the same. */
 const replayMilliseconds = 500

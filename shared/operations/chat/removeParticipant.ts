@@ -1,8 +1,8 @@
-import { tellListeners } from '../../after-commit.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteParticipant, findKnownParticipant } from '../../store/conversations.ts'
-import { noSuchParticipant, ownConversation, participantInput } from './known.ts'
+import { noSuchParticipant, ownConversation, participantInput } from './external-ids.ts'
 
 export const removeParticipant = operation({
   name: 'removeParticipant',

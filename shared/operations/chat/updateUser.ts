@@ -1,7 +1,7 @@
 import { toUser, user, userFields } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { updateUser as updateUserRow } from '../../store/users.ts'
-import { noSuchUser, presentUser } from './known.ts'
+import { noSuchUser, presentUser } from './external-ids.ts'
 
 export const updateUser = operation({
   name: 'updateUser',

@@ -1,12 +1,12 @@
-import { tellListeners } from '../../after-commit.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { once } from '../../journal.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
-import { noConversation } from './missing.ts'
+import { noConversation } from './not-found.ts'
 
 export const addParticipant = operation({
   name: 'addParticipant',

@@ -1,8 +1,8 @@
-import { chatActions } from '../../chat-actions.ts'
-import { onceThrough } from '../../journal.ts'
-import { callActionRemotely } from '../../call-action.ts'
+import { chatActions } from '../../messaging/chat-actions.ts'
+import { onceThrough } from '../../rpc/journal.ts'
+import { callActionRemotely } from '../../messaging/call-action.ts'
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 export const callAction = operation({
   name: 'callAction',

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findVisibleEvent } from '../../store/events.ts'
 import { cancelScheduledEvent as cancel } from '../../store/scheduled-events.ts'
 import { eventsOf } from './events-of.ts'

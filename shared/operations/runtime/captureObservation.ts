@@ -1,5 +1,5 @@
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { insertLog } from '../../store/logs.ts'
 import { assertReferences } from './references.ts'
 

@@ -1,8 +1,8 @@
-import { createConversation as create } from '../../get-or-create.ts'
-import { once } from '../../journal.ts'
+import { createConversation as create } from '../../messaging/get-or-create.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { givenTags } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 /** The fields of a conversation that is to be created. */
 export const conversationInput = {

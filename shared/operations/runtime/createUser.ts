@@ -1,8 +1,8 @@
-import { createUser as create } from '../../get-or-create.ts'
-import { once } from '../../journal.ts'
+import { createUser as create } from '../../messaging/get-or-create.ts'
+import { once } from '../../rpc/journal.ts'
 import { givenTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 /** The fields of a user who is to be created. */
 export const userInput = {

@@ -1,7 +1,7 @@
-import { wakeWorker } from '../../after-commit.ts'
-import { once } from '../../journal.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
+import { once } from '../../rpc/journal.ts'
 import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
 
 export const createWorkflow = operation({

@@ -1,8 +1,8 @@
-import { onceRemoved } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { onceRemoved } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
-import { noConversation } from './missing.ts'
+import { noConversation } from './not-found.ts'
 
 export const deleteConversation = operation({
   name: 'deleteConversation',

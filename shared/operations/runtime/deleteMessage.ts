@@ -1,10 +1,10 @@
-import { tellListeners } from '../../after-commit.ts'
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow } from '../../store/messages.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
 import { knownUserIds } from '../../store/users.ts'
-import { noMessage } from './missing.ts'
+import { noMessage } from './not-found.ts'
 
 export const deleteMessage = operation({
   name: 'deleteMessage',

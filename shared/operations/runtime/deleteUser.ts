@@ -1,9 +1,9 @@
-import { endStreams } from '../../after-commit.ts'
+import { endStreams } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteUser as deleteUserRow } from '../../store/users.ts'
-import { noUser } from './missing.ts'
+import { noUser } from './not-found.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',

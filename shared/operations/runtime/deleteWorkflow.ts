@@ -1,9 +1,9 @@
-import { wakeWorker } from '../../after-commit.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteWorkflow as remove, lockWorkflow } from '../../store/workflows.ts'
-import { tellParent } from '../../workflow-updates.ts'
+import { tellParent } from '../../messaging/workflow-updates.ts'
 import { assertBotItself } from './new-workflow.ts'
 
 export const deleteWorkflow = operation({

@@ -1,4 +1,4 @@
-import type { BotCaller } from '../../caller.ts'
+import type { BotCaller } from '../../rpc/caller.ts'
 import { integrationType } from '../../models/event.ts'
 import type { EventsOf } from '../../store/events.ts'
 

@@ -1,7 +1,7 @@
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
-import { noConversation } from './missing.ts'
+import { noConversation } from './not-found.ts'
 
 export const getConversation = operation({
   name: 'getConversation',

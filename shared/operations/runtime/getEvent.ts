@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findVisibleEvent } from '../../store/events.ts'
 import { eventsOf } from './events-of.ts'
 

@@ -1,7 +1,7 @@
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
-import { noMessage } from './missing.ts'
+import { noMessage } from './not-found.ts'
 
 export const getMessage = operation({
   name: 'getMessage',

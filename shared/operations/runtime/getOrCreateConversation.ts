@@ -1,8 +1,8 @@
-import { createdMeta, getOrCreateConversation as getOrCreate } from '../../get-or-create.ts'
-import { once } from '../../journal.ts'
+import { createdMeta, getOrCreateConversation as getOrCreate } from '../../messaging/get-or-create.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { conversationInput } from './createConversation.ts'
 
 export const getOrCreateConversation = operation({

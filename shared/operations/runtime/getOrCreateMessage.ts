@@ -1,14 +1,14 @@
-import { announceMessage } from '../../create-message.ts'
-import { createdMeta } from '../../get-or-create.ts'
-import { getOrCreateMessage as getOrCreate } from '../../get-or-create-message.ts'
-import { once } from '../../journal.ts'
+import { announceMessage } from '../../messaging/create-message.ts'
+import { createdMeta } from '../../messaging/get-or-create.ts'
+import { getOrCreateMessage as getOrCreate } from '../../messaging/get-or-create-message.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findMessage } from '../../store/messages.ts'
 import type { MessageRow } from '../../store/tables.ts'
 import { messageInput } from './createMessage.ts'
-import { noMessage } from './missing.ts'
+import { noMessage } from './not-found.ts'
 
 export const getOrCreateMessage = operation({
   name: 'getOrCreateMessage',

@@ -1,8 +1,8 @@
-import { createdMeta, getOrCreateUser as getOrCreate } from '../../get-or-create.ts'
-import { once } from '../../journal.ts'
+import { createdMeta, getOrCreateUser as getOrCreate } from '../../messaging/get-or-create.ts'
+import { once } from '../../rpc/journal.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { userInput } from './createUser.ts'
 
 export const getOrCreateUser = operation({

@@ -1,8 +1,8 @@
-import { wakeWorker } from '../../after-commit.ts'
-import { once } from '../../journal.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
+import { once } from '../../rpc/journal.ts'
 import { discriminateByTags, isSettled, toChange } from '../../models/tags.ts'
 import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { changeWorkflow, lockWorkflowName, matchWorkflow } from '../../store/workflows.ts'
 import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
 

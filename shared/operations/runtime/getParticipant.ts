@@ -1,7 +1,7 @@
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findParticipant, findScopedConversation } from '../../store/runtime-conversations.ts'
-import { noConversation, noParticipant } from './missing.ts'
+import { noConversation, noParticipant } from './not-found.ts'
 
 /** The input that names a user in a conversation. */
 export const participantInput = {

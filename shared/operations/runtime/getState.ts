@@ -1,5 +1,5 @@
 import { state, toState } from '../../models/state.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { touchState } from '../../store/states.ts'
 import { namedState, noState, stateMeta, stateName } from './state-owner.ts'
 

@@ -1,7 +1,7 @@
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
-import { noUser } from './missing.ts'
+import { noUser } from './not-found.ts'
 
 export const getUser = operation({
   name: 'getUser',

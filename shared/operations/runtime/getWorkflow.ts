@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { toWorkflow, workflow } from '../../models/workflow.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findWorkflow } from '../../store/workflows.ts'
 import { assertBotItself } from './new-workflow.ts'
 

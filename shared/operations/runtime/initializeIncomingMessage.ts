@@ -1,20 +1,20 @@
-import type { BotCaller } from '../../caller.ts'
+import type { BotCaller } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { announceMessage } from '../../create-message.ts'
+import { announceMessage } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
 import {
   getOrCreateConversation,
   getOrCreateUser,
   type GivenConversation,
   type GivenUser,
-} from '../../get-or-create.ts'
-import { getOrCreateMessage } from '../../get-or-create-message.ts'
-import { once } from '../../journal.ts'
+} from '../../messaging/get-or-create.ts'
+import { getOrCreateMessage } from '../../messaging/get-or-create-message.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { discriminateByTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import type { Database } from '../../store/database.ts'
 import { findMessage } from '../../store/messages.ts'
 import { findRuntimeConversation } from '../../store/runtime-conversations.ts'

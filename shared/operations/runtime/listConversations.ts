@@ -1,8 +1,8 @@
-import { pageMeta, toMeta } from '../../cursor.ts'
-import { filterInput, sortedPageRequest, sortInput } from '../../listing.ts'
+import { pageMeta, toMeta } from '../../store/pagination.ts'
+import { filterInput, sortedPageRequest, sortInput } from '../../store/listing.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { toStoredTags } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfRuntimeConversations } from '../../store/runtime-conversations.ts'
 
 /** As the column is, which holds no more. */

@@ -1,6 +1,6 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { eventStatuses, integrationType, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfEvents } from '../../store/events.ts'
 import { eventsOf } from './events-of.ts'
 

@@ -1,8 +1,8 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
-import { filterInput } from '../../listing.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
+import { filterInput } from '../../store/listing.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { toStoredTags } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfRuntimeMessages } from '../../store/runtime-messages.ts'
 
 export const listMessages = operation({

@@ -1,9 +1,9 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfParticipants } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
-import { noConversation } from './missing.ts'
+import { noConversation } from './not-found.ts'
 
 export const listParticipants = operation({
   name: 'listParticipants',

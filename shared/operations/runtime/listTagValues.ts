@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 
 export const listTagValues = operation({
   name: 'listTagValues',

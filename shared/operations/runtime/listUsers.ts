@@ -1,8 +1,8 @@
-import { pageMeta, toMeta } from '../../cursor.ts'
-import { filterInput, sortedPageRequest, sortInput, toTimeColumn } from '../../listing.ts'
+import { pageMeta, toMeta } from '../../store/pagination.ts'
+import { filterInput, sortedPageRequest, sortInput, toTimeColumn } from '../../store/listing.ts'
 import { toStoredTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfRuntimeUsers } from '../../store/runtime-users.ts'
 
 export const listUsers = operation({

@@ -1,7 +1,7 @@
-import { pageInput, pageMeta, pageRequest, toMeta } from '../../cursor.ts'
+import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { givenTags } from '../../models/tags.ts'
 import { toWorkflow, workflow, workflowStatuses } from '../../models/workflow.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { pageOfWorkflows } from '../../store/workflows.ts'
 import { assertBotItself } from './new-workflow.ts'
 

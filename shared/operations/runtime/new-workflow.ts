@@ -1,4 +1,4 @@
-import type { BotCaller } from '../../caller.ts'
+import type { BotCaller } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
@@ -8,7 +8,7 @@ import type { Database } from '../../store/database.ts'
 import { findEvent } from '../../store/events.ts'
 import type { WorkflowRow } from '../../store/tables.ts'
 import { insertWorkflow, type NewWorkflow } from '../../store/workflows.ts'
-import { tellOfWorkflow } from '../../workflow-updates.ts'
+import { tellOfWorkflow } from '../../messaging/workflow-updates.ts'
 import { assertReferences } from './references.ts'
 
 const given = {

@@ -1,4 +1,4 @@
-import type { BotCaller } from '../../caller.ts'
+import type { BotCaller } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'

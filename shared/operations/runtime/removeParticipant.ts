@@ -1,11 +1,11 @@
-import { tellListeners } from '../../after-commit.ts'
+import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { deleteParticipant } from '../../store/conversations.ts'
 import { findParticipant, findScopedConversation } from '../../store/runtime-conversations.ts'
 import { participantInput } from './getParticipant.ts'
-import { noConversation, noParticipant } from './missing.ts'
+import { noConversation, noParticipant } from './not-found.ts'
 
 export const removeParticipant = operation({
   name: 'removeParticipant',

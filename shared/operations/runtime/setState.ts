@@ -1,8 +1,8 @@
 import { newId } from '../../ids.ts'
-import { once } from '../../journal.ts'
+import { once } from '../../rpc/journal.ts'
 import { state, toState } from '../../models/state.ts'
-import { operation } from '../../operation.ts'
-import { stateDefinition } from '../../state-definition.ts'
+import { operation } from '../../rpc/operation.ts'
+import { stateDefinition } from '../../messaging/state-definition.ts'
 import { putState, removeState } from '../../store/states.ts'
 import { assertFits, namedState, noState, stateExpiry, stateName } from './state-owner.ts'
 

@@ -1,6 +1,6 @@
-import { once } from '../../journal.ts'
+import { once } from '../../rpc/journal.ts'
 import { state, toState } from '../../models/state.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { setExpiry } from '../../store/states.ts'
 import { namedState, noState, stateExpiry, stateName } from './state-owner.ts'
 

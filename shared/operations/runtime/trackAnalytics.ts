@@ -1,5 +1,5 @@
-import { once } from '../../journal.ts'
-import { operation } from '../../operation.ts'
+import { once } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
 import { addToAnalytics } from '../../store/analytics.ts'
 
 export const trackAnalytics = operation({

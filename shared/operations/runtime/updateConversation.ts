@@ -1,9 +1,9 @@
-import { once } from '../../journal.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { updateRuntimeConversation } from '../../store/runtime-conversations.ts'
-import { noConversation } from './missing.ts'
+import { noConversation } from './not-found.ts'
 
 export const updateConversation = operation({
   name: 'updateConversation',

@@ -1,10 +1,10 @@
-import { assertReadable, toStoredContent } from '../../create-message.ts'
-import { once } from '../../journal.ts'
+import { assertReadable, toStoredContent } from '../../messaging/create-message.ts'
+import { once } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { findRuntimeMessage, updateRuntimeMessage } from '../../store/runtime-messages.ts'
-import { noMessage } from './missing.ts'
+import { noMessage } from './not-found.ts'
 
 export const updateMessage = operation({
   name: 'updateMessage',

@@ -1,9 +1,9 @@
-import { once } from '../../journal.ts'
+import { once } from '../../rpc/journal.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
-import { operation } from '../../operation.ts'
+import { operation } from '../../rpc/operation.ts'
 import { updateRuntimeUser } from '../../store/runtime-users.ts'
-import { noUser } from './missing.ts'
+import { noUser } from './not-found.ts'
 
 export const updateUser = operation({
   name: 'updateUser',

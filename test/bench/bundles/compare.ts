@@ -1,4 +1,4 @@
-import type { BundleKind } from '#sandbox/contract.ts'
+import type { BundleKind } from '#sandbox/protocol/contract.ts'
 import { startAskedProcess } from '../asked-process.ts'
 import type { Options } from '../options.ts'
 import { buildEchoBots, type EchoBot } from './echo-bots.ts'

@@ -1,5 +1,5 @@
-import type { BundleKind, JsonObject } from '#sandbox/contract.ts'
-import { compile } from '../../compiler.ts'
+import type { BundleKind, JsonObject } from '#sandbox/protocol/contract.ts'
+import { compile } from '../../support/compiler.ts'
 import { bundleSdk } from '../../sdk/bundle.ts'
 import { conversationId, platformUrl } from './platform.ts'
 

@@ -1,4 +1,4 @@
-import type { HostReply, Json } from '#sandbox/contract.ts'
+import type { HostReply, Json } from '#sandbox/protocol/contract.ts'
 
 /** Where the platform is for SDK bundles. Nobody listens there: calls are answered from the table below. */
 export const platformUrl = 'https://api.isobot.internal'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { untilParentGone } from '#shared/parent.ts'
+import { untilParentGone } from '#shared/process/parent-process.ts'
 
 /** What a process of the floor is told. Without a Redis, PostgreSQL carries jobs and signals too. */
 export const environment = {

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { runMigrations } from 'bullmq'
 import { Client } from 'pg'
-import { startChild } from '../../../cli/children.ts'
-import { freePort } from '../../../cli/free-port.ts'
+import { startChild } from '../../../cli/start/children.ts'
+import { freePort } from '../../../cli/postgres/free-port.ts'
 import { untilReady, type Chat, type StreamServer, type System, type SystemOptions } from '../system.ts'
 
 /** Starts the floor: the bare pipeline that our side is compared with. */

@@ -1,4 +1,4 @@
-import { sandboxMegabytes } from '#shared/sandbox-memory.ts'
+import { sandboxMegabytes } from '#shared/config/sandbox-memory.ts'
 import { startBotHost } from '../isobot.ts'
 import { startServers } from '../servers.ts'
 import { botSource, type BotInput, type BotOutput } from './bots.ts'

@@ -1,4 +1,4 @@
-import type { FailureReason } from '#sandbox/contract.ts'
+import type { FailureReason } from '#sandbox/protocol/contract.ts'
 
 /** One hostile idea: the code of a bot, and how it has to end. `README.md` tells how to write one. */
 export interface Hostile {

@@ -3,10 +3,10 @@ import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
 import type { EventRow, LogRow } from '#shared/store/tables.ts'
-import { createChatter } from '../../chatter.ts'
-import { replies } from '../../outcomes.ts'
+import { createChatter } from '../../support/chat-client.ts'
+import { replies } from '../../support/outcomes.ts'
 import { again, moduleOf, type Hostile } from './hostile.ts'
-import { openScene, wallMilliseconds, type Scene } from './scene.ts'
+import { openScene, wallMilliseconds, type Scene } from './fixture.ts'
 import { until } from './until.ts'
 
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */

@@ -1,0 +1,47 @@
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import { allowedLimits } from '#shared/config/limit-settings.ts'
+import { limitRules } from '#shared/models/code-limits.ts'
+import { maxBodyBytes, maxWholeBytes } from '#shared/models/webhook.ts'
+import { findOwnLimits } from '#shared/store/bots.ts'
+import { findCodeKind } from '#shared/store/code.ts'
+import type { Installation } from '#shared/store/installations.ts'
+
+const megabyte = 1024 * 1024
+
+/** Bytes that every webhook accepts, independent of its code and its bot's limits. */
+const alwaysTaken = maxWholeBytes(limitRules.memoryMegabytes.range[0])
+
+/** How large the bodies may be that a webhook takes. */
+export interface BodyLimit {
+  /** @throws ApiError `PayloadTooLarge` */
+  check(bytes: number): Promise<void>
+}
+
+/**
+ * The limit of an installation's webhook: what native code can read in parts; of bundles of the public SDK, which get a
+ * body in one piece, what their isolate can hold of one. It is looked up for bodies for which it matters.
+ */
+export function bodyLimitOf(context: Context, installation: Installation): BodyLimit {
+  let most: number | undefined
+  return {
+    async check(bytes) {
+      if (bytes <= alwaysTaken) return
+      most ??= await findMost(context, installation)
+      if (bytes <= most) return
+      const size = `${Math.floor(most / megabyte)} MB`
+      const reason = most < maxBodyBytes ? ': its code gets a body in one piece' : ''
+      throw new ApiError(
+        'PayloadTooLarge',
+        `The body is larger than ${size}, the most that this webhook takes${reason}`,
+      )
+    },
+  }
+}
+
+async function findMost({ db, config }: Context, { bot_id: botId, integration_id: id }: Installation): Promise<number> {
+  const kind = id === null ? undefined : await findCodeKind(db, id)
+  if (kind !== 'sdk') return maxBodyBytes
+  const { memoryMegabytes } = allowedLimits(config.sandbox, await findOwnLimits(db, botId))
+  return Math.min(maxWholeBytes(memoryMegabytes), maxBodyBytes)
+}

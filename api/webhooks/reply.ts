@@ -1,0 +1,66 @@
+import { ApiError } from '#shared/errors.ts'
+import { isRecord } from '#shared/models/payload.ts'
+import type { EventRow } from '#shared/store/tables.ts'
+import { headersToPassOn, maxHeaderBytes, maxHeaders } from './headers.ts'
+
+export interface WebhookReply {
+  status: number
+  headers: Record<string, string>
+  body?: string | Buffer
+}
+
+/**
+ * Browsers give a page under this policy an origin of its own. Without it, a page that an integration answers with could
+ * do everything that a page of ours can.
+ */
+const ownOrigin = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts allow-top-navigation'
+
+/**
+ * The answer to the request behind an event that has ended: what the code returned, `{ status?, headers?, body?,
+ * isBase64? }`. A body that is no string is sent as JSON. Why code did not answer is its bot's business alone.
+ */
+export function toWebhookReply(event: EventRow): WebhookReply {
+  const { status: ended, id, result } = event
+  if (ended === 'ignored') return toErrorReply(new ApiError('ResourceNotFound', 'There is no webhook here any more'))
+  if (!isRecord(result)) return noAnswer(id)
+  const { status = 200, headers, body, isBase64 } = result
+  if (!isStatus(status)) return noAnswer(id)
+  const passedOn = headersToPassOn(isRecord(headers) ? headers : {})
+  if (!passedOn) return tooManyHeaders()
+  const isText = typeof body === 'string'
+  const content = isText || body === undefined ? body : JSON.stringify(body)
+  return {
+    status,
+    headers: {
+      ...(!isText && body !== undefined && { 'content-type': 'application/json; charset=utf-8' }),
+      ...passedOn,
+      'content-security-policy': ownOrigin,
+      'x-content-type-options': 'nosniff',
+    },
+    ...(content !== undefined && { body: isBase64 === true ? Buffer.from(content, 'base64') : content }),
+  }
+}
+
+function noAnswer(eventId: string): WebhookReply {
+  const message = `The integration could not answer; the log of its bot tells why, under event ${eventId}`
+  return toErrorReply(new ApiError('Internal', message))
+}
+
+function tooManyHeaders(): WebhookReply {
+  const message = `The integration answered with more than ${maxHeaders} headers, or with more than ${maxHeaderBytes} bytes of them`
+  return toErrorReply(new ApiError('Internal', message))
+}
+
+export function toErrorReply(error: ApiError): WebhookReply {
+  const { status, retryAfterSeconds } = error
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+  }
+  return { status, headers, body: JSON.stringify(error) }
+}
+
+/** Informational statuses are no answers. */
+function isStatus(status: unknown): status is number {
+  return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
+}

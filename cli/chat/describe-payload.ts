@@ -1,0 +1,63 @@
+import { harmless } from '../output.ts'
+
+/** Something that a bot offers to say or to look at. */
+export interface Offer {
+  label: string
+  /** What the bot is told when it is chosen, beside the label; or the address to look at. */
+  value: string
+  isAddress: boolean
+}
+
+type Fields = Record<string, unknown>
+
+/** A payload of the Chat API as lines of text, and what it offers, which its text numbers from `first` on. */
+export function describePayload(payload: Fields, first = 1): { text: string; offers: Offer[] } {
+  const offers: Offer[] = []
+  const offer = (fields: Fields) => {
+    const isAddress = fields.action === 'url'
+    offers.push({ label: words(fields.label), value: String(fields.value), isAddress })
+    return `  ${first + offers.length - 1}. ${words(fields.label)}${isAddress ? ` ${words(fields.value)}` : ''}`
+  }
+  const lines = (fields: Fields): string[] => {
+    switch (fields.type) {
+      case 'text':
+        return [words(fields.text)]
+      case 'markdown':
+        return [words(fields.markdown)]
+      case 'choice':
+      case 'dropdown':
+        return [words(fields.text), ...rows(fields.options).map(offer)]
+      case 'card':
+        return [
+          ...[fields.title, fields.subtitle, fields.imageUrl].filter(Boolean).map(words),
+          ...rows(fields.actions).map(offer),
+        ]
+      case 'carousel':
+      case 'bloc':
+        return rows(fields.items).flatMap(lines)
+      case 'location':
+        return [
+          [fields.title, fields.address, `(${words(fields.latitude)}, ${words(fields.longitude)})`]
+            .filter(Boolean)
+            .map(words)
+            .join(' '),
+        ]
+      case 'image':
+      case 'audio':
+      case 'video':
+      case 'file':
+        return [[`[${fields.type}]`, fields.title, fields[`${fields.type}Url`]].filter(Boolean).map(words).join(' ')]
+      default:
+        return [harmless(JSON.stringify(fields))]
+    }
+  }
+  return { text: lines(payload).join('\n'), offers }
+}
+
+function rows(value: unknown): Fields[] {
+  return Array.isArray(value) ? (value as Fields[]) : []
+}
+
+function words(value: unknown): string {
+  return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
+}

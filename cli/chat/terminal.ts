@@ -1,0 +1,118 @@
+import { createInterface } from 'node:readline'
+import type { Bot } from '#shared/models/bot.ts'
+import type { ChatMessage } from '#shared/chat-client/keep-listening.ts'
+import { openChat, type ChatListener, type Said } from './session.ts'
+import type { Connection } from '../connection.ts'
+import { describePayload, type Offer } from './describe-payload.ts'
+import { harmless, printable, styled } from '../output.ts'
+import { describeWorkerProblem } from './worker-state.ts'
+
+/** A conversation at the terminal, where a person types while the bot answers. */
+export interface TerminalChat extends AsyncDisposable {
+  /** Prints something above the line that is being typed. */
+  print(text: string): void
+  /** Resolves when the person has had enough: Ctrl-C, Ctrl-D or `/quit`. */
+  readonly ended: Promise<void>
+}
+
+/** Longer than workers that are alive leave something waiting. */
+const patienceMilliseconds = 15_000
+const clearLine = '\r\u001B[J'
+
+/** Opens a conversation with a bot at the terminal. Each line that is typed is said; a number chooses what is offered. */
+export async function openTerminalChat(
+  bot: Pick<Bot, 'name' | 'integrations'>,
+  connection: Connection,
+): Promise<TerminalChat> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: styled('dim', '> ') })
+  const ended = new Promise<void>((resolve) => terminal.once('close', resolve))
+  const voice = styled('cyan', `${harmless(bot.name)} `)
+  const streams = new Map<string, string>()
+  let offers: Offer[] = []
+  let patience: NodeJS.Timeout | undefined
+
+  /** Reports to the person who waits that no worker answers. */
+  const lookForWorkers = async () => {
+    const problem = await describeWorkerProblem(connection)
+    if (problem !== undefined) print(styled('yellow', problem))
+  }
+
+  /** Prints above the line that is being typed, which stays, or below what is being written. */
+  const print = (text: string) => {
+    const isWriting = streams.size > 0
+    process.stdout.write(`${isWriting ? '\n' : clearLine}${printable(text)}\n`)
+    if (!isWriting) terminal.prompt(true)
+  }
+  const listener: ChatListener = {
+    heard(message) {
+      clearTimeout(patience)
+      const described = describePayload(message.payload)
+      if (described.offers.length > 0) offers = described.offers
+      const shown = streamed(message, streams)
+      if (shown === undefined) return print(voice + indent(described.text, bot.name.length + 1))
+      process.stdout.write('\n')
+      if (shown === described.text) terminal.prompt(true)
+      else print(voice + indent(described.text, bot.name.length + 1))
+    },
+    streamed(streamId, delta) {
+      const before = streams.get(streamId)
+      const part = harmless(delta)
+      streams.set(streamId, (before ?? '') + part)
+      const text = indent(part, bot.name.length + 1)
+      process.stdout.write(before === undefined ? `${clearLine}${voice}${text}` : text)
+    },
+    aborted(streamId) {
+      if (!streams.delete(streamId)) return
+      process.stdout.write(styled('dim', ' … broken off\n'))
+      terminal.prompt(true)
+    },
+    connected: (isConnected) =>
+      print(styled('dim', isConnected ? 'Connected again' : 'The connection was lost; trying again')),
+  }
+  const session = await openChat(bot, connection.profile.url, listener).catch((error: unknown) => {
+    terminal.close()
+    throw error
+  })
+
+  terminal.on('line', (line) => {
+    const text = line.trim()
+    if (text === '/quit') return terminal.close()
+    const said = chosen(text, offers)
+    if (said === undefined) return terminal.prompt()
+    offers = []
+    terminal.prompt()
+    clearTimeout(patience)
+    patience = setTimeout(() => void lookForWorkers(), patienceMilliseconds).unref()
+    session.say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
+  })
+  terminal.prompt()
+  return {
+    print,
+    ended,
+    async [Symbol.asyncDispose]() {
+      clearTimeout(patience)
+      terminal.close()
+      await session[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** What a typed line says: the choice whose number it is, or itself; nothing when it is empty. */
+export function chosen(line: string, offers: readonly Offer[]): Said | undefined {
+  if (line === '') return undefined
+  const offer = /^\d+$/.test(line) ? offers[Number(line) - 1] : undefined
+  return offer && !offer.isAddress ? { text: offer.label, value: offer.value } : { text: line }
+}
+
+/** What has been shown of a message while it was written; undefined when nothing was. */
+function streamed({ metadata }: ChatMessage, streams: Map<string, string>): string | undefined {
+  const id = metadata?.streamId
+  if (typeof id !== 'string') return undefined
+  const shown = streams.get(id)
+  streams.delete(id)
+  return shown
+}
+
+function indent(text: string, width: number): string {
+  return text.replaceAll('\n', `\n${' '.repeat(width)}`)
+}

@@ -1,0 +1,27 @@
+import type { WorkerState } from '#shared/monitoring/queue-stats.ts'
+import type { Connection } from '../connection.ts'
+
+/** What is wrong with the workers, and what to do, by their state. */
+export const workerProblems: Record<Exclude<WorkerState, 'available'>, { message: string; remedy: string }> = {
+  missing: {
+    message: 'No worker is alive: what is said is stored, and nobody answers',
+    remedy: 'start one: `isobot start` on this machine, or the process `worker` of the Procfile',
+  },
+  stalled: {
+    message: 'A worker is alive and takes nothing, although events wait: nobody answers',
+    remedy: 'see the log of the worker, whether it reaches Redis and PostgreSQL, and start it again',
+  },
+}
+
+/** What is wrong with the workers of a platform; undefined when they work, or when the platform does not say. */
+export async function findWorkerProblem({ ask }: Pick<Connection, 'ask'>) {
+  const answer = await ask<{ queue: { workerState?: WorkerState } }>('GET', '/v1/admin/queue').catch(() => undefined)
+  const state = answer?.queue.workerState ?? 'available'
+  return state === 'available' ? undefined : workerProblems[state]
+}
+
+/** The same for people, as one sentence. */
+export async function describeWorkerProblem(connection: Pick<Connection, 'ask'>): Promise<string | undefined> {
+  const problem = await findWorkerProblem(connection)
+  return problem && `${problem.message}. To mend it, ${problem.remedy}`
+}

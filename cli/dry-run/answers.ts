@@ -1,0 +1,154 @@
+import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch, JsonObject } from '#sandbox/protocol/contract.ts'
+import { ApiError, errorStatuses, type ErrorType } from '#shared/errors.ts'
+import { isRecord } from '#shared/models/payload.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
+import { exampleOfAnswer } from '#shared/openapi/examples.ts'
+import { misused } from '../failure.ts'
+
+/**
+ * What the author of a bot wants its calls to be answered in a trial: by operation, or `fetch` by address. A list has an
+ * answer for each call in turn, and its last one for all that follow. `{ "error": "ResourceNotFound" }` refuses.
+ */
+export interface GivenAnswers {
+  [operation: string]: unknown
+  fetch?: Record<string, unknown>
+}
+
+/** Answers the calls that code makes in a trial, where nothing is carried out. */
+export interface Answers {
+  /** What the author has given, if anything. */
+  given(operation: string): { answer: JsonObject } | undefined
+  /** Something like what the platform would answer. */
+  madeUp(operation: Operation, input: JsonObject): JsonObject
+  fetch: HostFetch
+}
+
+/** @throws Failure when they are no answers */
+export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean }): Answers {
+  if (!isRecord(given)) throw misused('Answers are an object: { "getUser": { "user": { … } } }')
+  const { fetch: fetched = {}, ...operations } = given
+  const next = inTurn()
+  const states = new Map<string, JsonObject>()
+  return {
+    given(operation) {
+      if (!Object.hasOwn(operations, operation)) return undefined
+      return { answer: toAnswer(next(operation, operations[operation])) }
+    },
+    madeUp: (operation, input) => rememberState(states, operation, input) ?? resembling(operation, input),
+    async fetch(request, signal) {
+      for (const address of [`${request.method} ${request.url}`, request.url]) {
+        if (Object.hasOwn(fetched, address)) return toFetchAnswer(request, next(`fetch ${address}`, fetched[address]))
+      }
+      return options.allowsFetch ? requestIndeed(request, signal) : notRequested(request)
+    },
+  }
+}
+
+/** Gives of each list its next item, and at the end the last one again and again. */
+function inTurn(): (name: string, value: unknown) => unknown {
+  const counts = new Map<string, number>()
+  return (name, value) => {
+    if (!Array.isArray(value)) return value
+    const count = counts.get(name) ?? 0
+    counts.set(name, count + 1)
+    return value[Math.min(count, value.length - 1)] as unknown
+  }
+}
+
+function toAnswer(answer: unknown): JsonObject {
+  if (!isRecord(answer)) throw new ApiError('Internal', 'An answer of a trial is a JSON object')
+  const { error, message } = answer
+  if (typeof error !== 'string') return answer as JsonObject
+  const type = (Object.hasOwn(errorStatuses, error) ? error : 'Unknown') as ErrorType
+  throw new ApiError(type, typeof message === 'string' ? message : `Refused by the answers of the trial: ${error}`)
+}
+
+/** States are kept for the time of the trial: what was set is what is got. */
+function rememberState(
+  states: Map<string, JsonObject>,
+  { name }: Operation,
+  input: JsonObject,
+): JsonObject | undefined {
+  if (!name.endsWith('State')) return undefined
+  // They fit the schema: these are texts.
+  const { type, id, name: stateName } = input as { type: string; id: string; name: string }
+  const key = [type, id, stateName].join('/')
+  const before = states.get(key)
+  const payload = (input['payload'] ?? {}) as JsonObject
+  if (name === 'getState' && !before)
+    throw new ApiError('ResourceNotFound', `The state '${key}' was not set in this trial`)
+  if (name === 'setState') states.set(key, payload)
+  if (name === 'patchState') states.set(key, { ...before, ...payload })
+  if (name === 'getOrSetState' && !before) states.set(key, payload)
+  const now = new Date().toISOString()
+  const owner = { type, name: stateName }
+  const state = {
+    id: `state_${key}`,
+    createdAt: now,
+    updatedAt: now,
+    botId: '',
+    ...owner,
+    payload: states.get(key) ?? {},
+  }
+  return { state, meta: { cached: false } }
+}
+
+/** The example of the documentation, with what the call has said of it; lists are empty. */
+function resembling(operation: Operation, input: JsonObject): JsonObject {
+  const example = exampleOfAnswer('runtime', operation) as JsonObject
+  const fields = Object.entries(example).map(([name, value]) => {
+    if (Array.isArray(value)) return [name, []]
+    if (name === 'output' || !isRecord(value)) return [name, isRecord(value) ? {} : value]
+    // There is no next page of what is empty.
+    if (name === 'meta') return [name, Object.hasOwn(value, 'nextToken') ? {} : value]
+    const said = Object.entries(input).filter(([field]) => Object.hasOwn(value, field))
+    return [name, { ...value, ...Object.fromEntries(said) }]
+  })
+  return Object.fromEntries(fields) as JsonObject
+}
+
+function toFetchAnswer({ url }: FetchRequest, given: unknown): FetchAnswer {
+  const answer = isRecord(given) ? given : { body: given }
+  const { status = 200, headers = {}, body = '' } = answer
+  const isText = typeof body === 'string'
+  return {
+    status: Number(status),
+    statusText: '',
+    url,
+    headers: Object.entries({
+      'content-type': isText ? 'text/plain;charset=UTF-8' : 'application/json',
+      ...(headers as Record<string, string>),
+    }),
+    body: isText ? body : JSON.stringify(body),
+    isBase64: false,
+  }
+}
+
+function notRequested({ method, url }: FetchRequest): FetchFailure {
+  return {
+    failure: 'forbidden',
+    message: `${url} is not requested in a trial: give its answer as "fetch": { "${method} ${url}": … } in --answers, or allow it with --allow-fetch`,
+  }
+}
+
+async function requestIndeed(
+  { method, url, headers, body, isBase64, redirect }: FetchRequest,
+  signal: AbortSignal,
+): Promise<FetchAnswer | FetchFailure> {
+  try {
+    const content = body === undefined ? undefined : Buffer.from(body, isBase64 ? 'base64' : 'utf8')
+    const response = await fetch(url, { method, headers, redirect, signal, ...(content && { body: content }) })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      url: response.url,
+      headers: [...response.headers],
+      body: bytes.toString('base64'),
+      isBase64: true,
+    }
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    return { failure: 'unreachable', message: `${url} cannot be requested: ${(cause as Error).message}` }
+  }
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import type { JsonObject, LogLine, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import type { Compiled, Upload } from '#sandbox/compiler/contract.ts'
+import { refusedImport } from '#sandbox/compiler/refused-import.ts'
+import { firstPosition, indexSourceMap, toSourceStack, type SourceMapIndex } from '#sandbox/compiler/source-map.ts'
+import { readLimits } from '#shared/config/limit-settings.ts'
+import { hookNames } from '#shared/models/bot-code.ts'
+import { limitHint } from '#shared/models/code-limits.ts'
+import { botOperations } from '#shared/router.ts'
+import { limitsOf } from '../../worker/execution/limits.ts'
+import { failed, misused } from '../failure.ts'
+import type { Bundle } from '../project/bundle.ts'
+import { openAnswers, type GivenAnswers } from './answers.ts'
+import { toTrialEvent } from './event.ts'
+import { runInTrial, type TrialCall, type TrialFetch } from './host.ts'
+
+export interface TrialResult {
+  status: 'done' | 'failed'
+  /** Of an action: its output. Of a hook: whether it stopped the pipeline. */
+  result?: unknown
+  /** `event.state` as it was left. */
+  state?: JsonObject
+  error?: {
+    reason: string
+    name: string
+    message: string
+    stack: string
+    place?: { file: string; line: number; column: number }
+  }
+  calls: TrialCall[]
+  fetches: TrialFetch[]
+  logs: LogLine[]
+  milliseconds: number
+  cpuMilliseconds: number
+}
+
+export interface TrialOptions {
+  answers?: GivenAnswers
+  /** Whether requests to the world outside are made that no answer was given for. */
+  allowsFetch?: boolean
+}
+
+/** A bot's code in an isolate of its own, beside which there is no platform: what it asks for is written down. */
+export interface Trial extends AsyncDisposable {
+  readonly hooks: string[]
+  readonly actions: string[]
+  /**
+   * Runs one hook on an event, or, as `actions.<name>`, one action.
+   *
+   * @param given the event, whole or in part; of an action, its input
+   * @throws Failure when there is no such hook or action
+   */
+  run(name: string, given: Record<string, unknown>, options?: TrialOptions): Promise<TrialResult>
+}
+
+const botId = 'bot_trial'
+
+/**
+ * Opens an isolate for code.
+ *
+ * @param environment its secrets, as it finds them in `env`
+ * @throws Failure when it does not load
+ */
+export async function openTrial({ code, sourceMap }: Bundle, environment: Record<string, string> = {}): Promise<Trial> {
+  const sandbox = await openSandbox({
+    processes: 1,
+    operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
+    hooks: hookNames,
+    log() {},
+  })
+  try {
+    const compiled = await compile(sandbox, { source: code, sourceMap })
+    // It is the author's own: nobody else waits.
+    const map = indexSourceMap(compiled.native.sourceMap)
+    const bundle = { id: randomUUID(), botId, code: compiled.native.code, environment }
+    const limits = limitsOf(readLimits({}))
+    const inspection = await sandbox.inspect(bundle, limits)
+    if (inspection.status === 'interrupted') throw failed(`The code could not be looked at: ${inspection.reason}`)
+    if (inspection.status === 'refused') throw refused(map, inspection)
+    const { hooks, actions } = inspection
+    const base = { bundle, limits, hooks, actions, map, sandbox }
+    return {
+      hooks,
+      actions,
+      run: (name, given, options = {}) => tryOut(base, name, given, options),
+      [Symbol.asyncDispose]: () => sandbox.close(),
+    }
+  } catch (error) {
+    await sandbox.close()
+    throw error
+  }
+}
+
+/** @throws Failure when it cannot be compiled, or asks for what is not in it */
+async function compile({ compiler }: Sandbox, upload: Upload): Promise<Compiled> {
+  const compiled = await compiler.compile(botId, async () => upload)
+  if (compiled.status === 'exceeded') throw failed(compiled.problem)
+  const refused = compiled.status === 'refused' ? compiled : refusedImport(compiled.imports)
+  if (refused) {
+    const { at, problem } = refused
+    throw failed(at ? `${at.file}:${at.line}:${at.column}: ${problem}` : problem)
+  }
+  return compiled as Compiled
+}
+
+interface Base extends Pick<Run, 'bundle' | 'limits'> {
+  sandbox: Sandbox
+  hooks: string[]
+  actions: string[]
+  map: SourceMapIndex | undefined
+}
+
+async function tryOut(
+  base: Base,
+  name: string,
+  given: Record<string, unknown>,
+  options: TrialOptions,
+): Promise<TrialResult> {
+  const task = taskFor(base, name, given)
+  const record = { calls: [] as TrialCall[], fetches: [] as TrialFetch[], logs: [] as LogLine[] }
+  const answers = openAnswers(options.answers ?? {}, { allowsFetch: options.allowsFetch ?? false })
+  const started = performance.now()
+  const outcome = await runInTrial({ ...base, answers, record }, randomUUID(), task)
+  return { ...toResult(outcome, base.map), ...record, milliseconds: Math.round(performance.now() - started) }
+}
+
+/** @throws Failure when the code has nothing of that name that can be run by itself */
+function taskFor({ hooks, actions }: Base, name: string, given: Record<string, unknown>): Run['task'] {
+  const streamPrefix = 'trial/'
+  if (name.startsWith('actions.')) {
+    const action = name.slice('actions.'.length)
+    if (!actions.includes(action)) throw misused(`The bot has no action "${action}"; ${listed('action', actions)}`)
+    return { kind: 'action', name: action, input: given as JsonObject, event: toTrialEvent({}), streamPrefix }
+  }
+  if (!hooks.includes(name)) throw misused(`The bot has no hook "${name}"; ${listed('hook', hooks)}`)
+  if (/Outgoing|Call/.test(name)) {
+    throw misused(`${name} runs where the bot sends something: run the hook that does, and it runs with it`)
+  }
+  return { kind: 'event', event: toTrialEvent(given), stages: [name], streamPrefix }
+}
+
+function listed(what: string, names: string[]): string {
+  return names.length === 0 ? `it has no ${what}s` : `it has ${names.join(', ')}`
+}
+
+function toResult(
+  outcome: Outcome,
+  map: SourceMapIndex | undefined,
+): Omit<TrialResult, 'calls' | 'fetches' | 'logs' | 'milliseconds'> {
+  if (outcome.status === 'interrupted') throw failed(`The run was interrupted (${outcome.reason}): run it again`)
+  const { cpuMilliseconds } = outcome
+  if (outcome.status === 'done') {
+    return { status: 'done', result: outcome.result, state: outcome.state, cpuMilliseconds }
+  }
+  const { reason, error } = outcome
+  const { name, message, stack = '' } = error
+  const place = firstPosition(stack, map)
+  return {
+    status: 'failed',
+    error: {
+      reason,
+      name,
+      message: message + limitHint(reason, name),
+      stack: toSourceStack(stack, map).replace(/^\n/, ''),
+      ...(place && { place }),
+    },
+    cpuMilliseconds,
+  }
+}
+
+function refused(
+  map: SourceMapIndex | undefined,
+  { error, reason }: { error: { name: string; message: string; stack?: string }; reason: string },
+) {
+  const { name, message, stack = '' } = error
+  const frames = toSourceStack(stack, map)
+  return failed(
+    `The code does not load: ${name}: ${message}${limitHint(reason, name)}${frames && `\n${frames.replace(/^\n/, '')}`}`,
+  )
+}

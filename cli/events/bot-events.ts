@@ -1,0 +1,119 @@
+import type { EventStatus } from './format-event.ts'
+import type { Connection } from '../connection.ts'
+import { failed, Failure } from '../failure.ts'
+
+/** An event of a bot, as it is listed. */
+export interface EventSummary {
+  id: string
+  type: string
+  status: EventStatus
+  /** What was said, for those who may read it. */
+  preview?: string
+  conversationId?: string
+  attempts: number
+  failureReason?: string | null
+  hook?: string
+  createdAt: string
+  queueMilliseconds?: number
+  milliseconds?: number
+  isReplayable: boolean
+}
+
+/** Something that a run did, and when, in milliseconds since the run began. */
+export interface EventStep {
+  kind: string
+  name: string
+  start: number
+  milliseconds: number
+  status?: number
+  /** How deep to indent it: what hooks and actions call stands below them. */
+  depth: number
+}
+
+export interface EventRun {
+  attempt: number
+  startedAt: string
+  outcome: string
+  queueMilliseconds?: number
+  milliseconds: number
+  error?: { reason: string; hook?: string; message: string }
+  steps: EventStep[]
+  stepsLeftOut: number
+}
+
+/** An event of a bot with all that is known of it. */
+export interface EventInFull extends EventSummary {
+  payload: object
+  /** The message that it is about, if it is about one. */
+  message?: { type: string; payload: object }
+  runs: EventRun[]
+  error?: { message: string; stack?: string }
+  logs: { id: string; timestamp: string; level: 'debug' | 'info' | 'warn' | 'error'; message: string }[]
+}
+
+/** Which events of a bot; what is undefined does not matter. */
+export interface EventFilter {
+  status?: string | undefined
+  type?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  text?: string | undefined
+  timeStart?: string | undefined
+}
+
+/** The newest events of a bot. */
+export async function listEvents(
+  { list }: Connection,
+  botId: string,
+  filter: EventFilter,
+  limit: number,
+): Promise<EventSummary[]> {
+  return Array.fromAsync(
+    list<EventSummary>(`/v1/admin/bots/${botId}/events`, 'events', { query: { ...filter }, limit }),
+  )
+}
+
+/** @throws Failure when the bot has no such event */
+export async function getEvent({ ask }: Connection, botId: string, id: string): Promise<EventInFull> {
+  const path = `/v1/admin/bots/${botId}/events/${encodeURIComponent(id)}`
+  return (await ask<{ event: EventInFull }>('GET', path)).event
+}
+
+/** Has an event that failed for good handled anew. */
+export async function replayEvent({ ask }: Connection, botId: string, id: string): Promise<void> {
+  await ask('POST', `/v1/admin/bots/${botId}/failed-events/${encodeURIComponent(id)}/replay`)
+}
+
+/**
+ * Has all events handled anew that had failed by now and that the filter lets through.
+ *
+ * @returns how many
+ * @throws Failure that says how many, when there is no room for the others among the events that wait
+ */
+export async function replayEvents(
+  { ask }: Connection,
+  botId: string,
+  filter: { reason?: string | undefined; type?: string | undefined; conversationId?: string | undefined },
+): Promise<number> {
+  const body = { ...filter, beforeDate: new Date().toISOString() }
+  let sum = 0
+  while (true) {
+    const path = `/v1/admin/bots/${botId}/failed-events/replay`
+    const { replayed } = await ask<{ replayed: number }>('POST', path, { body }).catch((error: unknown) => {
+      throw error instanceof Failure && error.type === 'RateLimited' ? noRoom(error, sum) : error
+    })
+    if (replayed === 0) return sum
+    sum += replayed
+  }
+}
+
+function noRoom(cause: Failure, sum: number): Failure {
+  return failed(
+    `${sum} events are handled anew, the others stay as they are: ${cause.message}. Then run the same again`,
+    {
+      cause,
+      type: 'RateLimited',
+      details: { replayed: sum },
+    },
+  )
+}

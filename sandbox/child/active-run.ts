@@ -1,0 +1,35 @@
+import type { Limits } from '../protocol/contract.ts'
+import type { Logged } from '../protocol/log-budget.ts'
+import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
+import type { HookTimes } from './hook-times.ts'
+import type { Realm } from './realm.ts'
+
+/** A run under way in this process; an inspection is one too. */
+export interface ActiveRun extends TurnOwner {
+  readonly kind: 'run' | 'inspection'
+  readonly isolate: BotIsolate
+  /** Where it runs, from its start on. */
+  realm: Realm | undefined
+  readonly family: Family
+  readonly timers: Map<string, NodeJS.Timeout>
+  /** The name of the hook or other function of the bundle that is at work, as its kernel told last. */
+  hook: string
+  readonly hookTimes: HookTimes
+}
+
+/** A run and the runs called from within it: they share its limits, and what ends it ends them all. */
+export interface Family {
+  /** The id of the run that the others were called from. */
+  readonly root: string
+  readonly limits: Limits
+  readonly cpu: CpuBudget
+  readonly members: Set<ActiveRun>
+  readonly logged: Logged
+  /** Goes off when the time on the wall is up. */
+  readonly deadline: NodeJS.Timeout
+}
+
+/** Small work of our own in an isolate, for nobody in particular. */
+export function housekeeping(): TurnOwner {
+  return { id: '', cpu: { limit: 500, used: 0 }, endedAt: undefined, exceeded() {}, threw() {} }
+}

@@ -1,0 +1,70 @@
+import type { FailureReason, Limits, RunError } from '../protocol/contract.ts'
+import { botFrames } from '../isolate/stack.ts'
+import { toFailureReason } from '../protocol/protocol.ts'
+
+/** How a run failed, as its frame tells it. */
+export interface ProcessFailure {
+  reason: FailureReason
+  error: RunError
+  hook?: string
+}
+
+/** The failures that this process finds, in words for the author of the bot. */
+export const failures = {
+  cpu: (limits: Limits) =>
+    failure('cpu', 'CpuLimitError', `It used more than the ${limits.cpuMilliseconds} ms of processor time it has`),
+  load: (limits: Limits) =>
+    failure('cpu', 'LoadLimitError', `Its module used more than the ${limits.loadMilliseconds} ms of processor time`),
+  timeout: (limits: Limits) =>
+    failure('timeout', 'TimeoutError', `It did not end within the ${limits.wallMilliseconds} ms it has`),
+  memory: (limits: Limits) =>
+    failure('memory', 'MemoryLimitError', `It used more than the ${limits.memoryMegabytes} MB of memory it has`),
+} as const
+
+function failure(reason: FailureReason, name: string, message: string): ProcessFailure {
+  return { reason, error: { name, message } }
+}
+
+const nameCharacters = 100
+const messageCharacters = 1000
+const stackCharacters = 4000
+
+/** Reads a failure that the kernel wrote. */
+export function readFailure(reason: string, error: string): ProcessFailure {
+  const { hook } = JSON.parse(error) as { hook?: string }
+  return { reason: toFailureReason(reason), error: readError(error), ...(hook ? { hook } : {}) }
+}
+
+/** Reads an error that the kernel wrote. It wrote within limits, unless someone else did. */
+export function readError(text: string): RunError {
+  const { name, message, stack } = JSON.parse(text) as Partial<RunError>
+  return {
+    name: cut(name, nameCharacters) || 'Error',
+    message: cut(message, messageCharacters),
+    ...(stack ? { stack: cut(stack, stackCharacters) } : {}),
+  }
+}
+
+/** Of what an isolate throws; the rest is not looked at. */
+const thrownCharacters = 64_000
+
+/**
+ * Describes what an isolate threw at this process: a syntax error, or a rejection that bot code forgot.
+ *
+ * @param star hides what is secret
+ */
+export function describeThrown(thrown: unknown, star: (text: string) => string): RunError {
+  const read = (text: unknown) => star(cut(text, thrownCharacters))
+  if (!(thrown instanceof Error)) return { name: 'Error', message: cut(read(String(thrown)), messageCharacters) }
+  const name = cut(read(thrown.name), nameCharacters) || 'Error'
+  const message = cut(read(thrown.message), messageCharacters)
+  // isolated-vm writes the place of a syntax error behind its message.
+  const place = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(message)
+  if (place !== null) return { name, message: place[1]!, stack: `    at ${place[2]}` }
+  const stack = botFrames(read(thrown.stack))
+  return { name, message, ...(stack === '' ? {} : { stack }) }
+}
+
+function cut(text: unknown, characters: number): string {
+  return typeof text === 'string' ? text.slice(0, characters) : ''
+}

@@ -1,0 +1,43 @@
+/**
+ * The program of a sandbox process. It holds isolates, and knows nothing that is worth stealing: no environment, no
+ * files, no credentials; only descriptor 3, over which it is told what to run.
+ */
+
+import { Socket } from 'node:net'
+import { openChannel } from '../protocol/channel.ts'
+import { maximumBytesToProcess, type FromProcess, type Start, type ToProcess } from '../protocol/protocol.ts'
+import { loadIsolatedVm } from './isolated-vm.ts'
+import { ProcessSandbox } from './sandbox.ts'
+import { Scripts } from './scripts.ts'
+
+let sandbox: ProcessSandbox | undefined
+
+const channel = openChannel<FromProcess>(new Socket({ fd: 3 }), {
+  maximumBytes: maximumBytesToProcess,
+  onFrame: (frame) => receive(frame as ToProcess),
+  // Nobody is left to work for. `process.exit` would wait for threads that may never stop.
+  // The first process of a namespace can not kill itself.
+  onBroken: () => process.abort(),
+})
+
+// Signals meant for the worker reach its whole process group; the worker decides when this process ends.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})
+
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack}\n`)
+  process.abort()
+})
+
+function receive(frame: ToProcess): void {
+  if (frame.type === 'start') void start(frame)
+  else sandbox?.receive(frame)
+}
+
+async function start({ addon, inside, groups, operations, ...settings }: Start): Promise<void> {
+  const ivm = loadIsolatedVm(addon)
+  const scripts = new Scripts({ ivm, inside, groups, operations })
+  await scripts.rehearse()
+  sandbox = new ProcessSandbox({ ivm, scripts, ...settings, send: (out) => channel.send(out) })
+  channel.send({ type: 'ready' })
+}

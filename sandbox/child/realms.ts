@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import type { KernelSettings } from '../isolate/kernel.ts'
+import type { BundleSource } from '../protocol/protocol.ts'
+import { secretsStarrer } from '../protocol/redact-secrets.ts'
+import type { BotIsolate } from './bot-isolate.ts'
+import type { CachedScript } from './cached-script.ts'
+import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
+import { Realm } from './realm.ts'
+import type { OpenKernel, Scripts } from './scripts.ts'
+
+export interface RealmsOptions {
+  ivm: Ivm
+  scripts: Scripts
+  /** The kernel of a realm says something; always strings. */
+  posted(realm: Realm, kind: string, run: string, first: string, second: string): void
+}
+
+/** What each realm of an isolate is made of. */
+interface Bundle extends Omit<BundleSource, 'code'> {
+  preludes: CachedScript[]
+  /** Kept for as long as there may be another realm to evaluate it. */
+  code: string
+}
+
+/** Of objects outside of the heap: then the next run gets a fresh isolate. */
+const portionsUntilWorn = 10
+
+/** Of the random numbers of a realm. */
+const seedBytes = 32
+
+const asReference = { result: { reference: true } } as const
+const bundleFile = { filename: 'bot.js', lineOffset: -1 }
+
+/**
+ * The realms of one isolate: one that all its runs share or, where the bundle exports `isolation = 'event'`, one for
+ * each run and what that calls.
+ *
+ * The first is made in the thread of this process, because each change to the isolate's own takes 0.1 ms. It does not
+ * wait for anybody: nothing of a bot is in the isolate yet. Later ones are made in the isolate's thread, in a turn.
+ */
+export class Realms {
+  /** Whether each run gets a realm of its own. */
+  isIsolated = false
+  /** Hides what is secret in the bundle's environment. */
+  star = secretsStarrer()
+
+  readonly #owner: BotIsolate
+  readonly #isolate: Isolate
+  readonly #options: RealmsOptions
+  readonly #scripts = new Map<CachedScript, Script>()
+  /** A context that has the kernel, for the first realm. */
+  #blank: { context: Context; open: Reference<OpenKernel> } | undefined
+  #bundle: Bundle | undefined
+  #bundleScript: Script | undefined
+  /** The first one, until it is given away for good. */
+  #first: Realm | undefined
+  #waiting: (() => void)[] | undefined = []
+  /** Of objects outside of the heap that were made. */
+  #portions = 0
+
+  constructor(owner: BotIsolate, isolate: Isolate, options: RealmsOptions) {
+    this.#owner = owner
+    this.#isolate = isolate
+    this.#options = options
+    const context = isolate.createContextSync()
+    this.#blank = { context, open: options.scripts.kernel.runNow(isolate, context) }
+  }
+
+  /** Makes the first realm; for use inside a turn. Throws when the bundle does not compile. */
+  async load(source: BundleSource): Promise<void> {
+    const { context, open } = this.#blank!
+    this.#blank = undefined
+    this.star = secretsStarrer(source.environment)
+    const bundle = { ...source, preludes: this.#options.scripts.for(source) }
+    const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
+    const realm = new Realm(this.#owner, context)
+    realm.entrance = open.applySync(undefined, this.#given(realm, bundle, installs), asReference)
+    for (const reference of [open, ...installs]) reference.release()
+    await context.eval(toScript(bundle.code), bundleFile)
+    this.#first = realm
+    if (this.isIsolated) this.#bundle = bundle
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    for (const callback of waiting) callback()
+  }
+
+  /** Calls back when the bundle is loaded, which may be now, and never if it is not. */
+  whenLoaded(callback: () => void): void {
+    if (this.#waiting === undefined) callback()
+    else this.#waiting.push(callback)
+  }
+
+  /** The realm that all runs share. */
+  get shared(): Realm | undefined {
+    return this.isIsolated ? undefined : this.#first
+  }
+
+  /** A realm that no run was in; for use inside a turn. */
+  async open(): Promise<Realm> {
+    const first = this.#first
+    this.#first = undefined
+    return first ?? this.#openAnother(this.#bundle!)
+  }
+
+  async #openAnother(bundle: Bundle): Promise<Realm> {
+    const context = await this.#isolate.createContext()
+    const realm = new Realm(this.#owner, context)
+    try {
+      const open = await this.#run(this.#options.scripts.kernel, context)
+      const installs: Reference<Function>[] = []
+      for (const prelude of bundle.preludes) installs.push(await this.#run(prelude, context))
+      realm.entrance = await open.apply(undefined, this.#given(realm, bundle, installs), asReference)
+      for (const reference of [open, ...installs]) reference.release()
+      this.#bundleScript ??= await this.#isolate.compileScript(toScript(bundle.code), bundleFile)
+      bundle.code = ''
+      await this.#bundleScript.run(context)
+      return realm
+    } catch (error) {
+      realm.release()
+      throw error
+    }
+  }
+
+  /** Runs a script that is compiled for this isolate once. */
+  async #run<Made extends Function>(script: CachedScript<Made>, context: Context): Promise<Reference<Made>> {
+    const compiled = this.#scripts.get(script) ?? (await script.compile(this.#isolate))
+    this.#scripts.set(script, compiled)
+    return script.run(compiled, context)
+  }
+
+  /** The realms of an isolate wear it together: V8 does not hurry to collect what it does not count. */
+  #wear(realm: Realm, portions: number): void {
+    const wasWorn = this.#portions >= portionsUntilWorn
+    this.#portions += portions
+    if (!wasWorn && this.#portions >= portionsUntilWorn) this.#options.posted(realm, 'worn', '', '', '')
+  }
+
+  /** What the kernel is opened with. */
+  #given(realm: Realm, { kind, environment }: Bundle, installs: Reference<Function>[]) {
+    const { ivm, scripts, posted } = this.#options
+    const seed = randomBytes(seedBytes).toString('hex')
+    const settings: KernelSettings = { operations: scripts.operations, kind, environment, seed }
+    const post = new ivm.Callback(
+      (what: unknown, run: unknown, first: unknown, second: unknown) => {
+        if (this.#owner.dead) return
+        // Later it is too late: runs have a realm in common.
+        if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
+        else if (what === 'wear') this.#wear(realm, Number(first))
+        else posted(realm, String(what), String(run), String(first), String(second))
+      },
+      { ignored: true },
+    )
+    return [post, JSON.stringify(settings), ...installs.map((install) => install.derefInto())]
+  }
+}
+
+/**
+ * The bundle as an argument of the function that the kernel waits with. A script that ended with anything but a number
+ * would hand it to this process, however large it is.
+ */
+function toScript(code: string): string {
+  return `defineBundle(function (module, exports, require) {\n${code}\n});0`
+}

@@ -1,0 +1,204 @@
+import type { Limits } from '../protocol/contract.ts'
+import type { BundleSource, FromProcess, ToProcess } from '../protocol/protocol.ts'
+import { BotIsolate } from './bot-isolate.ts'
+import { readFailure } from './failures.ts'
+import type { Ivm } from './isolated-vm.ts'
+import type { Realm } from './realm.ts'
+import { Runs } from './runs.ts'
+import type { Scripts } from './scripts.ts'
+import { Spare } from './prewarmed-isolate.ts'
+import { WarmIsolates } from './warm-isolates.ts'
+import { Watchdog } from './watchdog.ts'
+
+export interface ProcessSandboxOptions {
+  ivm: Ivm
+  scripts: Scripts
+  softBytes: number
+  isolates: number
+  send: (frame: FromProcess) => void
+}
+
+type Frame<Type extends ToProcess['type']> = Extract<ToProcess, { type: Type }>
+
+/** Everything of this process together: which run gets which isolate, and what either says to whom. */
+export class ProcessSandbox {
+  readonly #options: ProcessSandboxOptions
+  readonly #runs: Runs
+  readonly #warm: WarmIsolates
+  readonly #watchdog: Watchdog
+  /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
+  readonly #retired = new Set<BotIsolate>()
+  readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
+  /** Runs and inspections, but for runs within others. */
+  #begun = 0
+  readonly #spare = new Spare((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
+
+  constructor(options: ProcessSandboxOptions) {
+    this.#options = options
+    this.#runs = new Runs({ send: options.send, onIdle: (isolate) => this.#becameIdle(isolate) })
+    const { softBytes, isolates } = options
+    this.#warm = new WarmIsolates({ softBytes, isolates, isIdle: (isolate) => this.#runs.isIdle(isolate) })
+    this.#watchdog = new Watchdog({
+      overspent: (isolate, turn) => {
+        isolate.dispose()
+        turn.owner.exceeded('cpu')
+        this.#runs.abandon(isolate)
+      },
+      lingering: (isolate) => this.#runs.abandon(isolate),
+      long: (turn) => options.send({ type: 'long', run: turn.owner.id }),
+    })
+  }
+
+  receive(frame: Exclude<ToProcess, { type: 'start' }>): void {
+    switch (frame.type) {
+      case 'ping':
+        return this.#options.send({ type: 'pong', rss: process.memoryUsage.rss(), ...this.#starts() })
+      case 'run':
+        return this.#run(frame)
+      case 'inspect':
+        return this.#inspect(frame)
+      case 'code':
+        this.#sources.get(frame.bundle)?.resolve(frame.source)
+        this.#sources.delete(frame.bundle)
+        return
+      case 'reply': {
+        const run = this.#runs.find(frame.run)
+        run?.realm?.dispatch(run, 'reply', run.id, frame.call, frame.reply)
+        return
+      }
+      case 'fetched': {
+        const run = this.#runs.find(frame.run)
+        return run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
+      }
+      case 'part':
+        return this.#receivePart(frame)
+      case 'interrupt':
+        this.#runs.interrupt(frame.run, frame.reason)
+    }
+  }
+
+  #receivePart({ run: id, stream, data, isBase64, isLast, failure }: Frame<'part'>): void {
+    const run = this.#runs.find(id)
+    if (run === undefined) return
+    const rest = [stream, `${isLast}`, failure]
+    if (isBase64 === 0 || data === '') return run.realm?.dispatch(run, 'part', id, data, ...rest)
+    const { ExternalCopy } = this.#options.ivm
+    // A copy of its own: small buffers share one, which would cross with all that is in it.
+    const bytes = () => new ExternalCopy(new Uint8Array(Buffer.from(data, 'base64')).buffer).copyInto({ release: true })
+    run.realm?.dispatchBytes(run, 'part', id, bytes, ...rest)
+  }
+
+  #starts(): { warm: number; spare: number; cold: number } {
+    const { spare, cold } = this.#spare.taken
+    return { warm: this.#begun - spare - cold, spare, cold }
+  }
+
+  #run(frame: Frame<'run'>): void {
+    if (frame.within !== '') return this.#runs.beginWithin(frame)
+    this.#begun += 1
+    const isolate = this.#warm.get(frame.bundle, () => this.#load(frame))
+    this.#runs.begin(frame, isolate)
+  }
+
+  #inspect(frame: Frame<'inspect'>): void {
+    this.#begun += 1
+    const isolate = this.#load(frame)
+    this.#retired.add(isolate)
+    this.#runs.beginInspection(frame, isolate)
+  }
+
+  /** Makes an isolate whose first turn loads the bundle. */
+  #load({ run, bundle, limits }: { run: string; bundle: string; limits: Limits }): BotIsolate {
+    const isolate = this.#spare.take(limits.memoryMegabytes)
+    isolate.bundle = bundle
+    const loading = this.#runs.loading(run, limits, isolate)
+    isolate.enterAlone(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
+    return isolate
+  }
+
+  #sourceOf(bundle: string): Promise<BundleSource> {
+    const known = this.#sources.get(bundle)
+    if (known !== undefined) return known.promise
+    const asked = Promise.withResolvers<BundleSource>()
+    this.#sources.set(bundle, asked)
+    this.#options.send({ type: 'code', bundle })
+    return asked.promise
+  }
+
+  #makeIsolate(memoryMegabytes: number): BotIsolate {
+    const { ivm, scripts, send } = this.#options
+    const isolate: BotIsolate = new BotIsolate({
+      ivm,
+      scripts,
+      memoryMegabytes,
+      events: {
+        posted: (realm, kind, run, first, second) => {
+          if (kind === 'worn') this.#retire(isolate)
+          else this.#posted(realm, kind, run, first, second)
+        },
+        turnStarted: () => this.#watchdog.watch(isolate),
+        turnEnded: (turn) => {
+          if (turn.reportedLong) send({ type: 'over', run: turn.owner.id })
+        },
+        turnCharged: ({ owner }) => {
+          if (owner.cpu.used >= owner.cpu.limit && owner.endedAt === undefined) owner.exceeded('cpu')
+        },
+        outOfMemory: (turn) => {
+          turn?.owner.exceeded('memory')
+          this.#runs.abandon(isolate)
+        },
+        stuck: (reason, turn, waited) => send({ type: 'stuck', bundle: isolate.bundle, reason, turn, waited }),
+      },
+    })
+    return isolate
+  }
+
+  /** What a kernel says concerns runs in its own realm only; whatever else it says is not heard. */
+  #posted(realm: Realm, kind: string, id: string, first: string, second: string): void {
+    const run = this.#runs.find(id)
+    if (run === undefined || run.realm !== realm) return
+    const { send } = this.#options
+    switch (kind) {
+      case 'call':
+        return send({ type: 'call', run: id, call: first, request: second })
+      case 'fetch':
+        return send({ type: 'fetch', run: id, fetch: first, request: second })
+      case 'unfetch':
+        return send({ type: 'unfetch', run: id, fetch: first })
+      case 'pull': {
+        const [form = '', parts] = second.split(' ')
+        return send({ type: 'pull', run: id, stream: first, form, parts: Number(parts) || 0 })
+      }
+      case 'cancel':
+        return send({ type: 'cancel', run: id, stream: first })
+      case 'log':
+        return this.#runs.log(run, first, second)
+      case 'at':
+        return this.#runs.goOnTo(run, first)
+      case 'timers':
+        return realm.dispatch(run, 'arm', id)
+      case 'timer':
+        return this.#runs.setTimer(run, first, Number(second))
+      case 'untimer':
+        return this.#runs.clearTimer(run, first)
+      case 'quiet':
+        return realm.dispatch(run, 'quiet', id)
+      case 'done':
+        return this.#runs.end(run, { type: 'done', result: first, state: second })
+      case 'failed':
+        return this.#runs.end(run, { type: 'failed', ...readFailure(first, second) })
+    }
+  }
+
+  #retire(isolate: BotIsolate): void {
+    this.#retired.add(isolate)
+    this.#warm.forget(isolate)
+  }
+
+  #becameIdle(isolate: BotIsolate): void {
+    if (this.#retired.has(isolate)) isolate.dispose()
+    if (!isolate.dead) return
+    this.#retired.delete(isolate)
+    this.#warm.forget(isolate)
+  }
+}

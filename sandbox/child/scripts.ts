@@ -1,0 +1,92 @@
+import { createContext, runInContext } from 'node:vm'
+import type { ClientOperation, EventTask, Limits } from '../protocol/contract.ts'
+import type { Dispatch, Open } from '../isolate/kernel.ts'
+import type { Prelude } from '../isolate/platform.ts'
+import { groupNames, groupsFor, type GroupName } from '../prelude/groups.ts'
+import type { BundleSource } from '../protocol/protocol.ts'
+import { CachedScript } from './cached-script.ts'
+import type { Ivm, Transferable } from './isolated-vm.ts'
+
+/** `Open`, given what it is given from outside of its isolate. */
+export type OpenKernel = (...given: Transferable[]) => Dispatch
+
+export interface ScriptsOptions {
+  ivm: Ivm
+  /** The kernel's program. */
+  inside: string
+  /** Those of the preludes. */
+  groups: Record<GroupName, string>
+  operations: ClientOperation[]
+}
+
+/** The scripts that isolates run before they meet their bundle: the kernel, and the preludes that the bundle asks for. */
+export class Scripts {
+  readonly kernel: CachedScript<OpenKernel>
+  readonly operations: ClientOperation[]
+  readonly #groups: Record<GroupName, CachedScript>
+
+  constructor({ ivm, inside, groups, operations }: ScriptsOptions) {
+    this.operations = operations
+    this.kernel = new CachedScript(ivm, `(() => { 'use strict'; ${inside}\nreturn inside.open })()`, 'kernel')
+    const script = (name: GroupName) =>
+      new CachedScript(ivm, `(() => { 'use strict'; ${groups[name]}\nreturn prelude.install })()`, 'prelude')
+    this.#groups = Object.fromEntries(groupNames.map((name) => [name, script(name)])) as Record<GroupName, CachedScript>
+  }
+
+  /** Has the kernel handle an event, as most bots do: with one call of the platform. */
+  async rehearse(): Promise<void> {
+    const context = createContext()
+    const open = this.kernel.rehearse(context) as Open
+    const settings = { operations: this.operations, kind: 'native', environment: {}, seed: '' }
+    await new Promise<void>((resolve) => {
+      const post = (kind: string, run: string, first: string) => {
+        if (kind === 'call') queueMicrotask(() => dispatch('reply', run, first, '{"status":200,"body":{}}'))
+        else if (kind === 'done' || kind === 'failed') resolve()
+      }
+      const dispatch: Dispatch = open(post, JSON.stringify(settings))
+      runInContext(rehearsedBundle, context)
+      dispatch('start', 'rehearsal', JSON.stringify(rehearsedTask), JSON.stringify(rehearsedLimits), '')
+    })
+    this.kernel.keep()
+  }
+
+  /** The preludes of a bundle, in the order in which they are run. They are rehearsed when they are first asked for. */
+  for({ kind, code }: Pick<BundleSource, 'kind' | 'code'>): CachedScript[] {
+    const scripts = groupsFor(kind, code).map((name) => this.#groups[name])
+    if (!scripts.every((script) => script.isCached)) rehearseTogether(scripts)
+    return scripts
+  }
+}
+
+const rehearsedBundle = `defineBundle((module, exports) => {
+  exports.hooks = { async rehearse({ client }) { if (client.createMessage) await client.createMessage({}) } }
+})`
+
+const rehearsedTask: EventTask = { kind: 'event', event: { state: {} }, stages: ['rehearse'], streamPrefix: '' }
+
+const rehearsedLimits: Pick<Limits, 'hostCalls' | 'hostCallsAtOnce' | 'hostCallCharacters' | 'resultCharacters'> = {
+  hostCalls: 1,
+  hostCallsAtOnce: 1,
+  hostCallCharacters: 1000,
+  resultCharacters: 1000,
+}
+
+/** One context for all: each uses what those before it define. */
+function rehearseTogether(scripts: CachedScript[]): void {
+  const context = createContext()
+  for (const script of scripts) {
+    const install = script.rehearse(context) as Prelude
+    install({
+      environment: {},
+      seed: '',
+      token: () => '',
+      call: never,
+      fetch: () => ({ answer: never(), cancel() {} }),
+    })
+  }
+  for (const script of scripts) if (!script.isCached) script.keep()
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
+}

@@ -1,0 +1,140 @@
+import type { Bundle, Verdict } from '../protocol/contract.ts'
+
+/** Whose code it is: a bot's own, or that of an integration installed on it. */
+export interface Owner extends Pick<Bundle, 'botId' | 'installationId'> {
+  /** The upload. */
+  codeId: string
+}
+
+export function ownerOf({ botId, installationId, codeId, id }: Bundle): Owner {
+  return { botId, codeId: codeId ?? id, ...(installationId !== undefined && { installationId }) }
+}
+
+/** Names an owner whatever it uploads. */
+export function ownerKey({ botId, installationId = '' }: Owner): string {
+  return `${botId}/${installationId}`
+}
+
+/** The end of a process that was not asked to end. */
+export interface Death {
+  /** Whose doing it may be. */
+  suspects: Owner[]
+  /** Something outside killed it, as it seems: a shortage of memory, perhaps, that code may have been the cause of. */
+  fromOutside: boolean
+}
+
+const minute = 60_000
+/** Kills count together when they come within this time. */
+const windowMilliseconds = 10 * minute
+const killsForQuarantine = 3
+const killsForDisabling = 3
+/** Long enough that code which kills again and again when it is let out costs its neighbours next to nothing. */
+const quarantineMilliseconds = 60 * minute
+/**
+ * A death with several suspects counts as a part of a kill for each, and for no less than this, which is what a death
+ * from outside counts for: one that was there at every death is in quarantine after twelve, however many were with it.
+ */
+const leastPart = 1 / 4
+/** Sums of thirds and tenths are not exact. */
+const tolerance = 1e-6
+
+interface Kill {
+  at: number
+  part: number
+}
+
+interface Record {
+  kills: Kill[]
+  /** Until when it is in quarantine; 0 when it is not. */
+  quarantinedUntil: number
+  /** The upload that was taken out of service. */
+  disabled?: { codeId: string; reason: string }
+}
+
+/**
+ * What is held against code, for as long as this worker lives.
+ *
+ *   at home ── 3 kills in 10 minutes ──► in quarantine ── 3 more ──► disabled
+ *      ▲                                   │      ▲                    │
+ *      └──── an hour without a kill ◄──────┘      └── another upload ◄─┘
+ *
+ * At home, who killed is not always known: then all that may have done it are suspected. In quarantine nobody else is
+ * there. So code that was suspected wrongly, or framed by a neighbour that escaped from its isolate, is never disabled.
+ */
+export class Conduct {
+  readonly #records = new Map<string, Record>()
+  readonly #onVerdict: (verdict: Verdict) => void
+  readonly #now: () => number
+
+  constructor(onVerdict: (verdict: Verdict) => void, now: () => number = () => performance.now()) {
+    this.#onVerdict = onVerdict
+    this.#now = now
+  }
+
+  /** Where code is to run; when nowhere, why. */
+  placeOf(owner: Owner): { place: 'home' | 'quarantine' } | { place: 'disabled'; reason: string } {
+    const record = this.#records.get(ownerKey(owner))
+    if (record?.disabled?.codeId === owner.codeId) return { place: 'disabled', reason: record.disabled.reason }
+    return { place: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'home' }
+  }
+
+  /** A process where bots are at home has died. */
+  diedAtHome({ suspects, fromOutside }: Death): void {
+    this.#forget()
+    const part = fromOutside ? leastPart : Math.max(1 / suspects.length, leastPart)
+    for (const owner of suspects) {
+      const record = this.#strike(owner, part)
+      // It may have been sent there by the last death, and have had runs in two processes.
+      if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
+      record.quarantinedUntil = this.#now() + quarantineMilliseconds
+      record.kills = []
+      this.#onVerdict({ ...owner, place: 'quarantine', reason: quarantineReason })
+    }
+  }
+
+  /** A process that one owner's code has for itself has died. */
+  diedInQuarantine(owner: Owner, { fromOutside }: Death): void {
+    this.#forget()
+    const record = this.#strike(owner, fromOutside ? leastPart : 1)
+    record.quarantinedUntil = this.#now() + quarantineMilliseconds
+    if (sum(record) < killsForDisabling - tolerance) return
+    record.kills = []
+    record.disabled = { codeId: owner.codeId, reason: disabledReason }
+    this.#onVerdict({ ...owner, place: 'disabled', reason: disabledReason })
+    this.#absolve()
+  }
+
+  #strike(owner: Owner, part: number): Record {
+    const key = ownerKey(owner)
+    const record = this.#records.get(key) ?? { kills: [], quarantinedUntil: 0 }
+    this.#records.set(key, record)
+    record.kills.push({ at: this.#now(), part })
+    return record
+  }
+
+  /** The culprit is found: what others were suspected of was its doing. */
+  #absolve(): void {
+    for (const record of this.#records.values()) record.kills = record.kills.filter(({ part }) => part === 1)
+  }
+
+  #forget(): void {
+    const now = this.#now()
+    for (const [key, record] of this.#records) {
+      record.kills = record.kills.filter(({ at }) => at > now - windowMilliseconds)
+      if (record.kills.length === 0 && record.quarantinedUntil <= now) this.#records.delete(key)
+    }
+  }
+}
+
+function sum({ kills }: Record): number {
+  return kills.reduce((total, { part }) => total + part, 0)
+}
+
+const quarantineReason =
+  `Sandbox processes have died ${killsForQuarantine} times or more within ${windowMilliseconds / minute} minutes ` +
+  'while this code ran in them: it is in quarantine, a process of its own, until it has killed none for ' +
+  `${quarantineMilliseconds / minute} minutes. It will be disabled if it kills that one ${killsForDisabling} times`
+
+const disabledReason =
+  `This code is disabled: it was in quarantine for killing sandbox processes, and has killed ${killsForDisabling} more ` +
+  'there. Upload a new version, or the same one again, to put it back into service'

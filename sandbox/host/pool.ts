@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { Conduct, ownerOf, type Owner } from './crash-history.ts'
+import type {
+  ClientOperation,
+  PlaceMemory,
+  Recycling,
+  SandboxLog,
+  SandboxWatch,
+  Verdict,
+} from '../protocol/contract.ts'
+import { defaultRecycling, Home, type ProcessEvents } from './process-slot.ts'
+import type { Job } from './handle.ts'
+import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory.ts'
+import type { Programs } from './programs.ts'
+import { Quarantine } from './quarantine.ts'
+import { SandboxProcess } from './sandbox-process.ts'
+import type { Walls } from '../isolation/detect-isolation.ts'
+
+export interface PoolOptions {
+  processes: number
+  /** Of all these processes together. */
+  memoryMegabytes: number
+  walls: Walls
+  programs: Programs
+  operations: ClientOperation[]
+  log: SandboxLog
+  onVerdict?: ((verdict: Verdict) => void) | undefined
+  watch?: SandboxWatch | undefined
+  recycling?: Partial<Recycling> | undefined
+}
+
+export interface Pool {
+  /** Gives a job to the home process of its bot, or to the one its code has in quarantine. */
+  assign(job: Job): Promise<void>
+  memory(): PlaceMemory[]
+  close(): Promise<void>
+}
+
+/** Starts the processes, and starts another whenever one is gone. */
+export async function openPool(options: PoolOptions): Promise<Pool> {
+  const pool = new SandboxPool(options)
+  try {
+    await pool.ready()
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+  return pool
+}
+
+class SandboxPool implements Pool {
+  readonly #options: PoolOptions
+  readonly #homes: Home[]
+  readonly #quarantine: Quarantine
+  readonly #conduct: Conduct
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    const { processes, memoryMegabytes, log, recycling } = options
+    this.#conduct = new Conduct((verdict) => this.#pronounce(verdict))
+    const memory = processMemory(memoryMegabytes / processes)
+    this.#homes = Array.from({ length: processes }, (_, index): Home => {
+      return new Home({
+        index,
+        log,
+        recycling: { ...defaultRecycling, ...recycling },
+        start: (events) => this.#start(memory, events),
+        onDeath: (death) => this.#conduct.diedAtHome(death),
+        isOtherRenewing: () => this.#homes.some((home) => home.isRenewing),
+      })
+    })
+    const quarantineMemory = processMemory(quarantineMegabytes)
+    this.#quarantine = new Quarantine({
+      log,
+      start: (events) => this.#start(quarantineMemory, events),
+      onDeath: (owner, death) => this.#conduct.diedInQuarantine(owner, death),
+    })
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(this.#homes.map((home) => home.ready()))
+  }
+
+  async assign(job: Job): Promise<void> {
+    if (job.family !== job.id) return this.#assignWithin(job)
+    const owner = ownerOf(job.bundle)
+    const verdict = this.#conduct.placeOf(owner)
+    switch (verdict.place) {
+      case 'home':
+        return this.#homeOf(owner).assign(job)
+      case 'quarantine':
+        return this.#quarantine.assign(job, owner)
+      case 'disabled':
+        job.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: verdict.reason } }, 0)
+    }
+  }
+
+  memory(): PlaceMemory[] {
+    const { residentBytes } = this.#quarantine
+    return [
+      ...this.#homes.map((home, index) => ({ place: `home ${index}`, residentBytes: home.residentBytes })),
+      { place: 'quarantine', residentBytes },
+    ]
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#homes.map((home) => home.close()), this.#quarantine.close()])
+  }
+
+  /** A run that another one called goes where that one is, even when others go elsewhere by now. */
+  #assignWithin(job: Job): void {
+    for (const place of [...this.#homes, this.#quarantine]) {
+      const process = place.holding(job.family)
+      if (process !== undefined) return process.take(job)
+    }
+    job.interrupt('the run that called it is not under way', 0)
+  }
+
+  #homeOf({ botId }: Owner): Home {
+    const hash = createHash('sha256').update(botId).digest().readUInt32LE(0)
+    return this.#homes[hash % this.#homes.length]!
+  }
+
+  #start(memory: ProcessMemory, events: ProcessEvents): SandboxProcess {
+    const { walls, programs, operations, log, watch } = this.#options
+    return new SandboxProcess({ walls, programs, operations, log, watch, memory, ...events })
+  }
+
+  #pronounce(verdict: Verdict): void {
+    const { place, botId, installationId, codeId } = verdict
+    const what = place === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
+    this.#options.log('warn', `${what}: it had sandbox processes killed`, { botId, installationId, codeId })
+    this.#options.onVerdict?.(verdict)
+  }
+}

@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Death } from './crash-history.ts'
+import type { Recycling, SandboxLog } from '../protocol/contract.ts'
+import type { Job } from './handle.ts'
+import { sumOfMemory } from './memory.ts'
+import type { SandboxProcess } from './sandbox-process.ts'
+
+export interface HomeOptions {
+  index: number
+  log: SandboxLog
+  recycling: Recycling
+  /** Makes a process that calls these back. */
+  start(events: ProcessEvents): SandboxProcess
+  /** A process has died that was not asked to. */
+  onDeath(death: Death): void
+  /** Whether another home replaces its process: one at a time, because there are two of them for a while. */
+  isOtherRenewing(): boolean
+}
+
+export interface ProcessEvents {
+  onDead(reason: string, early: boolean, death: Death | undefined): void
+  onBeat(): void
+}
+
+/**
+ * When a process in good health is replaced, which costs its warm isolates. Libraries and the process itself lose a little
+ * memory now and then, and whatever has crept into a process unseen is gone with it.
+ */
+export const defaultRecycling: Recycling = {
+  milliseconds: 6 * 60 * 60_000,
+  runs: 500_000,
+  overweightMilliseconds: 15_000,
+  leastMilliseconds: 5 * 60_000,
+}
+
+const firstRetryMilliseconds = 100
+const lastRetryMilliseconds = 5000
+
+/**
+ * The place of one process after another. When one dies, the next starts at once, more slowly if they keep dying. One
+ * that is to be replaced takes jobs until its successor is ready, and then ends those it has.
+ */
+export class Home {
+  readonly #options: HomeOptions
+  readonly #abort = new AbortController()
+  /** All that are not yet entirely gone. */
+  readonly #processes = new Set<SandboxProcess>()
+  #current: SandboxProcess
+  #successor: SandboxProcess | undefined
+  #earlyDeaths = 0
+
+  constructor(options: HomeOptions) {
+    this.#options = options
+    this.#current = this.#start()
+  }
+
+  ready(): Promise<void> {
+    return this.#current.ready
+  }
+
+  get isRenewing(): boolean {
+    return this.#successor !== undefined
+  }
+
+  get residentBytes(): number {
+    return sumOfMemory(this.#processes)
+  }
+
+  /** The process in which the first run of a family is under way. */
+  holding(family: string): SandboxProcess | undefined {
+    for (const process of this.#processes) if (process.holds(family)) return process
+    return undefined
+  }
+
+  /** Waits for a process that is starting; when it can not start, the job is interrupted. */
+  async assign(job: Job): Promise<void> {
+    const process = this.#current
+    try {
+      await process.ready
+      if (this.#abort.signal.aborted) job.interrupt('the sandbox is closed', 0)
+      else if (process.dead || process !== this.#current) await this.assign(job)
+      else process.take(job)
+    } catch (error) {
+      if (!job.ended) job.interrupt(error instanceof Error ? error.message : String(error), 0)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    for (const process of this.#processes) process.end('the sandbox is closed')
+    await Promise.all(Array.from(this.#processes, (process) => process.closed))
+  }
+
+  #start(): SandboxProcess {
+    const process: SandboxProcess = this.#options.start({
+      onDead: (reason, early, death) => void this.#died(process, reason, early, death),
+      onBeat: () => this.#renewWhenDue(process),
+    })
+    this.#processes.add(process)
+    void process.closed.then(() => this.#processes.delete(process))
+    void this.#becameReady(process)
+    return process
+  }
+
+  async #becameReady(process: SandboxProcess): Promise<void> {
+    try {
+      await process.ready
+    } catch {
+      // Its death is told apart.
+      return
+    }
+    const milliseconds = Math.round(performance.now() - process.startedAt)
+    const { log, index } = this.#options
+    log('info', 'A sandbox process is ready', { home: index, pid: process.pid, milliseconds })
+    if (process === this.#successor) this.#succeed(process)
+  }
+
+  async #died(process: SandboxProcess, reason: string, early: boolean, death: Death | undefined): Promise<void> {
+    if (this.#abort.signal.aborted) return
+    if (death !== undefined) this.#options.onDeath(death)
+    if (process === this.#successor) this.#successor = undefined
+    if (process !== this.#current) return
+    this.#earlyDeaths = early ? this.#earlyDeaths + 1 : 0
+    this.#options.log('warn', 'A sandbox process is gone and is replaced', {
+      home: this.#options.index,
+      pid: process.pid,
+      reason,
+    })
+    if (this.#successor !== undefined) return this.#succeed(this.#successor)
+    if (early) {
+      const pause = firstRetryMilliseconds * 2 ** (this.#earlyDeaths - 1)
+      await sleep(Math.min(pause, lastRetryMilliseconds), undefined, { signal: this.#abort.signal }).catch(() => {})
+      if (this.#abort.signal.aborted) return
+    }
+    this.#current = this.#start()
+  }
+
+  #renewWhenDue(process: SandboxProcess): void {
+    if (process !== this.#current || this.#successor !== undefined || this.#options.isOtherRenewing()) return
+    const reason = this.#reasonToRenew(process)
+    if (reason === undefined) return
+    const { log, index } = this.#options
+    log('info', `A sandbox process is replaced: ${reason}`, { home: index, pid: process.pid, runs: process.runs })
+    this.#successor = this.#start()
+  }
+
+  #reasonToRenew(process: SandboxProcess): string | undefined {
+    const { recycling } = this.#options
+    const age = performance.now() - process.startedAt
+    if (age > recycling.milliseconds) return 'it is old'
+    if (process.runs >= recycling.runs) return 'it has had many runs'
+    const isOverweight = process.overweightMilliseconds > recycling.overweightMilliseconds
+    return isOverweight && age > recycling.leastMilliseconds ? 'it holds too much memory' : undefined
+  }
+
+  #succeed(successor: SandboxProcess): void {
+    this.#successor = undefined
+    const former = this.#current
+    this.#current = successor
+    former.retire()
+  }
+}

@@ -1,0 +1,33 @@
+import type { HookStart, Json } from '../protocol/contract.ts'
+import { parseUntrustedJson } from '../protocol/parse-json.ts'
+
+const mostHooks = 40
+const nameCharacters = 100
+const textCharacters = 16_000
+
+/**
+ * Reads what a process says was at work in a run, as far as it may say that: after an escape it says what it likes. What
+ * the run took longer here than there is taken to be the way to the process and back, half of it each.
+ *
+ * @param took milliseconds that the run took, as this side has it
+ */
+export function readHooks(text: string, took: number): HookStart[] {
+  if (text === '' || text.length > textCharacters) return []
+  const [tookThere, ...pairs] = parseList(text)
+  if (typeof tookThere !== 'number') return []
+  const way = Math.max(0, took - tookThere) / 2
+  return pairs.slice(0, mostHooks).flatMap((pair) => {
+    const [name, start] = Array.isArray(pair) ? pair : []
+    if (typeof name !== 'string' || typeof start !== 'number') return []
+    return [{ name: name.slice(0, nameCharacters), start: Math.min(Math.max(0, start) + way, took) }]
+  })
+}
+
+function parseList(text: string): Json[] {
+  try {
+    const list = parseUntrustedJson(text)
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,110 @@
+import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
+import type { SendPart, Wanted } from './handle.ts'
+import { PartReader, type Form } from './part-reader.ts'
+import { creditParts, maxReadings } from '../protocol/protocol.ts'
+
+/** How a stream ended. */
+export type StreamEnd = 'complete' | 'cancelled' | FetchFailure
+
+interface OpenStream {
+  source: ByteSource
+  reader: PartReader | undefined
+  /** Parts that its reader has asked for, and that were sent. */
+  asked: number
+  sent: number
+  isSending: boolean
+  isOver: boolean
+  onEnd: ((how: StreamEnd) => void) | undefined
+}
+
+/** A reading of a source of the run: its name and how manieth it is. */
+const readingName = /^([a-zA-Z]+)\/\d{1,4}$/
+
+/**
+ * What one run reads in parts, seen from the worker. Nothing is read from a source before the run asks for it, and no more
+ * than it has credit for. A stream that is over keeps its entry, because what was asked of it may still be on its way.
+ */
+export class RunStreams {
+  readonly #sources: Record<string, () => ByteSource>
+  readonly #streams = new Map<string, OpenStream>()
+  readonly #readings = new Map<string, { count: number; latest: string }>()
+  #isClosed = false
+
+  /** @param sources what the run may read again and again, by name */
+  constructor(sources: Record<string, () => ByteSource> = {}) {
+    this.#sources = sources
+  }
+
+  /** How many are not over. */
+  get open(): number {
+    return [...this.#streams.values()].filter((stream) => !stream.isOver).length
+  }
+
+  /** Lets the run read a source, under a name that no other one has. */
+  offer(name: string, source: ByteSource, onEnd?: (how: StreamEnd) => void): void {
+    const reader = undefined
+    this.#streams.set(name, { source, reader, asked: 0, sent: 0, isSending: false, isOver: false, onEnd })
+    if (this.#isClosed) this.cancel(name)
+  }
+
+  /** Sends more of a stream. False when there is none of this name, or more was asked for than may be on its way. */
+  pull({ stream: name, form, parts }: Wanted, send: SendPart): boolean {
+    const stream = this.#streams.get(name) ?? this.#begin(name)
+    if (stream === undefined || !Number.isInteger(parts) || parts < 1) return false
+    if (stream.asked + parts - stream.sent > creditParts) return false
+    stream.asked += parts
+    if (stream.isOver) return true
+    stream.reader ??= new PartReader(stream.source, toForm(form))
+    if (!stream.isSending) void this.#send(name, stream, stream.reader, send)
+    return true
+  }
+
+  /** Ends a stream. False when there is none. */
+  cancel(name: string): boolean {
+    const stream = this.#streams.get(name)
+    if (stream === undefined || stream.isOver) return false
+    end(stream, 'cancelled')
+    return true
+  }
+
+  closeAll(): void {
+    this.#isClosed = true
+    for (const name of this.#streams.keys()) this.cancel(name)
+  }
+
+  /** Begins to read a source of the run; who reads it anew has done with the former reading. */
+  #begin(name: string): OpenStream | undefined {
+    const [, source = ''] = readingName.exec(name) ?? []
+    if (this.#isClosed || !Object.hasOwn(this.#sources, source)) return undefined
+    const { count, latest } = this.#readings.get(source) ?? { count: 0, latest: '' }
+    if (count >= maxReadings) return undefined
+    this.cancel(latest)
+    this.#readings.set(source, { count: count + 1, latest: name })
+    this.offer(name, this.#sources[source]!())
+    return this.#streams.get(name)
+  }
+
+  async #send(name: string, stream: OpenStream, reader: PartReader, send: SendPart): Promise<void> {
+    stream.isSending = true
+    while (!stream.isOver && stream.sent < stream.asked) {
+      const part = await reader.next()
+      if (stream.isOver) return
+      stream.sent += 1
+      if (part.isLast) end(stream, part.failure === '' ? 'complete' : (JSON.parse(part.failure) as FetchFailure))
+      const backlog = send(name, part)
+      if (backlog !== undefined) await backlog
+    }
+    stream.isSending = false
+  }
+}
+
+function end(stream: OpenStream, how: StreamEnd): void {
+  stream.isOver = true
+  const reader = stream.reader ?? new PartReader(stream.source, 'bytes')
+  reader.close()
+  stream.onEnd?.(how)
+}
+
+function toForm(form: string): Form {
+  return form === 'text' ? 'text' : 'bytes'
+}

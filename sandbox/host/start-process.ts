@@ -1,0 +1,59 @@
+import type { Duplex } from 'node:stream'
+import { findAddon } from './addon.ts'
+import { openChannel, type Channel } from '../protocol/channel.ts'
+import type { ClientOperation, SandboxLog } from '../protocol/contract.ts'
+import type { ProcessMemory } from './memory.ts'
+import type { Programs } from './programs.ts'
+import { maximumBytesFromProcess, type ToProcess } from '../protocol/protocol.ts'
+import { logStderr } from './stderr.ts'
+import type { Walls } from '../isolation/detect-isolation.ts'
+import { WalledProcess } from '../isolation/isolated-process.ts'
+
+export interface StartOptions {
+  programs: Programs
+  operations: ClientOperation[]
+  walls: Walls
+  memory: ProcessMemory
+  log: SandboxLog
+}
+
+export interface StartedEvents {
+  onFrame(frame: unknown, bytes: number): void
+  /** It does not speak the protocol. */
+  onBreach(reason: string): void
+  /** It has ended, or can not be started; perhaps more than once. */
+  onGone(reason: string): void
+  /** Nothing is left of it: how it ended. */
+  onClosed(code: number | null, signal: NodeJS.Signals | null): void
+}
+
+/** The end of a process says more than that of its channel, and follows. */
+const goneMilliseconds = 200
+
+/** Starts a sandbox process within its walls, and gives it its program. It says `ready` when it has read that. */
+export function startProcess(
+  { programs, operations, walls, memory, log }: StartOptions,
+  events: StartedEvents,
+): { process: WalledProcess; channel: Channel<ToProcess> } {
+  const process = new WalledProcess(walls, memory.dataKilobytes)
+  const { child } = process
+  child.on('error', (error) => events.onGone(`it could not be started: ${error.message}`))
+  child.on('close', (code, signal) => events.onClosed(code, signal))
+  logStderr(child, log)
+  const channel = openChannel<ToProcess>(child.stdio[3] as Duplex, {
+    maximumBytes: maximumBytesFromProcess,
+    flat: true,
+    onFrame: (frame, bytes) => events.onFrame(frame, bytes),
+    onBroken: (reason, how) => {
+      if (how === 'breach') events.onBreach(reason)
+      else setTimeout(() => events.onGone(reason), goneMilliseconds)
+    },
+  })
+  // It may be gone before it has read its program.
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(programs.process)
+  const { inside, groups } = programs
+  const { softBytes, isolates } = memory
+  channel.send({ type: 'start', addon: findAddon(), inside, groups, operations, softBytes, isolates })
+  return { process, channel }
+}

@@ -1,0 +1,123 @@
+import type { ClientOperation } from '../protocol/contract.ts'
+import type { BotExports } from './bot-module.ts'
+import { callSite, type CallSite } from './call-site.ts'
+import { apiError } from './errors.ts'
+import { openMessageStream } from './message-stream.ts'
+import { hookedOperations, sendHooked } from './outgoing.ts'
+import { create, defineProperty, freeze, NativeWeakMap, parse, record, weakMapGet, weakMapSet } from './primordials.ts'
+import { requestText } from './request.ts'
+import { follow, type KernelRun } from './run.ts'
+
+/** The platform's operations by name, for one run. */
+export type Client = object
+
+export interface ClientOptions {
+  run: KernelRun
+  bot: BotExports
+  logger: object
+}
+
+/** Makes the client of a run, which runs the bot's hooks for what it sends. The client that those hooks get runs none. */
+export type MakeClient = (options: ClientOptions) => Client
+
+/** `finish`, where there is one, has the last word on what is sent. It may wait: the call keeps its place meanwhile. */
+type Send = (
+  operation: ClientOperation,
+  input: unknown,
+  site: CallSite,
+  finish?: (input: unknown) => Promise<unknown>,
+) => Promise<unknown>
+
+/** Who a client speaks for, and how. */
+interface Caller {
+  run: KernelRun
+  /** Makes a call in its place among the calls of the run, with the hooks that belong to it. */
+  send: Send
+  /** Makes a call at once and as it is. */
+  sendNow: Send
+}
+
+/** Prepares the clients of an isolate. */
+export function createClients(operations: ArrayLike<ClientOperation>): MakeClient {
+  const makeClient = prepareClients(operations)
+  return ({ run, bot, logger }) => {
+    const { hostCalls } = run
+    const sendNow: Send = async (operation, input, site, finish) => {
+      const last = finish === undefined ? input : await finish(input)
+      return unwrap(await hostCalls.makeNow(requestText(operation, last, site), site), site)
+    }
+
+    let unhooked: Client | undefined
+    const context = () => {
+      unhooked ??= makeClient({ run, send: sendNow, sendNow })
+      const { event } = run.shared
+      return { event, client: unhooked, state: event.state, logger, env: run.environment }
+    }
+
+    const send: Send = async (operation, input, site, finish) => {
+      const place = hostCalls.reserve()
+      try {
+        const sendInPlace = async (what: unknown) => {
+          const last = finish === undefined ? what : await finish(what)
+          return unwrap(await hostCalls.make(place, requestText(operation, last, site), site), site)
+        }
+        const hooks = hookedOperations[operation.name]
+        if (hooks === undefined) return await sendInPlace(input)
+        return await sendHooked({ run, bot, hooks, input, send: sendInPlace, context })
+      } finally {
+        hostCalls.release(place)
+      }
+    }
+    return makeClient({ run, send, sendNow })
+  }
+}
+
+/**
+ * A client inherits a getter for each operation, which makes the function when it is asked for: a function for each
+ * operation of each run took longer than a run does.
+ */
+function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller) => Client {
+  const callers = new NativeWeakMap<object, Caller>()
+  const prototype = {}
+  const define = (name: string, method: (caller: Caller, input: unknown, site: CallSite) => unknown) => {
+    const get = function (this: object) {
+      const caller = weakMapGet(callers, this)
+      if (caller === undefined) return undefined
+      const call = (input: unknown) => method(caller, input, callSite(call))
+      return call
+    }
+    defineProperty(prototype, name, record({ get, enumerable: true }))
+  }
+
+  const named = create(null) as Record<string, ClientOperation>
+  for (let index = 0; index < operations.length; index += 1) {
+    const operation = operations[index]!
+    named[operation.name] = operation
+    define(operation.name, ({ run, send }, input, site) => follow(run, () => send(operation, input, site)))
+  }
+  const { callAction, createMessage } = named
+  if (callAction !== undefined && createMessage !== undefined) {
+    define('streamMessage', ({ run, send, sendNow }, conversationId) =>
+      openMessageStream(
+        run,
+        {
+          publish: (input, site) => sendNow(callAction, record({ type: 'chat:publishMessageStream', input }), site),
+          createMessage: (input, site, finish) => send(createMessage, input, site, finish),
+        },
+        conversationId,
+      ),
+    )
+  }
+  freeze(prototype)
+  return (caller) => {
+    const client = create(prototype) as Client
+    weakMapSet(callers, client, caller)
+    return freeze(client)
+  }
+}
+
+function unwrap(replyText: string, site: CallSite): unknown {
+  const { status, body } = parse(replyText) as { status: number; body: unknown }
+  if (status >= 400) throw apiError(status, body, site)
+  return body
+}

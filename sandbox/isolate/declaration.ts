@@ -1,0 +1,121 @@
+import type { BundleKind } from '../protocol/contract.ts'
+import { isolationOf, type BotExports } from './bot-module.ts'
+import { describeError } from './errors.ts'
+import { hasOwn, isArray, isObject, keys, NativeTypeError, record, stringify } from './primordials.ts'
+
+/** What a bundle declares as JSON, or the text of the error that refuses it. */
+export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
+
+export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
+  const isolation = isolationOf(bot)
+  if (isolation !== undefined && isolation !== 'event') {
+    return refusal("exports.isolation must be 'event', which gives each event a fresh context, or be left out")
+  }
+  if (kind === 'sdk') return sdkDeclaration(bot)
+  const { hooks, actions, channels, register, unregister, handler, retry } = bot
+  const wrong =
+    wrongGroup('hooks', hooks) ??
+    wrongGroup('actions', actions) ??
+    wrongGroup('channels', channels) ??
+    wrongFunction('register', register) ??
+    wrongFunction('unregister', unregister) ??
+    wrongFunction('handler', handler) ??
+    wrongHook(hooks) ??
+    wrongAction(actions) ??
+    wrongChannel(channels)
+  if (wrong !== undefined) return wrong
+  const exported = functionNames({ register, unregister, handler })
+  const declared = {
+    kind,
+    hooks: namesIn(hooks),
+    actions: namesIn(actions),
+    exports: exported,
+    channels: namesIn(channels),
+    retry,
+  }
+  return accepted(declared)
+}
+
+/** Such a bundle tells what it can do to nobody but its own `handler`. */
+function sdkDeclaration({ handler }: BotExports): Declaration {
+  const kind = typeof handler === 'function' ? 'sdk' : 'native'
+  return accepted({ kind, hooks: [], actions: [], exports: functionNames({ handler }), channels: [] })
+}
+
+function accepted(declared: object): Declaration {
+  return { accepted: true, text: stringify(record(declared)) }
+}
+
+/** The names of those that are functions, as an object of which only the keys count. */
+function functionNames(exported: Record<string, unknown>): string[] {
+  const functions: Record<string, unknown> = record({})
+  const names = keys(exported)
+  for (let index = 0; index < names.length; index += 1) {
+    if (typeof exported[names[index]!] === 'function') functions[names[index]!] = true
+  }
+  return keys(functions)
+}
+
+function wrongGroup(name: string, group: unknown): Declaration | undefined {
+  if (group === undefined || (isObject(group) && !isArray(group))) return undefined
+  return refusal(`exports.${name} must be an object of functions`)
+}
+
+function wrongFunction(name: string, value: unknown): Declaration | undefined {
+  if (value === undefined || typeof value === 'function') return undefined
+  return refusal(`exports.${name} must be a function`, name)
+}
+
+function wrongHook(hooks: unknown): Declaration | undefined {
+  const names = namesIn(hooks)
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index]!
+    const value = (hooks as Record<string, unknown>)[name]
+    if (!isHook(value)) return refusal(`exports.hooks.${name} must be a function or a list of functions`, name)
+  }
+  return undefined
+}
+
+function wrongAction(actions: unknown): Declaration | undefined {
+  const names = namesIn(actions)
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index]!
+    const value = (actions as Record<string, unknown>)[name]
+    if (typeof value !== 'function') return refusal(`exports.actions.${name} must be a function`, name)
+  }
+  return undefined
+}
+
+function wrongChannel(channels: unknown): Declaration | undefined {
+  const names = namesIn(channels)
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index]!
+    const value = (channels as Record<string, unknown>)[name]
+    if (!isChannel(value))
+      return refusal(`exports.channels.${name} must be a function, or have functions in its messages`, name)
+  }
+  return undefined
+}
+
+function isChannel(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  const messages = isObject(value) && hasOwn(value, 'messages') ? value['messages'] : undefined
+  if (!isObject(messages)) return false
+  const types = keys(messages)
+  for (let index = 0; index < types.length; index += 1) if (typeof messages[types[index]!] !== 'function') return false
+  return true
+}
+
+function isHook(value: unknown): boolean {
+  if (!isArray(value)) return typeof value === 'function'
+  for (let index = 0; index < value.length; index += 1) if (typeof value[index] !== 'function') return false
+  return true
+}
+
+function namesIn(group: unknown): string[] {
+  return isObject(group) ? keys(group) : []
+}
+
+function refusal(message: string, hook?: string): Declaration {
+  return { accepted: false, error: describeError(new NativeTypeError(message), hook) }
+}

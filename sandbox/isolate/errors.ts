@@ -1,0 +1,78 @@
+import type { FailureReason } from '../protocol/contract.ts'
+import { placeAt, type CallSite } from './call-site.ts'
+import { describeCauses } from './causes.ts'
+import { inspect } from './inspect.ts'
+import {
+  defineProperty,
+  hasOwn,
+  isObject,
+  NativeError,
+  NativeWeakMap,
+  record,
+  sliceText,
+  stringify,
+  weakMapGet,
+  weakMapSet,
+} from './primordials.ts'
+import { star } from './secrets.ts'
+import { botFrames } from './stack.ts'
+
+const nameCharacters = 100
+const messageCharacters = 1000
+
+const limitReasons = new NativeWeakMap<object, string>()
+
+/** An error that says which limit was met: should the run fail of it, that is the reason. */
+export function limitError(reason: FailureReason, name: string, message: string, site?: CallSite): Error {
+  const error = new NativeError(message)
+  if (site !== undefined) placeAt(site, name, error)
+  define(error, 'name', name, false)
+  weakMapSet(limitReasons, error, reason)
+  return error
+}
+
+/** Why a run failed that failed of this. */
+export function reasonOf(thrown: unknown): string {
+  return isObject(thrown) ? (weakMapGet(limitReasons, thrown) ?? 'error') : 'error'
+}
+
+/** What the platform refused of a call, as an error that tells what the platform said of it. */
+export function apiError(status: number, body: unknown, site: CallSite): Error {
+  const message = read(body, 'message')
+  const error = new NativeError(typeof message === 'string' ? message : `The platform answered with status ${status}`)
+  define(error, 'name', 'ApiError', false)
+  define(error, 'id', read(body, 'id'), true)
+  define(error, 'code', read(body, 'code') ?? status, true)
+  define(error, 'type', read(body, 'type'), true)
+  placeAt(site, 'ApiError', error)
+  const metadata = read(body, 'metadata')
+  if (metadata !== undefined) define(error, 'metadata', metadata, true)
+  return error
+}
+
+function read(body: unknown, property: string): unknown {
+  return isObject(body) && hasOwn(body, property) ? body[property] : undefined
+}
+
+function define(error: Error, property: string, value: unknown, enumerable: boolean): void {
+  defineProperty(error, property, record({ value, enumerable, writable: true, configurable: true }))
+}
+
+/** Any thrown value as the text of a `RunError`; `hook` names the function at fault, in an inspection. */
+export function describeError(thrown: unknown, hook?: string): string {
+  const described = record({ name: 'Error', message: 'It threw a value that can not be described', stack: '', hook })
+  try {
+    if (isObject(thrown)) {
+      const { name, message, stack } = thrown
+      if (typeof name === 'string') described.name = sliceText(star(name), 0, nameCharacters)
+      described.message = sliceText(star(typeof message === 'string' ? message : inspect(thrown)), 0, messageCharacters)
+      if (typeof stack === 'string') described.stack = botFrames(star(stack))
+      described.stack += describeCauses(thrown)
+    } else {
+      described.message = sliceText(star(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
+    }
+  } catch {
+    // A getter or a proxy threw in turn: what was read so far has to do.
+  }
+  return stringify(described)
+}

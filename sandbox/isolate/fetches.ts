@@ -1,0 +1,116 @@
+import type { FetchAnswer, FetchFailure } from '../protocol/contract.ts'
+import { placeAt, type CallSite } from './call-site.ts'
+import { limitError } from './errors.ts'
+import { create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
+import { createQueue } from './queue.ts'
+import type { KernelRun, Post } from './run.ts'
+import type { Stream } from './streams.ts'
+
+/**
+ * What came of a request to the world outside. The body is apart: it may be long, and is not parsed as JSON. Where there is
+ * a stream, the body is in that.
+ */
+export interface Fetched {
+  answer: Head | FetchFailure
+  body: string
+  stream: Stream | undefined
+}
+
+type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
+
+/** The requests of one run to the world outside. */
+export interface Fetches {
+  /** Makes a request as soon as fewer than the allowed number are under way. A cancelled one resolves to a failure. */
+  begin(request: string, site: CallSite): { answer: Promise<Fetched>; cancel(): void }
+  /** The host has answered. */
+  settle(fetch: string, answer: string, body: string): void
+}
+
+interface Pending {
+  /** Its name while it is under way; empty before. */
+  name: string
+  request: string
+  site: CallSite
+  isOver: boolean
+  resolve(fetched: Fetched): void
+  reject(error: Error): void
+}
+
+export function createFetches(
+  { id, limits, shared, inbound }: Pick<KernelRun, 'id' | 'limits' | 'shared' | 'inbound'>,
+  post: Post,
+): Fetches {
+  const outbox = createQueue<Pending>()
+  const underWay = create(null) as Record<string, Pending>
+  let fetchesUnderWay = 0
+  let nextFetch = 0
+
+  const flushOutbox = () => {
+    while (outbox.length > 0 && fetchesUnderWay < limits.fetchesAtOnce) {
+      const pending = outbox.shift()!
+      if (pending.isOver) continue
+      nextFetch += 1
+      fetchesUnderWay += 1
+      pending.name = `${nextFetch}`
+      underWay[pending.name] = pending
+      post('fetch', id, pending.name, pending.request)
+    }
+  }
+
+  const finish = (pending: Pending) => {
+    pending.isOver = true
+    if (pending.name === '') return
+    delete underWay[pending.name]
+    fetchesUnderWay -= 1
+    flushOutbox()
+  }
+
+  return {
+    begin(request, site) {
+      shared.fetches += 1
+      if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make ${limits.fetches} requests`)
+      if (request.length > limits.fetchCharacters) {
+        const message = `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`
+        throw placeAt(site, 'TypeError', new NativeTypeError(message))
+      }
+      let pending: Pending | undefined
+      const answer = new NativePromise<Fetched>((resolve, reject) => {
+        pending = { name: '', request, site, isOver: false, resolve, reject }
+        outbox.push(pending)
+      })
+      flushOutbox()
+      const cancel = () => {
+        if (pending === undefined || pending.isOver) return
+        if (pending.name !== '') post('unfetch', id, pending.name, '')
+        finish(pending)
+        pending.resolve(
+          record({
+            answer: { failure: 'aborted', message: 'The request was taken back' },
+            body: '',
+            stream: undefined,
+          }),
+        )
+      }
+      return { answer, cancel }
+    },
+    settle(fetch, answerText, body) {
+      const pending = underWay[fetch]
+      if (pending === undefined) return
+      finish(pending)
+      const answer = parse(answerText) as Fetched['answer']
+      if (isRefusal(answer)) pending.reject(tooMany(pending.site, answer.message))
+      else
+        pending.resolve(
+          record({ answer, body, stream: hasOwn(answer, 'streams') ? inbound.open(`fetch/${fetch}`) : undefined }),
+        )
+    },
+  }
+}
+
+function isRefusal(answer: Fetched['answer']): answer is FetchFailure {
+  return hasOwn(answer, 'failure') && (answer as FetchFailure).failure === 'limit'
+}
+
+function tooMany(site: CallSite, message: string): Error {
+  return limitError('network', 'NetworkLimitError', message, site)
+}

@@ -1,0 +1,231 @@
+/**
+ * What runs first in every isolate, and stays: it evaluates the bundle, runs its hooks and actions, and is the only one
+ * that can say anything to the world outside, in text. Bot code shares its heap but reaches none of its objects: what
+ * it gets are plain functions and data, and the kernel calls no built-in that bot code could have replaced. (`await`
+ * itself asks promises for their constructor: a bot that replaces that, and `then` as well, breaks its own isolate.)
+ */
+
+import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
+import { evaluateModule, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
+import { runCall } from './call.ts'
+import { createClients } from './client.ts'
+import { createConsole } from './console.ts'
+import { declarationOf } from './declaration.ts'
+import { describeError, reasonOf } from './errors.ts'
+import { createFetches } from './fetches.ts'
+import { defineGlobals, queueMicrotask } from './globals.ts'
+import { createHostCalls } from './host-calls.ts'
+import { createLogger, createWriteLog } from './log.ts'
+import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
+import { createPlatform, type Prelude } from './platform.ts'
+import { create, freeze, NativePromise, now, parse, record } from './primordials.ts'
+import type { KernelRun, Post, Shared } from './run.ts'
+import { keepSecret } from './secrets.ts'
+import { createStreams } from './streams.ts'
+import { narrowSurface } from './surface.ts'
+import { createTimers } from './timers.ts'
+
+export interface KernelSettings {
+  operations: ClientOperation[]
+  kind: BundleKind
+  environment: Record<string, string>
+  /** Random, in hexadecimal. */
+  seed: string
+}
+
+/** Does one thing in the isolate. What comes of it is posted; what is returned is when it began, in milliseconds since 1970. */
+export type Dispatch = (operation: string, id: string, first?: Data, ...texts: string[]) => number
+
+/** A text, or the bytes of a part of a stream. */
+type Data = string | ArrayBuffer
+
+/**
+ * Makes the kernel; what it returns is the only way in, and `post` the only way out. `settings` is a `KernelSettings` as
+ * JSON, `preludes` are what the bundle finds around it. The bundle is evaluated by a script that calls `defineBundle`, a
+ * global that is there for one call.
+ */
+export type Open = (post: Post, settings: string, ...preludes: Prelude[]) => Dispatch
+
+export const open: Open = (post, settings, ...preludes) => {
+  const { operations, kind, environment, seed } = parse(settings) as KernelSettings
+  freeze(environment)
+  keepSecret(environment)
+  const runs = create(null) as Record<string, KernelRun>
+  // Whose turn it is. Code that waits for a promise of another run of the same bundle goes on in that one's turn.
+  let current: KernelRun | undefined
+  let bot: BotExports = {}
+  let requireModule = requireNothing
+  let isDefined = false
+  /** Why the bundle did not load, as the text of an error. */
+  let refusal: string | undefined
+
+  const write = createWriteLog(post)
+  const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
+  const makeClient = createClients(operations)
+  const timers = createTimers(() => current, post)
+  narrowSurface((portions) => post('wear', '', `${portions}`, ''))
+  defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
+
+  const platform = createPlatform({ environment, seed, runs, current: () => current })
+  for (let index = 0; index < preludes.length; index += 1) requireModule = preludes[index]!(platform) ?? requireModule
+
+  defineGlobals({
+    defineBundle: (wrapper: unknown) => {
+      delete (globalThis as Record<string, unknown>)['defineBundle']
+      // The bundle may have kept it.
+      if (isDefined) return
+      isDefined = true
+      try {
+        bot = evaluateModule(wrapper, requireModule)
+        if (isolationOf(bot) === 'event') post('isolated', '', '', '')
+      } catch (error) {
+        refusal = describeError(error)
+        post('worn', '', '', '')
+      }
+    },
+  })
+
+  const inspect = (id: string) => {
+    if (refusal !== undefined) return post('failed', id, 'error', refusal)
+    try {
+      const declaration = declarationOf(bot, kind)
+      if (declaration.accepted) post('done', id, declaration.text, '{}')
+      else post('failed', id, 'error', declaration.error)
+    } catch (error) {
+      // What it exports may throw whenever it is looked at.
+      post('failed', id, 'error', describeError(error))
+    }
+  }
+
+  const start = (id: string, taskText: string, limitsText: string, within: string, atFirst: string) => {
+    if (refusal !== undefined) return post('failed', id, 'error', refusal)
+    const task = parse(taskText) as Task
+    const outer = runs[within]
+    const limits = outer?.limits ?? (parse(limitsText) as Limits)
+    const shared = outer?.shared ?? share(task)
+    const inbound = createStreams(id, post)
+    const run: KernelRun = record({
+      id,
+      limits,
+      shared,
+      hostCalls: createHostCalls({ id, limits, shared }, post),
+      fetches: createFetches({ id, limits, shared, inbound }, post),
+      inbound,
+      streamPrefix: task.streamPrefix,
+      environment,
+      streams: 0,
+      ended: false,
+      pendingOperations: 0,
+      onQuiet: undefined,
+      resume: undefined,
+      fault: undefined,
+      atWork: undefined,
+      told: atFirst,
+      tell: (name) => post('at', id, name, ''),
+    })
+    runs[id] = run
+    current = run
+    void perform(run, task)
+  }
+
+  const perform = async (run: KernelRun, task: Task): Promise<void> => {
+    try {
+      const logger = createLogger(run, write)
+      const pipeline = { run, bot, logger, client: makeClient({ run, bot, logger }) }
+      const result = await performTask(pipeline, task)
+      while (run.pendingOperations > 0) await quiet(run)
+      const text = resultText(result, run.limits.resultCharacters)
+      const state = stateText(run.shared.event)
+      end(run, 'done', text, state)
+    } catch (error) {
+      const hook = run.fault?.thrown === error ? run.fault?.name : undefined
+      end(run, 'failed', reasonOf(error), describeError(error, hook))
+    }
+  }
+
+  /** Waits until all operations have settled, and what waited for them has had its chance to begin others. */
+  const quiet = (run: KernelRun): Promise<void> =>
+    new NativePromise((resolve) => {
+      run.resume = resolve
+      run.onQuiet = () => {
+        // Once: operations that fail at once could begin and end without a pause.
+        run.onQuiet = undefined
+        post('quiet', run.id, '', '')
+      }
+    })
+
+  const end = (run: KernelRun, how: string, first: string, second: string) => {
+    if (run.ended) return
+    drop(run)
+    post(how, run.id, first, second)
+  }
+
+  const drop = (run: KernelRun) => {
+    run.ended = true
+    timers.drop(run)
+    delete runs[run.id]
+  }
+
+  const continueRun = (run: KernelRun, operation: string, first: string, second: string, third: string) => {
+    current = run
+    switch (operation) {
+      case 'reply':
+        return run.hostCalls.settle(first, second)
+      case 'fetched':
+        return run.fetches.settle(first, second, third)
+      case 'quiet':
+        return run.resume?.()
+      case 'end':
+        return drop(run)
+      case 'arm':
+        return timers.arm(run)
+      case 'timer':
+        try {
+          timers.fire(first)
+        } catch (error) {
+          write(run, 'error', ['Thrown in a timer:', error])
+        }
+    }
+  }
+
+  const receivePart = (run: KernelRun, data: Data, stream: string, isLast: boolean, failure: string) => {
+    current = run
+    run.inbound.receive(stream, data, isLast, failure)
+  }
+
+  return (operation, id, first = '', second = '', third = '', fourth = '') => {
+    const began = now()
+    current = undefined
+    const run = runs[id]
+    if (operation === 'inspect') inspect(id)
+    else if (operation === 'start') start(id, first as string, second, third, fourth)
+    else if (run !== undefined && operation === 'part') receivePart(run, first, second, third === '1', fourth)
+    else if (run !== undefined) continueRun(run, operation, first as string, second, third)
+    return began
+  }
+}
+
+function performTask(pipeline: Pipeline, task: Task): Promise<unknown> {
+  switch (task.kind) {
+    case 'event':
+      return runEvent(pipeline, task)
+    case 'action':
+      return runAction(pipeline, task)
+    case 'call':
+      return runCall(pipeline, task)
+  }
+}
+
+function share(task: Task): Shared {
+  const event = reviveEvent(task.kind === 'call' ? {} : task.event)
+  return record({
+    event,
+    hostCalls: 0,
+    fetches: 0,
+    timers: 0,
+    logLines: 0,
+    logCharacters: 0,
+    logIsCut: false,
+    timesTold: 0,
+  })
+}

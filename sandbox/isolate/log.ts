@@ -1,0 +1,74 @@
+import type { LogLine } from '../protocol/contract.ts'
+import { format } from './format.ts'
+import { freeze, indexIn, sliceText } from './primordials.ts'
+import type { KernelRun, Post } from './run.ts'
+import { star } from './secrets.ts'
+
+const lineCharacters = 4096
+
+/** @param indentation what each line of it begins with; nothing when it is left out */
+export type WriteLog = (
+  run: KernelRun | undefined,
+  level: LogLine['level'],
+  values: ArrayLike<unknown>,
+  indentation?: string,
+) => void
+
+/** Writes log lines, each at once: those before an endless loop survive it. Outside of runs there is no log. */
+export function createWriteLog(post: Post): WriteLog {
+  return (run, level, values, indentation = '') => {
+    if (run === undefined || run.ended) return
+    const { shared, limits } = run
+    if (shared.logIsCut) return
+    const left = limits.logCharacters - shared.logCharacters
+    const text = toLine(values, indentation)
+    if (shared.logLines < limits.logLines && left > 0) {
+      const line = sliceText(text, 0, left)
+      shared.logLines += 1
+      shared.logCharacters += line.length
+      post('log', run.id, level, line)
+      if (line.length === text.length) return
+    }
+    shared.logIsCut = true
+    const allowed = `${limits.logLines} lines and ${limits.logCharacters} characters`
+    post('log', run.id, 'warn', `logs: The log is cut here: a run may log ${allowed}`)
+  }
+}
+
+function toLine(values: ArrayLike<unknown>, indentation: string): string {
+  return attempt(() => cut(indent(cut(star(format(values))), indentation)))
+}
+
+/** What is shown, or that it cannot be: values may throw when they are looked at. */
+export function attempt(show: () => string): string {
+  try {
+    return show()
+  } catch {
+    return '[It could not be shown]'
+  }
+}
+
+function cut(text: string): string {
+  return text.length > lineCharacters ? `${sliceText(text, 0, lineCharacters - 1)}…` : text
+}
+
+function indent(text: string, indentation: string): string {
+  if (indentation === '') return text
+  let indented = indentation
+  let start = 0
+  for (let at = indexIn(text, '\n'); at !== -1; at = indexIn(text, '\n', start)) {
+    indented += sliceText(text, start, at + 1) + indentation
+    start = at + 1
+  }
+  return indented + sliceText(text, start)
+}
+
+/** The `logger` that hooks and actions get. */
+export function createLogger(run: KernelRun, write: WriteLog): object {
+  return freeze({
+    debug: (...values: unknown[]) => write(run, 'debug', values),
+    info: (...values: unknown[]) => write(run, 'info', values),
+    warn: (...values: unknown[]) => write(run, 'warn', values),
+    error: (...values: unknown[]) => write(run, 'error', values),
+  })
+}

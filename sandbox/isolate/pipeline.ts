@@ -1,0 +1,97 @@
+import type { ActionTask, EventTask } from '../protocol/contract.ts'
+import { actionOf, type BotExports } from './bot-module.ts'
+import type { Client } from './client.ts'
+import { limitError } from './errors.ts'
+import { callHooks } from './hooks.ts'
+import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
+import { blaming, type EventObject, type KernelRun } from './run.ts'
+
+export interface Pipeline {
+  run: KernelRun
+  bot: BotExports
+  client: Client
+  logger: object
+}
+
+/** Makes the `event` object of what came over the wall. */
+export function reviveEvent(event: Record<string, unknown>): EventObject {
+  const { createdOn, state } = event
+  if (typeof createdOn === 'string') event['createdOn'] = new NativeDate(createdOn)
+  if (!isObject(state)) event['state'] = {}
+  return event as EventObject
+}
+
+/** Runs the hook stages of an event; resolves to whether a hook stopped the pipeline. */
+export async function runEvent(pipeline: Pipeline, task: EventTask): Promise<boolean> {
+  const { stages } = task
+  let stopped = false
+  for (let index = 0; index < stages.length && !stopped; index += 1) {
+    stopped = await runStage(pipeline, stages[index]!)
+  }
+  if (hasOwn(task, 'finally') && task.finally !== undefined) await runStage(pipeline, task.finally)
+  return stopped
+}
+
+function runStage(pipeline: Pipeline, name: string): Promise<boolean> {
+  const { run, bot } = pipeline
+  return callHooks(run, bot, {
+    name,
+    argument: () => contextOf(pipeline),
+    replace: (data) => {
+      const { state } = run.shared.event
+      const replaced = hasOwn(data, 'state') && isObject(data['state']) ? data : assign({}, data, { state })
+      run.shared.event = replaced as EventObject
+    },
+  })
+}
+
+/** Calls an action; resolves to what it returned. */
+export async function runAction(pipeline: Pipeline, { name, input }: ActionTask): Promise<unknown> {
+  const { run, bot } = pipeline
+  const action = actionOf(bot, name)
+  const call = () => apply(action, bot['actions'], [{ input, ...contextOf(pipeline) }]) as unknown
+  const output = await blaming(run, `actions.${name}`, call)
+  return output === undefined ? {} : output
+}
+
+function contextOf({ run, client, logger }: Pipeline): object {
+  const { event } = run.shared
+  return { event, client, state: event.state, logger, env: run.environment }
+}
+
+/** The result of a run as text; refuses what is too large, or what JSON does not carry. */
+export function resultText(result: unknown, characters: number): string {
+  const text = toJson(result, 'The result')
+  if (text.length > characters) {
+    const message = `The result has ${text.length} characters of JSON; ${characters} may be`
+    throw limitError('result', 'ResultLimitError', message)
+  }
+  return text
+}
+
+const stateCharacters = 2_000_000
+
+/** `event.state` as text, without what lives for one event only. */
+export function stateText({ state }: EventObject): string {
+  if (!isObject(state)) throw resultError('event.state must be an object')
+  const kept = assign(create(null) as Record<string, unknown>, state)
+  delete kept['temp']
+  const text = toJson(kept, 'event.state')
+  if (text.length > stateCharacters) throw resultError('event.state is too large')
+  return text
+}
+
+function toJson(value: unknown, what: string): string {
+  let text: string | undefined
+  try {
+    text = stringify(value)
+  } catch {
+    throw resultError(`${what} can not be written as JSON: it is circular, or holds what JSON has no word for`)
+  }
+  if (text === undefined) throw resultError(`${what} must be something that JSON can carry`)
+  return text
+}
+
+function resultError(message: string): Error {
+  return limitError('result', 'ResultError', message)
+}

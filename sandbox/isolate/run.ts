@@ -1,0 +1,116 @@
+import type { JsonObject, Limits } from '../protocol/contract.ts'
+import type { Fetches } from './fetches.ts'
+import type { HostCalls } from './host-calls.ts'
+import { NativePromise, record } from './primordials.ts'
+import type { Streams } from './streams.ts'
+
+/** Says something to the process around the isolate; strings only, and no answer. */
+export type Post = (kind: string, run: string, first: string, second: string) => void
+
+/** The `event` object that hooks and actions get, with `state` in it. */
+export type EventObject = Record<string, unknown> & { state: JsonObject }
+
+/** What a run has in common with the runs that are called from within it. */
+export interface Shared {
+  event: EventObject
+  hostCalls: number
+  fetches: number
+  timers: number
+  logLines: number
+  logCharacters: number
+  logIsCut: boolean
+  /** How often the host was told which function is at work. */
+  timesTold: number
+}
+
+/** A run as the kernel sees it. */
+export interface KernelRun {
+  readonly id: string
+  readonly limits: Limits
+  readonly shared: Shared
+  readonly hostCalls: HostCalls
+  readonly fetches: Fetches
+  /** What it reads in parts. */
+  readonly inbound: Streams
+  /** See `EventTask`. */
+  readonly streamPrefix: string
+  /** The bundle's, frozen. */
+  readonly environment: Readonly<Record<string, string>>
+  /** How many message streams it has begun. */
+  streams: number
+  /** Nothing more happens for it; code of it that still goes on is neither heard nor answered. */
+  ended: boolean
+  /** Operations of its client that have not settled. */
+  pendingOperations: number
+  /** Called when the last of them has; set while the run waits for nothing else. */
+  onQuiet: (() => void) | undefined
+  /** Goes on with the end of the run. */
+  resume: (() => void) | undefined
+  /** What a function of the bundle has thrown, and the name of that function; of those it went through, the first. */
+  fault: { thrown: unknown; name: string } | undefined
+  /** The functions of the bundle that are under way: the one that began last, and from there on those before it. */
+  atWork: Work | undefined
+  /** Which function the host takes to be at work. */
+  told: string
+  /** Tells the host which it is. */
+  tell(name: string): void
+}
+
+/** A function of the bundle that was called. */
+interface Work {
+  name: string
+  before: Work | undefined
+  ended: boolean
+}
+
+/** A promise that never settles: what code of an ended run gets to wait for. */
+export function never(): Promise<never> {
+  return new NativePromise(() => {})
+}
+
+/**
+ * Awaits a hook, an action or another function of the bundle. Should the run fail of what it throws, `name` is at fault;
+ * the host is told of it before, for failures that the kernel does not live to describe.
+ */
+export async function blaming(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
+  const work: Work = { name, before: run.atWork, ended: false }
+  run.atWork = work
+  tellOf(run)
+  try {
+    return await call()
+  } catch (thrown) {
+    if (run.fault === undefined || run.fault.thrown !== thrown) run.fault = record({ thrown, name })
+    throw thrown
+  } finally {
+    work.ended = true
+    while (run.atWork?.ended) run.atWork = run.atWork.before
+    tellOf(run)
+  }
+}
+
+/** A hook that stops what a loop sends over and over would else flood the host. */
+const mostTold = 1000
+
+/** Tells the host which function is at work, unless it knows, or only the kernel is. */
+function tellOf(run: KernelRun): void {
+  const { atWork, shared } = run
+  if (run.ended || atWork === undefined || atWork.name === run.told || shared.timesTold > mostTold) return
+  shared.timesTold += 1
+  run.told = shared.timesTold > mostTold ? '' : atWork.name
+  run.tell(run.told)
+}
+
+/**
+ * Counts an operation as pending until it settles: a run does not end before. Adds no handler to the promise that bot
+ * code gets, so that V8 still reports a rejection that nobody handles.
+ */
+export async function follow<Result>(run: KernelRun, work: () => Promise<Result>): Promise<Result> {
+  if (run.ended) return never()
+  run.pendingOperations += 1
+  try {
+    return await work()
+  } finally {
+    run.pendingOperations -= 1
+    if (run.pendingOperations === 0) run.onQuiet?.()
+  }
+}

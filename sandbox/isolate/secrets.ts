@@ -1,0 +1,26 @@
+import { secretForms } from '../protocol/redact-secrets.ts'
+import { indexIn, sliceText } from './primordials.ts'
+
+let secrets: string[] = []
+
+/** Says what is secret. For use before any bot code runs. */
+export function keepSecret(environment: Record<string, string>): void {
+  secrets = secretForms(environment)
+}
+
+/** Hides what is secret in a text that is to be cut: the worker, which sees to the rest, would not know half a secret. */
+export function star(text: string): string {
+  let starred = text
+  for (let index = 0; index < secrets.length; index += 1) starred = without(starred, secrets[index]!)
+  return starred
+}
+
+function without(text: string, secret: string): string {
+  let rest = ''
+  let start = 0
+  for (let at = indexIn(text, secret); at !== -1; at = indexIn(text, secret, start)) {
+    rest += `${sliceText(text, start, at)}***`
+    start = at + secret.length
+  }
+  return start === 0 ? text : rest + sliceText(text, start)
+}

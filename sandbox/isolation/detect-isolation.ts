@@ -1,0 +1,111 @@
+import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } from '../host/command.ts'
+import type { Profile, SandboxLog } from '../protocol/contract.ts'
+import { openBaits } from './probe-sockets.ts'
+import { bareLayers, compositionsFor, type Layers } from './layers.ts'
+import { walls as descriptions, wallNames, type WallName } from './names.ts'
+import { filesOfRoot } from './chroot.ts'
+import { probe } from './probe.ts'
+import { findTools, toolNames, type Tools } from './tools.ts'
+
+/** Enough for a process that holds no isolate. */
+const probeDataKilobytes = 200_000
+
+export interface WallOptions {
+  profile: Profile
+  /** Walls without which nothing is started. */
+  require: readonly WallName[]
+  log: SandboxLog
+  /** What the walls are built with; looked for unless given. */
+  tools?: Tools
+}
+
+/** What stands around every sandbox process of this worker. */
+export interface Walls {
+  readonly profile: Profile
+  readonly holds: ReadonlySet<WallName>
+  /**
+   * The command line of one process. No two have the same user, where they have users of their own.
+   *
+   * @param dataKilobytes the most data that it may have, which a process with a JIT does not keep to by itself
+   * @param program what is to run in it, unless it is to hold isolates
+   */
+  command(dataKilobytes: number, program?: OtherProgram): Command
+}
+
+/** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message says of each missing wall why, and what to do. */
+export class MissingWallsError extends Error {
+  override name = 'MissingWallsError'
+}
+
+/** What this machine allows does not change while this process runs. */
+const found = new Map<string, Promise<Strongest>>()
+
+/**
+ * Finds the strongest composition of walls that this machine allows, by trying, and says once which walls hold.
+ *
+ * @throws MissingWallsError
+ */
+export async function raiseWalls({ profile, require, log, tools = findTools() }: WallOptions): Promise<Walls> {
+  const circumstances = JSON.stringify([profile, tools])
+  if (!found.has(circumstances)) found.set(circumstances, strongest(profile, tools))
+  const { options, holds, problems } = await found.get(circumstances)!
+  const held = wallNames.filter((name) => holds.has(name))
+  const missing = wallNames.filter((name) => !holds.has(name))
+  const reasons = Object.fromEntries(missing.map((name) => [name, reasonFor(name, problems)]))
+  const lacking = missing.filter((name) => require.includes(name))
+  if (lacking.length > 0) {
+    const list = lacking.map((name) => `  ${name}: ${reasons[name]}`)
+    throw new MissingWallsError(['SANDBOX_REQUIRE asks for walls that do not hold here:', ...list].join('\n'))
+  }
+  log(missing.length === 0 ? 'info' : 'warn', messageOf(held, missing), {
+    profile,
+    holds: held,
+    ...(missing.length > 0 && { missing: reasons }),
+  })
+  return {
+    profile,
+    holds,
+    command: (dataKilobytes, program) => sandboxCommand({ ...options, dataKilobytes, ...(program && { program }) }),
+  }
+}
+
+function messageOf(held: WallName[], missing: WallName[]): string {
+  const message = `Around sandbox processes these walls hold: ${held.join(', ')}`
+  return missing.length === 0 ? message : `${message}; these do not: ${missing.join(', ')}`
+}
+
+function reasonFor(name: WallName, problems: string[]): string {
+  const { meaning, remedy } = descriptions[name]
+  return `${meaning}: not here${problems.length === 0 ? '' : ` (${problems.join('; ')})`}; ${remedy}`
+}
+
+interface Strongest {
+  options: Omit<CommandOptions, 'dataKilobytes'>
+  holds: Set<WallName>
+  /** Why there is nothing stronger. */
+  problems: string[]
+}
+
+async function strongest(profile: Profile, tools: Tools): Promise<Strongest> {
+  const unable = unableToTry(tools)
+  const compositions = unable === undefined ? compositionsFor(process.geteuid?.() === 0) : [bareLayers]
+  const problems = new Set<string>(unable === undefined ? [] : [unable])
+  await using baits = await openBaits()
+  for (const layers of compositions) {
+    const options = { layers, tools, files: filesFor(layers, tools), profile }
+    const result = await probe({ ...options, dataKilobytes: probeDataKilobytes }, baits)
+    if ('holds' in result) return { options, holds: result.holds, problems: [...problems] }
+    problems.add(result.problem)
+  }
+  throw new Error(`No sandbox process can be started: ${[...problems].join('; ')}`)
+}
+
+function unableToTry(tools: Tools): string | undefined {
+  if (process.platform !== 'linux') return `the operating system is ${process.platform}`
+  const absent = toolNames.filter((name) => tools[name] === undefined)
+  return absent.length === 0 ? undefined : `not installed: ${absent.join(', ')}`
+}
+
+function filesFor({ ownRoot }: Layers, tools: Tools): string[] {
+  return ownRoot ? filesOfRoot([process.execPath, tools.setpriv!]) : []
+}

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { findAddon } from '../host/addon.ts'
+import { sandboxCommand, type CommandOptions } from '../host/command.ts'
+import type { Baits } from './probe-sockets.ts'
+import { residentKilobytes } from './memory.ts'
+import type { WallName } from './names.ts'
+import { endProcesses, innermostOf } from './processes.ts'
+
+/** What came of a composition: the walls that hold, or why no sandbox process can be started in it. */
+export type Probe = { holds: Set<WallName> } | { problem: string }
+
+/** More than it takes on the busiest machine: who is too impatient here ends up with less than there could be. */
+const probeMilliseconds = 30_000
+const complaintCharacters = 300
+/** Node alone takes more than this. */
+const leastKilobytes = 20_000
+
+/** What a program found that ran where a sandbox process would. */
+interface Findings {
+  refused: boolean
+  reached: { tcp: boolean; abstract: boolean; byPath: boolean }
+}
+
+/**
+ * Starts a sandbox process with a program that tries the walls, and looks at it from outside as well. Nothing is
+ * believed because of the command line alone.
+ */
+export async function probe(options: CommandOptions, baits: Baits): Promise<Probe> {
+  const { file, args, options: spawnOptions } = sandboxCommand(options)
+  const child = spawn(file, args, spawnOptions)
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let complaint = ''
+  const end = () => child.pid !== undefined && endProcesses(child.pid)
+  const overdue = setTimeout(() => {
+    complaint += `it did not start within ${probeMilliseconds / 1000} s`
+    end()
+  }, probeMilliseconds)
+  child.once('error', (error) => (complaint += error.message))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(programWith(baits))
+  try {
+    const findings = await firstLine(child.stdio[3] as Readable)
+    if (findings !== undefined) return { holds: wallsOf(JSON.parse(findings) as Findings, child.pid!, options) }
+  } finally {
+    end()
+    clearTimeout(overdue)
+    await closed
+  }
+  return { problem: complaint.trim().slice(0, complaintCharacters) || 'the process did not start' }
+}
+
+async function firstLine(stream: Readable): Promise<string | undefined> {
+  let text = ''
+  try {
+    // The process ends when its channel does, and there is more to look at.
+    for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+      text += chunk as string
+      if (text.includes('\n')) return text
+    }
+  } catch {
+    // What it complained about says more.
+  }
+  return undefined
+}
+
+function wallsOf(findings: Findings, pid: number, { profile, dataKilobytes }: CommandOptions): Set<WallName> {
+  const holds = new Set<WallName>()
+  const { refused, reached } = findings
+  if (refused) holds.add('permissions')
+  if (!reached.tcp && !reached.abstract) holds.add('network')
+  if (!reached.byPath) holds.add('files')
+
+  const inside = innermostOf(pid)
+  const status = kernelView(inside, 'status')
+  if (fieldOf(status, 'NSpid').length > 1) holds.add('processes')
+  const capabilities = ['CapInh', 'CapPrm', 'CapEff', 'CapAmb'].flatMap((name) => fieldOf(status, name))
+  const hasNone = capabilities.length === 4 && capabilities.every((set) => /^0+$/.test(set))
+  if (hasNone && fieldOf(status, 'NoNewPrivs')[0] === '1') holds.add('privileges')
+  const users = fieldOf(status, 'Uid')
+  if (users.length === 4 && !users.includes(String(process.geteuid?.()))) holds.add('user')
+
+  const cap = `${dataKilobytes * 1024}`
+  const isCapped = new RegExp(`^Max data size\\s+${cap}\\s+${cap}\\s`, 'm').test(kernelView(inside, 'limits'))
+  const isWatchable = (residentKilobytes(inside) ?? 0) > leastKilobytes
+  if (profile === 'hardened' ? isCapped : isWatchable) holds.add('memory')
+  return holds
+}
+
+/** A text about a process in `/proc`; empty where there is none. */
+function kernelView(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function fieldOf(status: string, name: string): string[] {
+  const value = new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1]
+  return value === undefined ? [] : value.trim().split(/\s+/)
+}
+
+/** The program: it loads the addon as sandbox processes do, tries what is forbidden, and stays to be looked at. */
+function programWith({ tcp, abstract, byPath }: Baits): string {
+  return `
+    const { connect, Socket } = require('node:net')
+    const denied = (action) => { try { action(); return false } catch (error) { return error.code === 'ERR_ACCESS_DENIED' } }
+    const reaches = (bait) => new Promise((resolve) => {
+      connect(bait).on('connect', () => resolve(true)).on('error', () => resolve(false))
+    })
+    process.dlopen({ exports: {} }, ${JSON.stringify(findAddon())})
+    const refused = [
+      () => require('node:fs').readdirSync('/'),
+      () => require('node:child_process').spawnSync('/bin/true'),
+      () => new (require('node:worker_threads').Worker)('', { eval: true }),
+    ].every(denied)
+    const baits = ${JSON.stringify({ tcp, abstract, byPath })}
+    const tried = Object.entries(baits).map(async ([name, bait]) => [name, await reaches(bait)])
+    Promise.all(tried).then((found) => {
+      const channel = new Socket({ fd: 3 })
+      channel.write(JSON.stringify({ refused, reached: Object.fromEntries(found) }) + '\\n')
+      channel.resume()
+    })`
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { awaitOutcome } from '../signals/await-outcome.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { BotDeclaration, CompiledCode } from '../models/bot-code.ts'
+import type { OwnLimits } from '../models/code-limits.ts'
+import { deleteInspection, findCompiledCode, findInspectionOutcome, insertInspection } from '../store/inspections.ts'
+
+const inspectionTimeoutMilliseconds = 30_000
+
+/** Code as an administrator sends it. */
+export interface UploadedCode {
+  code: string
+  /** Of a bundle, as JSON. */
+  sourceMap?: string | undefined
+  /** Those that it is to run under. */
+  limits?: OwnLimits | undefined
+}
+
+/** Code that was compiled, evaluated once in an isolate of a worker, and found fit to be put in service. */
+export type InspectedCode = CompiledCode & BotDeclaration & { source: string; hash: string }
+
+/**
+ * Has a worker compile the code of a bot or an integration, tell of which kind it is, and say what it declares. Nothing
+ * here looks into the code.
+ *
+ * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares what is no hook, or is
+ *   a bundle that asks for a module which no isolate gives
+ * @throws ApiError `LimitExceeded` when compiling it takes more than an upload may take
+ * @throws ApiError `OperationTimeout` when no worker answers
+ */
+export async function inspectCode(
+  { db, queue, signals }: Context,
+  workspaceId: string,
+  { code: source, sourceMap, limits = {} }: UploadedCode,
+): Promise<InspectedCode> {
+  const id = newId('check')
+  try {
+    const outcome = await awaitOutcome(signals, id, {
+      async ask() {
+        await insertInspection(db, { id, workspaceId, source, sourceMap, limits })
+        await queue.inspect(id, workspaceId)
+      },
+      look: () => findInspectionOutcome(db, id),
+      timeoutMilliseconds: inspectionTimeoutMilliseconds,
+      timeoutMessage:
+        'No worker looked at the code within 30 s, so nothing was changed: see that a worker runs, then try again',
+    })
+    if (outcome.status === 'refused') {
+      const { type, message, metadata } = outcome
+      throw new ApiError(type, message, { metadata })
+    }
+    const { status: _status, ...declared } = outcome
+    const hash = createHash('sha256').update(source).digest('hex')
+    return { ...(await findCompiledCode(db, id)), ...declared, source, hash }
+  } finally {
+    await deleteInspection(db, id)
+  }
+}

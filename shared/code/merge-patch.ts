@@ -1,0 +1,44 @@
+import { ApiError } from '../errors.ts'
+import { isRecord } from '../models/payload.ts'
+
+/** What of a JSON Schema tells how a change is applied. */
+interface Shape {
+  type?: string
+  enum?: readonly unknown[]
+  properties?: Record<string, Shape>
+  additionalProperties?: boolean | Shape
+}
+
+/** The most that one definition may take, in characters of its JSON. */
+const longestDefinition = 1024 * 1024
+
+/**
+ * Applies a change to a definition. What the schema declares field by field, and maps entry by entry, is merged; null
+ * takes a field or an entry away; anything else (a list, a JSON Schema within the definition) is replaced whole.
+ *
+ * @param schema of the definition
+ * @param change valid by that schema
+ * @returns the definition as it is from now on; the given one stays as it is
+ * @throws ApiError `LimitExceeded` when it has grown too long
+ */
+export function applyChange(
+  schema: Shape,
+  definition: Record<string, unknown>,
+  change: Record<string, unknown>,
+): Record<string, unknown> {
+  const changed = merge(schema, definition, change) as Record<string, unknown>
+  if (JSON.stringify(changed).length <= longestDefinition) return changed
+  throw new ApiError('LimitExceeded', 'The definition is longer than 1 MB: shorten its schemas')
+}
+
+function merge(schema: Shape, before: unknown, change: unknown): unknown {
+  const entry = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
+  if ((!schema.properties && !entry) || !isRecord(change)) return change
+  const merged = new Map(Object.entries(isRecord(before) ? before : {}))
+  for (const [name, value] of Object.entries(change)) {
+    const inner = schema.properties?.[name] ?? entry
+    if (value === null) merged.delete(name)
+    else if (value !== undefined && inner) merged.set(name, merge(inner, merged.get(name), value))
+  }
+  return Object.fromEntries(merged)
+}

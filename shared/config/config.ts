@@ -1,0 +1,293 @@
+import { availableParallelism } from 'node:os'
+import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
+import { grantedHost } from '../models/bot-code.ts'
+import { parseOpening, type Opening } from './private-network-allowlist.ts'
+import { sandboxMegabytes } from './sandbox-memory.ts'
+import { compile, type Infer } from '../schema.ts'
+import {
+  readTelemetry,
+  telemetryContradictions,
+  telemetryRemedies,
+  telemetryVariables,
+  type TelemetrySettings,
+} from './telemetry-settings.ts'
+
+/** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
+export const wallNames = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
+
+export type WallName = (typeof wallNames)[number]
+
+/** The settings of an Isobot process, read from the environment once, complete and frozen. */
+export interface Config extends TelemetrySettings {
+  database: {
+    url: string
+    /** Connections that this process may hold for its statements; see `shared/config/connection-budget.ts` for the others. */
+    poolSize: number
+    /** Those that a worker may hold for taking jobs out of a queue in PostgreSQL. */
+    queueSize: number
+    /** Accept a certificate chain that signs itself, as on Heroku. */
+    allowSelfSigned: boolean
+  }
+  /** Absent: queue and signals live in PostgreSQL. */
+  redis?: { url: string; allowSelfSigned: boolean; prefix: string }
+  http: {
+    port: number
+    /** The interface to listen on; absent: all. */
+    host?: string
+    /** The address by which the outside reaches the api, without a slash at the end. */
+    baseUrl: string
+  }
+  /** What the api takes on at one time; beyond it, it answers 503. */
+  overload: {
+    requests: number
+    /** Of bodies that have come and are not answered yet. */
+    bodyBytes: number
+    /** How late it may be at what is due, in the middle of a second. */
+    delayMilliseconds: number
+  }
+  /** Chat requests that are answered per minute; 0: any number. */
+  chatRateLimits: {
+    /** Of one user key at one installation. */
+    user: number
+    /** Of one installation, all its users and visitors together. */
+    installation: number
+  }
+  /** How many events of one bot may wait to be handled. */
+  waitingEvents: number
+  /** Encrypts secrets at rest and derives the keys that are shared with nobody else. */
+  secret: string
+  /** The token of the first administrator, made by the release step. */
+  adminToken?: string
+  logLevel: string
+  worker: {
+    /** Mailboxes handled at once. Most of a bot's time is waiting, so this is far above the number of cores. */
+    concurrency: number
+    /** How long a worker's hold on a job lasts without renewal, and how often lost holds are looked for. */
+    lockMilliseconds: number
+    stalledMilliseconds: number
+    /** How often events are looked for that have waited although nobody was woken for them. */
+    sweepMilliseconds: number
+  }
+  sandbox: LimitSettings & {
+    processes: number
+    /** What they are to hold together, in megabytes. */
+    totalMegabytes: number
+    /** Of each process that compiles an upload; the seconds are of processor time. */
+    compile: { seconds: number; memoryMegabytes: number }
+    /** `jit` for operators who trust the authors of their bots: faster, with more to attack. */
+    profile: 'hardened' | 'jit'
+    /** Walls around the processes without which a worker does not start. */
+    require: WallName[]
+    /** Hosts that code may request for which nobody said where it may; see `permissions.net`. */
+    net: string[]
+  }
+  outbound: {
+    /** What requests on a bot's behalf may reach although its address is not public. */
+    allowPrivate: Opening[]
+  }
+  /** How long what is not needed any more is kept. */
+  retention: {
+    logMilliseconds: number
+    /** For events that failed for good: as long as they can be replayed. */
+    failedMilliseconds: number
+    auditMilliseconds: number
+    /** Versions of a bot, beside the one in service. */
+    versions: number
+  }
+  /** Within this time after it was asked to, a process has stopped; platforms kill it some time later. */
+  shutdownMilliseconds: number
+  /** Stop gracefully when standard input ends, because a parent holds its other end. */
+  hasParent: boolean
+}
+
+const seconds = { type: 'integer', minimum: 1, maximum: 86_400 } as const
+const dayMilliseconds = 24 * 3600 * 1000
+const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
+const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
+
+/** Every variable that is read, with its rule and default. An unknown variable is somebody else's. */
+const environmentSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['DATABASE_URL', 'ISOBOT_SECRET'],
+  properties: {
+    DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' },
+    DATABASE_POOL: { type: 'integer', minimum: 1, maximum: 200 },
+    QUEUE_POOL: { type: 'integer', minimum: 1, maximum: 200, default: 1 },
+    REDIS_URL: { type: 'string', pattern: '^rediss?://' },
+    REDIS_PREFIX: { type: 'string', pattern: '^[\\w:-]{1,64}$', default: 'isobot' },
+    TLS_ALLOW_SELF_SIGNED: { type: 'boolean', default: false },
+    PORT: { type: 'integer', minimum: 0, maximum: 65_535, default: 3000 },
+    HOST: { type: 'string', minLength: 1 },
+    ISOBOT_BASE_URL: { type: 'string', pattern: '^https?://' },
+    API_REQUESTS: { type: 'integer', minimum: 1, maximum: 100_000, default: 1000 },
+    API_BODY_MB: { type: 'integer', minimum: 1, maximum: 65_536, default: 16 },
+    API_DELAY_MS: { type: 'integer', minimum: 50, maximum: 60_000, default: 1000 },
+    CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
+    CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
+    BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
+    ISOBOT_SECRET: { type: 'string', minLength: 32 },
+    ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
+    ISOBOT_PARENT: { const: 'stdin' },
+    SHUTDOWN_SECONDS: { type: 'integer', minimum: 2, maximum: 3600, default: 25 },
+    LOG_LEVEL: {
+      type: 'string',
+      enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      default: 'info',
+    },
+    ...telemetryVariables,
+    WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
+    WORKER_STALLED_SECONDS: { ...seconds, default: 2 },
+    WORKER_SWEEP_SECONDS: { ...seconds, default: 10 },
+    OUTBOUND_ALLOW_PRIVATE: { type: 'string', default: '' },
+    RETENTION_LOG_DAYS: { ...days, default: 30 },
+    RETENTION_FAILED_DAYS: { ...days, default: 30 },
+    RETENTION_AUDIT_DAYS: { ...days, default: 365 },
+    RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
+    SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
+    COMPILE_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 10 },
+    COMPILE_MEMORY: { type: 'integer', minimum: 256, maximum: 8192, default: 640 },
+    SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
+    SANDBOX_PROFILE: { type: 'string', enum: ['hardened', 'jit'], default: 'hardened' },
+    SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${wallNames.join('|')})?\\s*(,|$))*$` },
+    SANDBOX_NET: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: '' },
+  },
+} as const
+
+type Environment = Infer<typeof environmentSchema>
+
+const properties = { ...environmentSchema.properties, ...limitVariables }
+const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, properties }, 'environment')
+
+/** The names of all variables that are read. */
+export const variableNames: readonly string[] = Object.keys(properties)
+
+/** What to do about a variable that is missing or wrong; the rule itself is in the schema. */
+const remedies: Record<string, string | undefined> = {
+  ...limitRemedies,
+  ...telemetryRemedies,
+  DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
+  DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
+  QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
+  API_REQUESTS: 'set it to the requests that one api process may have under way, for instance 1000',
+  API_BODY_MB: 'set it to the megabytes of bodies that one api process may hold, for instance 16',
+  API_DELAY_MS: 'set it to the milliseconds by which one api process may be late before it refuses requests, from 50',
+  REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
+  ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
+  ISOBOT_ADMIN_TOKEN:
+    'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
+  SHUTDOWN_SECONDS: 'set it to a few seconds less than what your platform waits between SIGTERM and SIGKILL, from 2',
+  COMPILE_SECONDS: 'set it to the seconds of processor time that compiling one upload may take, 1 to 600',
+  COMPILE_MEMORY: 'set it to the megabytes that each process may hold which compiles an upload, 256 to 8192',
+  SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
+  SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
+  SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${wallNames.join(', ')}`,
+  SANDBOX_NET: 'set it to hosts with commas between them, api.example.com,*.example.org, or to * for all public ones',
+  ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
+}
+
+/** The environment cannot be used. Its message lists every problem, each with its remedy. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/**
+ * Reads the configuration.
+ *
+ * @param environment variables by name, normally `process.env`
+ * @throws ConfigError naming all problems at once
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  // An empty variable is how shells and platforms spell "not set".
+  const given: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(environment)) if (value) given[name] = value
+  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseOpening(entry))
+  if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
+  const config = toConfig(given)
+  const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
+  if (contradictions.length > 0)
+    throw new ConfigError(['The environment does not fit:', ...contradictions].join('\n  '))
+  return Object.freeze(config)
+}
+
+/** So that an api and a worker fit a plan of 20 connections, with room for others while they are replaced (decision 0018). */
+const poolSizes = { withRedis: 4, withoutRedis: 3 }
+
+function toConfig(given: Environment): Config {
+  const allowSelfSigned = given.TLS_ALLOW_SELF_SIGNED
+  const processes = given.SANDBOX_PROCESSES ?? Math.max(1, availableParallelism() - 1)
+  return {
+    database: {
+      url: given.DATABASE_URL,
+      poolSize: given.DATABASE_POOL ?? (given.REDIS_URL ? poolSizes.withRedis : poolSizes.withoutRedis),
+      queueSize: given.QUEUE_POOL,
+      allowSelfSigned,
+    },
+    ...(given.REDIS_URL && { redis: { url: given.REDIS_URL, allowSelfSigned, prefix: given.REDIS_PREFIX } }),
+    http: {
+      port: given.PORT,
+      ...(given.HOST && { host: given.HOST }),
+      baseUrl: (given.ISOBOT_BASE_URL ?? `http://localhost:${given.PORT}`).replace(/\/+$/, ''),
+    },
+    overload: {
+      requests: given.API_REQUESTS,
+      bodyBytes: given.API_BODY_MB * 1024 * 1024,
+      delayMilliseconds: given.API_DELAY_MS,
+    },
+    chatRateLimits: { user: given.CHAT_RATE_LIMIT_USER, installation: given.CHAT_RATE_LIMIT_INSTALLATION },
+    waitingEvents: given.BOT_WAITING_EVENTS,
+    secret: given.ISOBOT_SECRET,
+    ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
+    logLevel: given.LOG_LEVEL,
+    ...readTelemetry(given),
+    worker: {
+      concurrency: given.WORKER_CONCURRENCY,
+      lockMilliseconds: given.WORKER_LOCK_SECONDS * 1000,
+      stalledMilliseconds: given.WORKER_STALLED_SECONDS * 1000,
+      sweepMilliseconds: given.WORKER_SWEEP_SECONDS * 1000,
+    },
+    sandbox: {
+      processes,
+      compile: { seconds: given.COMPILE_SECONDS, memoryMegabytes: given.COMPILE_MEMORY },
+      totalMegabytes: given.SANDBOX_MEMORY ?? sandboxMegabytes(processes),
+      ...readLimits(given),
+      profile: given.SANDBOX_PROFILE,
+      require: entriesOf(given.SANDBOX_REQUIRE) as WallName[],
+      net: entriesOf(given.SANDBOX_NET),
+    },
+    outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseOpening(entry) ?? []) },
+    retention: {
+      logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
+      failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,
+      auditMilliseconds: given.RETENTION_AUDIT_DAYS * dayMilliseconds,
+      versions: given.RETENTION_VERSIONS,
+    },
+    shutdownMilliseconds: given.SHUTDOWN_SECONDS * 1000,
+    hasParent: given.ISOBOT_PARENT === 'stdin',
+  }
+}
+
+/** The entries of a list with commas. */
+function entriesOf(list: string): string[] {
+  return list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}
+
+function listProblems(unreadableOpenings: string[]): string {
+  const problems = (isEnvironment.errors ?? []).map((error) => {
+    const name = error.instancePath.slice(1) || String(error.params['missingProperty'])
+    const rule = error.keyword === 'required' ? 'is not set' : (error.message ?? 'is wrong')
+    const remedy = remedies[name]
+    return `  ${name} ${rule}${remedy ? `: ${remedy}` : ''}`
+  })
+  for (const entry of unreadableOpenings) {
+    problems.push(
+      `  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, ${JSON.stringify(entry)}: write a host, an IP address ` +
+        'or a network, each with or without a port, for instance backend.internal:8080,10.0.0.0/8,[fd00::1]:8080',
+    )
+  }
+  return ['The environment does not fit:', ...new Set(problems)].join('\n')
+}

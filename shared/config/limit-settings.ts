@@ -1,0 +1,59 @@
+import { limitEntries, limitRules, type CodeLimits, type OwnLimits } from '../models/code-limits.ts'
+
+/** The rule of each variable by which an operator sets a limit of code: `SANDBOX_CPU_MS`, `SANDBOX_MAX_CPU_MS` and so on. */
+export const limitVariables = Object.fromEntries(
+  Object.values(limitRules).flatMap(({ variable, range }) => {
+    const rule = { type: 'integer', minimum: range[0], maximum: range[1] }
+    return [
+      [`SANDBOX_${variable}`, rule],
+      [`SANDBOX_MAX_${variable}`, rule],
+    ]
+  }),
+)
+
+/** What to do about such a variable that is wrong. */
+export const limitRemedies = Object.fromEntries(
+  Object.values(limitRules).flatMap(({ variable, range, usual }) => {
+    const numbers = `to a whole number from ${range[0]} to ${range[1]}`
+    return [
+      [`SANDBOX_${variable}`, `set it ${numbers}, or unset it for ${usual}`],
+      [`SANDBOX_MAX_${variable}`, `set it ${numbers}: the most that a bot of its own may be given`],
+    ]
+  }),
+)
+
+/** The operator's limits. */
+export interface LimitSettings {
+  /** Those of a bot that has none of its own. */
+  limits: CodeLimits
+  /** Those that a bot may have at most. */
+  highestLimits: CodeLimits
+}
+
+/** Reads the limits from variables that are valid each by itself. */
+export function readLimits(given: Record<string, unknown>): LimitSettings {
+  const limits: Partial<CodeLimits> = {}
+  const highestLimits: Partial<CodeLimits> = {}
+  for (const [name, { variable, usual, highest }] of limitEntries) {
+    const limit = Number(given[`SANDBOX_${variable}`] ?? usual)
+    limits[name] = limit
+    highestLimits[name] = Number(given[`SANDBOX_MAX_${variable}`] ?? Math.max(highest, limit))
+  }
+  return { limits: limits as CodeLimits, highestLimits: highestLimits as CodeLimits }
+}
+
+/** What is wrong with limits that are above their own maximum, one sentence each. */
+export function limitContradictions({ limits, highestLimits }: LimitSettings): string[] {
+  return limitEntries
+    .filter(([name]) => limits[name] > highestLimits[name])
+    .map(([name, { variable }]) => {
+      const most = highestLimits[name]
+      return `SANDBOX_${variable} is ${limits[name]}, and SANDBOX_MAX_${variable} allows ${most}: lower the one or raise the other`
+    })
+}
+
+/** The limits of a bot: its own hold as far as the operator allows at present. */
+export function allowedLimits({ limits, highestLimits }: LimitSettings, own: OwnLimits): CodeLimits {
+  const allowed = limitEntries.map(([name]) => [name, Math.min(own[name] ?? limits[name], highestLimits[name])])
+  return Object.fromEntries(allowed) as CodeLimits
+}

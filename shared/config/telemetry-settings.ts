@@ -1,0 +1,93 @@
+import { passwordsIn } from '../telemetry/redact.ts'
+import type { Infer } from '../schema.ts'
+
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+/** As OpenTelemetry names them. */
+export type Sampler = (typeof samplers)[number]
+
+/** What a process tells of itself beside its log. */
+export interface TelemetrySettings {
+  /** Absent: nobody is told figures. */
+  metrics?: {
+    /** Who presents it may read them. */
+    token: string
+    /** Where a worker tells them; absent: nowhere. 0: any port. */
+    workerPort?: number
+  }
+  /** Absent: nothing is traced. The exporter reads where to send spans, and with which headers, by itself. */
+  tracing?: {
+    sampler: Sampler
+    /** The part of the traces that is kept, where the sampler is one of ratio. */
+    ratio: number
+    exportMilliseconds: number
+  }
+}
+
+/** The variables that say so. Those of OpenTelemetry have its names. */
+export const telemetryVariables = {
+  METRICS_TOKEN: { type: 'string', minLength: 16, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
+  METRICS_PORT: { type: 'integer', minimum: 0, maximum: 65_535 },
+  OTEL_SDK_DISABLED: { type: 'boolean', default: false },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { type: 'string', pattern: '^https?://' },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { type: 'string', pattern: '^https?://' },
+  OTEL_TRACES_SAMPLER: { type: 'string', enum: samplers, default: 'parentbased_always_on' },
+  OTEL_TRACES_SAMPLER_ARG: { type: 'number', minimum: 0, maximum: 1, default: 1 },
+  OTEL_BSP_SCHEDULE_DELAY: { type: 'integer', minimum: 10, maximum: 600_000, default: 5000 },
+} as const
+
+const workerPortRemedy =
+  'set it to the port on which a worker is to tell its metrics, for instance 9090, and METRICS_TOKEN to what guards them'
+
+export const telemetryRemedies: Record<string, string> = {
+  METRICS_TOKEN: 'set it to 16 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
+  METRICS_PORT: workerPortRemedy,
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'set it to where spans go by OTLP over HTTP, for instance http://collector:4318',
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'set it to where spans go, for instance http://collector:4318/v1/traces',
+}
+
+const schema = { type: 'object', required: [], properties: telemetryVariables } as const
+
+type Given = Partial<Infer<typeof schema>>
+
+export function readTelemetry(given: Given): TelemetrySettings {
+  const { METRICS_TOKEN: token, METRICS_PORT: workerPort } = given
+  const endpoint = given.OTEL_EXPORTER_OTLP_ENDPOINT ?? given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
+  return {
+    ...(token !== undefined && { metrics: { token, ...(workerPort !== undefined && { workerPort }) } }),
+    ...(endpoint !== undefined &&
+      given.OTEL_SDK_DISABLED !== true && {
+        tracing: {
+          sampler: given.OTEL_TRACES_SAMPLER ?? telemetryVariables.OTEL_TRACES_SAMPLER.default,
+          ratio: given.OTEL_TRACES_SAMPLER_ARG ?? telemetryVariables.OTEL_TRACES_SAMPLER_ARG.default,
+          exportMilliseconds: given.OTEL_BSP_SCHEDULE_DELAY ?? telemetryVariables.OTEL_BSP_SCHEDULE_DELAY.default,
+        },
+      }),
+  }
+}
+
+/** Figures are for whoever runs the platform: without a token they are told nobody. */
+export function telemetryContradictions({ METRICS_TOKEN, METRICS_PORT }: Given): string[] {
+  return METRICS_PORT !== undefined && METRICS_TOKEN === undefined
+    ? [`METRICS_PORT is set without METRICS_TOKEN: ${workerPortRemedy}`]
+    : []
+}
+
+/** The values of a configuration that no log may show. */
+export function secretsOf({ secret, adminToken, metrics, database, redis }: Secrets): (string | undefined)[] {
+  return [secret, adminToken, metrics?.token, ...passwordsIn(database.url), ...passwordsIn(redis?.url)]
+}
+
+interface Secrets extends TelemetrySettings {
+  secret: string
+  adminToken?: string
+  database: { url: string }
+  redis?: { url: string }
+}

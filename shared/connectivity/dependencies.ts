@@ -1,0 +1,72 @@
+import type { Redis } from 'ioredis'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { openRedis, type RedisConnections } from './redis.ts'
+import { openConnections, type Connections } from '../store/connections.ts'
+import { openLifeline, type Lifeline } from '../store/listen-connection.ts'
+import { watch, type Dependency, type Watch } from './dependency-monitor.ts'
+
+/** What this process needs beside itself. While one is away, what needs it waits or is refused at once, and goes on when it is back. */
+export interface Dependencies extends AsyncDisposable {
+  database: Dependency & { lifeline: Lifeline; connections: Connections }
+  /** Absent when nothing is kept in Redis. */
+  redis?: Dependency & RedisConnections
+  /** Whichever of them carries the queue and the signals. */
+  carrier: Dependency
+  all: Dependency[]
+}
+
+/** Begins to look after what the process needs. It may all be away. */
+export function openDependencies(config: Config, log: Logger): Dependencies {
+  const database = openDatabaseWatch(config, log)
+  const redis = config.redis && openRedisWatch(config.redis, log)
+  const watches: (Dependency & Watch)[] = [database, ...(redis ? [redis] : [])]
+  return {
+    database,
+    ...(redis && { redis }),
+    carrier: redis ?? database,
+    all: watches,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watches.map((one) => one.close()))
+    },
+  }
+}
+
+function openDatabaseWatch(config: Config, log: Logger) {
+  const lifeline = openLifeline(config.database, log)
+  const connections = openConnections()
+  const watched = watch(
+    {
+      name: 'database',
+      ping: () => lifeline.ping(),
+      cut() {
+        lifeline.cut()
+        connections.cut()
+      },
+      end: () => lifeline.close(),
+    },
+    log,
+  )
+  lifeline.onLost(() => watched.look())
+  return { ...watched, lifeline, connections }
+}
+
+function openRedisWatch(settings: NonNullable<Config['redis']>, log: Logger) {
+  // Looked up when it is first asked: the connections need a log that knows whether Redis is away.
+  const isHere = () => watched.isHere()
+  const connections = openRedis(settings, log, isHere)
+  const sender: Redis = connections.sender
+  const watched: Watch = watch(
+    {
+      name: 'redis',
+      ping: () => sender.ping(),
+      cut: () => connections.cut(),
+      async end() {
+        sender.disconnect()
+      },
+    },
+    log,
+  )
+  sender.on('close', () => watched.look())
+  return { ...watched, ...connections }
+}

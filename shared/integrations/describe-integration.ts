@@ -1,0 +1,86 @@
+import type { Administrator } from '../rpc/caller.ts'
+import { applyChange } from '../code/merge-patch.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { acceptSchemas } from '../code/accept-schema.ts'
+import type { InspectedCode } from '../code/inspect-code.ts'
+import { newId } from '../ids.ts'
+import { codeLimit, permissions, sourceMap } from '../models/bot-code.ts'
+import { secrets } from '../models/definition.ts'
+import {
+  integrationDefinition,
+  integrationDefinitionSchema,
+  toIntegration,
+  type Integration,
+} from '../models/integration.ts'
+import { readSecrets } from './named-secrets.ts'
+import type { Infer } from '../schema.ts'
+import { findIntegration, type IntegrationCode, type ShownIntegration } from '../store/integrations.ts'
+
+/** What may be said of an integration, now and later. */
+export const integrationFields = {
+  ...integrationDefinition,
+  code: {
+    type: 'string',
+    maxLength: codeLimit,
+    description:
+      'One ES module that exports `register`, `unregister`, `handler`, `actions` and `channels`, or a bundle of the public SDK.',
+  },
+  sourceMap,
+  permissions,
+  secrets,
+} as const
+
+/** What names a new integration. */
+export const integrationName = {
+  name: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[a-z][a-z0-9_-]*(/[a-z][a-z0-9_-]*)?$',
+    description: 'Lower-case letters, digits, - and _; a workspace’s handle and a slash may come first.',
+  },
+  version: { type: 'string', maxLength: 200, description: 'A semantic version, for instance 1.0.0.' },
+} as const
+
+/**
+ * The definition of an integration after a change. What its code turned out to offer is declared even when the
+ * definition did not say so.
+ *
+ * @throws ApiError `InvalidJsonSchema` when a schema in the change is none, or cannot be run within bounds
+ * @throws ApiError `LimitExceeded` when it has grown too long, or such a schema is beyond a limit
+ */
+export function changeDefinition(
+  before: Record<string, unknown>,
+  change: Infer<typeof integrationDefinitionSchema>,
+  code: Pick<InspectedCode, 'actions' | 'channels'> | undefined,
+): Record<string, unknown> {
+  const definition = applyChange(integrationDefinitionSchema, before, change)
+  acceptSchemas(integrationDefinitionSchema, change)
+  const { actions, channels } = definition as Infer<typeof integrationDefinitionSchema>
+  if (!code) return definition
+  const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
+  return {
+    ...definition,
+    actions: { ...Object.fromEntries(code.actions.map((name) => [name, anyTransfer])), ...actions },
+    channels: { ...Object.fromEntries(code.channels.map((name) => [name, {}])), ...channels },
+  }
+}
+
+/** Inspected code as it is stored, under a name that it alone has. */
+export function toStoredCode({ kind, hash, source, script, sourceMap }: InspectedCode): IntegrationCode {
+  return { codeId: newId('code'), kind, hash, source, script, sourceMap }
+}
+
+/** @throws ApiError `ResourceNotFound` when the workspace has none with that id */
+export async function describeIntegration(
+  { db, caller, config }: Context & { caller: Administrator },
+  id: string,
+): Promise<Integration> {
+  const row: ShownIntegration | undefined = await findIntegration(db, caller.workspaceId, id)
+  if (!row) throw noSuchIntegration(id)
+  return toIntegration(row, Object.keys(await readSecrets(config.secret, row)))
+}
+
+export function noSuchIntegration(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `The workspace has no integration '${id}'`)
+}

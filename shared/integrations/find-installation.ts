@@ -1,0 +1,40 @@
+import type { BotCaller } from '../rpc/caller.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { listInstallations } from '../store/installations.ts'
+import type { InstallationRow } from '../store/tables.ts'
+
+/**
+ * The installation on which a caller makes a conversation or a user: its own when it acts as one; for the bot that of
+ * the name, or else the chat.
+ *
+ * @param name an integration's name or alias
+ * @throws ApiError `ReferenceNotFound` when none has the name, `InvalidPayload` when several have
+ */
+export async function findInstallationFor(
+  { db, caller }: Context & { caller: BotCaller },
+  name?: string,
+): Promise<Pick<InstallationRow, 'id' | 'integration_id'>> {
+  if (caller.installation) return caller.installation
+  const installed = await listInstallations(db, caller.botId)
+  const fitting = installed.filter(({ alias, integration, integration_id: id }) =>
+    name === undefined ? id === null : name === alias || name === integration,
+  )
+  const exact = fitting.find(({ alias }) => alias === name) ?? fitting[0]
+  if (exact && (fitting.length === 1 || exact.alias === name)) return exact
+  if (!exact) {
+    throw new ApiError(
+      'ReferenceNotFound',
+      `The bot has no integration '${name ?? 'chat'}': it has ${listAliases(installed)}`,
+    )
+  }
+  throw new ApiError(
+    'InvalidPayload',
+    `'${name}' is installed more than once: name one by its alias, of ${listAliases(fitting)}`,
+  )
+}
+
+/** The aliases of installations, for a message. */
+export function listAliases(installations: { alias: string }[]): string {
+  return installations.length === 0 ? 'none' : installations.map(({ alias }) => `'${alias}'`).join(', ')
+}

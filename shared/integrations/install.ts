@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util'
+import { wakeWorker } from '../signals/after-commit.ts'
+import { awaitOutcome } from '../signals/await-outcome.ts'
+import type { Context } from '../context.ts'
+import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
+import { newId, newWebhookId } from '../ids.ts'
+import { newRegistration } from './registration.ts'
+import type { Database } from '../store/database.ts'
+import { findEvent } from '../store/events.ts'
+import {
+  beginUnregistration,
+  configureInstallation,
+  deleteInstallation,
+  deleteUnregistered,
+  insertInstallation,
+  updateInstallation,
+} from '../store/installations.ts'
+import { insertRegistration, type NewRegistration, type RegistrationType } from '../store/registrations.ts'
+import type { InstallationRow, InstallationStatus } from '../store/tables.ts'
+import type { InstallationChange } from './integrations.ts'
+
+/** The integrations' own code has so long to register or unregister before the answer goes without. */
+const registrationMilliseconds = 30_000
+
+/** What is to be done when the changes of some installations are committed. */
+export interface Aftermath {
+  /** Addresses whose installation is not any more as it was. */
+  webhookIds: string[]
+  registrations: NewRegistration[]
+  /** Installations that go when their integration has unregistered. */
+  removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
+}
+
+/**
+ * Makes the planned changes of a bot's installations, as part of a transaction.
+ * @throws ApiError `AlreadyExists` when another version of the integration is installed elsewhere as the same account
+ */
+export async function changeInstallations(
+  { config }: Context,
+  transaction: Database,
+  botId: string,
+  changes: InstallationChange[],
+): Promise<Aftermath> {
+  const aftermath: Aftermath = { webhookIds: [], registrations: [], removed: [] }
+  for (const change of changes) {
+    if (change.kind === 'install') {
+      const row = await install(transaction, config.secret, botId, change)
+      aftermath.webhookIds.push(row.webhook_id)
+      const type = registrationOf(change)
+      if (type) aftermath.registrations.push(newRegistration(config, row, type))
+      continue
+    }
+    const { present } = change
+    const key = { botId, id: present.id }
+    aftermath.webhookIds.push(present.webhook_id)
+    if (change.kind === 'configure chat') {
+      const { configuration } = change
+      if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
+    } else if (isTakenDown(present)) {
+      await deleteInstallation(transaction, key)
+    } else {
+      await beginUnregistration(transaction, key)
+      aftermath.registrations.push(newRegistration(config, present, 'unregister'))
+      aftermath.removed.push(present)
+    }
+  }
+  for (const registration of aftermath.registrations) await insertRegistration(transaction, registration)
+  return aftermath
+}
+
+/**
+ * Waits, once the changes are committed, for the integrations to register and unregister. One that fails says so on its
+ * installation; one that takes too long goes on, and its installation stays pending.
+ */
+export async function settleInstallations(context: Context, aftermath: Aftermath): Promise<void> {
+  const { db, installations } = context
+  for (const webhookId of aftermath.webhookIds) await installations.changed(webhookId)
+  await Promise.all(aftermath.registrations.map((registration) => awaitRegistration(context, registration)))
+  for (const { id, bot_id: botId, webhook_id: webhookId } of aftermath.removed) {
+    if (await deleteUnregistered(db, { botId, id })) await installations.changed(webhookId)
+  }
+}
+
+/** There is nothing to take down, or it failed before and is given up. */
+function isTakenDown({ status }: Pick<InstallationRow, 'status'>): boolean {
+  return status === 'unregistered' || status === 'unregistration_failed'
+}
+
+type Installing = Extract<InstallationChange, { kind: 'install' }>
+
+async function install(
+  transaction: Database,
+  secret: string,
+  botId: string,
+  change: Installing,
+): Promise<Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>> {
+  const { present, integration, alias, configuration } = change
+  const row =
+    present ??
+    (await insertInstallation(transaction, {
+      id: newId('int'),
+      botId,
+      integration: integration.name,
+      integrationId: integration.id,
+      alias,
+      webhookId: newWebhookId(),
+    }))
+  const key = { botId, id: row.id }
+  try {
+    await updateInstallation(transaction, key, {
+      integrationId: integration.id,
+      enabled: change.enabled,
+      configurationType: change.configurationType,
+      disabledChannels: change.disabledChannels,
+      status: statusOf(change),
+    })
+  } catch (error) {
+    if (postgresCode(error) !== uniqueViolation) throw error
+    throw new ApiError(
+      'AlreadyExists',
+      `integrations.${alias}: another bot has this version installed as the same account`,
+    )
+  }
+  if (!isDeepStrictEqual(change.formerConfiguration, configuration)) {
+    await configureInstallation(transaction, secret, { ...key, configuration })
+  }
+  return row
+}
+
+function statusOf(change: Installing): InstallationStatus | undefined {
+  const type = registrationOf(change)
+  if (type) return `${type === 'register' ? 'registration' : 'unregistration'}_pending`
+  return change.present ? undefined : 'unregistered'
+}
+
+/** What the integration is to be asked: to register when anything that it goes by has changed, or it has failed before. */
+function registrationOf(change: Installing): RegistrationType | undefined {
+  const { present, enabled } = change
+  if (!enabled) return present && !isTakenDown(present) ? 'unregister' : undefined
+  const isAsBefore =
+    present?.status === 'registered' &&
+    present.enabled &&
+    present.integration_id === change.integration.id &&
+    present.configuration_type === change.configurationType &&
+    isDeepStrictEqual(change.formerConfiguration, change.configuration)
+  return isAsBefore ? undefined : 'register'
+}
+
+async function awaitRegistration(context: Context, { id, botId, installationId }: NewRegistration): Promise<void> {
+  const { db, signals } = context
+  try {
+    await awaitOutcome(signals, id, {
+      ask: () => wakeWorker(context, 'register', installationId, botId),
+      async look() {
+        const event = await findEvent(db, botId, id)
+        // Another request may have removed the installation meanwhile.
+        return event?.status === 'pending' ? undefined : true
+      },
+      timeoutMilliseconds: registrationMilliseconds,
+      timeoutMessage: 'The integration has not answered in time',
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'OperationTimeout')) throw error
+  }
+}

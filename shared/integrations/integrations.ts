@@ -1,0 +1,221 @@
+import { ApiError } from '../errors.ts'
+import { UntrustedSchema } from '../code/untrusted-schema.ts'
+import { chatConfiguration, isWebhookUrl } from '../models/chat-configuration.ts'
+import { anyObject } from '../models/definition.ts'
+import type { integrationDefinitionSchema } from '../models/integration.ts'
+import { compile, describeErrors, type Infer } from '../schema.ts'
+import { decryptInstallation } from '../store/installations.ts'
+import { findIntegration, type ShownIntegration } from '../store/integrations.ts'
+import type { Database } from '../store/database.ts'
+import type { InstallationRow } from '../store/tables.ts'
+
+/** What an administrator may set of a bot's installations. */
+export const integrations = {
+  type: 'object',
+  description:
+    'By alias, or by the integration’s id. What is not named stays as it is; null removes an installation with its ' +
+    'users and conversations. The chat is part of every bot: null leaves it as it is.',
+  additionalProperties: {
+    type: 'object',
+    nullable: true,
+    additionalProperties: false,
+    properties: {
+      integrationId: { type: 'string', description: 'What to install under this alias, or another version of it.' },
+      enabled: { type: 'boolean', description: 'True for a new one unless given.' },
+      configurationType: { type: 'string', nullable: true, description: 'One of the integration’s configurations.' },
+      configuration: { ...anyObject, description: 'Replaces the former configuration whole. Without it, that stays.' },
+      disabledChannels: { type: 'array', maxItems: 100, items: { type: 'string' } },
+    },
+  },
+} as const
+
+type Given = NonNullable<Infer<typeof integrations>[string]>
+
+/** What is to become of one installation. */
+export type InstallationChange =
+  | { kind: 'configure chat'; present: InstallationRow; configuration: Record<string, unknown> | undefined }
+  | { kind: 'remove'; present: InstallationRow }
+  | {
+      kind: 'install'
+      /** Absent for a new one. */
+      present: InstallationRow | undefined
+      /** Absent for a new one, and where it cannot be read any more. */
+      formerConfiguration: Record<string, unknown> | undefined
+      alias: string
+      integration: ShownIntegration
+      enabled: boolean
+      configurationType: string | null
+      configuration: Record<string, unknown>
+      disabledChannels: string[]
+    }
+
+const isChatConfiguration = compile(chatConfiguration, 'body')
+const aliasPattern = /^[a-z][a-zA-Z0-9_/-]{0,199}$/
+/** In characters of its JSON. */
+const longestConfiguration = 20_000
+
+const mostInstalled = 30
+
+/** Where the bot is whose installations are to change. */
+export interface Place {
+  db: Database
+  workspaceId: string
+  /** The platform's own. */
+  secret: string
+  /** All installations that the bot has. */
+  present: InstallationRow[]
+}
+
+/**
+ * Tells what is to become of a bot's installations.
+ *
+ * @param given by alias or id, as an administrator sent it
+ * @throws ApiError `InvalidPayload`, `ReferenceNotFound`, `InvalidDataFormat` or `InvalidJsonSchema`, naming the entry;
+ *   `LimitExceeded` when the bot would have too many
+ */
+export async function planInstallations(
+  place: Place,
+  given: Infer<typeof integrations>,
+): Promise<InstallationChange[]> {
+  const changes = new Map<string, InstallationChange>()
+  for (const [name, settings] of Object.entries(given)) {
+    const change = settings ? await planChange(place, name, settings) : planRemoval(place, name)
+    if (!change) continue
+    const key = change.kind === 'install' ? change.alias : change.present.alias
+    const other = changes.get(key)
+    if (other && other.kind !== 'remove' && change.kind !== 'remove') {
+      throw refused(name, 'is named twice, by its alias and by its id: name it once')
+    }
+    // Old clients name installations by id, and remove the aliases that they do not know.
+    if (!other || other.kind === 'remove') changes.set(key, change)
+  }
+  const planned = [...changes.values()]
+  const added = planned.filter((change) => change.kind === 'install' && !change.present).length
+  const removed = planned.filter(({ kind }) => kind === 'remove').length
+  if (added > 0 && place.present.length + added - removed > mostInstalled) {
+    throw new ApiError('LimitExceeded', `A bot has at most ${mostInstalled} integrations, the chat included`)
+  }
+  return planned
+}
+
+function planRemoval({ present }: Place, name: string): InstallationChange | undefined {
+  const installation = findNamed(present, name)
+  // Published clients remove all that a bot's definition does not name, and none names the chat.
+  if (!installation?.integration_id) return undefined
+  return { kind: 'remove', present: installation }
+}
+
+async function planChange(place: Place, name: string, settings: Given): Promise<InstallationChange> {
+  const named = settings.integrationId
+    ? place.present.find(({ alias }) => alias === name)
+    : findNamed(place.present, name)
+  if (named && !named.integration_id) return planChat(named, name, settings)
+  const integration = await findWanted(place, name, settings.integrationId ?? named?.integration_id ?? undefined)
+  const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
+  const present = named ?? place.present.find((one) => one.alias === alias)
+  if (present && present.integration !== integration.name) {
+    throw refused(name, `has ${present.integration} under that alias: remove it first, or choose another alias`)
+  }
+  if (!aliasPattern.test(alias)) {
+    throw refused(name, 'is no alias: a lower-case letter, then letters, digits, _, - and /')
+  }
+  const formerConfiguration = present && (await readConfiguration(place, present, settings))
+  const {
+    enabled = present?.enabled ?? true,
+    configurationType = present?.configuration_type ?? null,
+    configuration = formerConfiguration ?? {},
+    disabledChannels = present?.disabled_channels ?? [],
+  } = settings
+  assertShort(name, configuration)
+  // What is switched off may still lack what it needs.
+  const completed = enabled ? validated(name, integration, configurationType, configuration) : configuration
+  // Defaults count too.
+  assertShort(name, completed)
+  return {
+    kind: 'install',
+    present,
+    formerConfiguration,
+    alias,
+    integration,
+    enabled,
+    configurationType,
+    configuration: completed,
+    disabledChannels,
+  }
+}
+
+function assertShort(name: string, configuration: Record<string, unknown>): void {
+  if (JSON.stringify(configuration).length <= longestConfiguration) return
+  throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters`)
+}
+
+/** @param id as it was given, or that of what is installed; what is named neither way may be named by its id */
+async function findWanted(
+  { db, workspaceId, present }: Place,
+  name: string,
+  id: string | undefined,
+): Promise<ShownIntegration> {
+  const integration = await findIntegration(db, workspaceId, id ?? name)
+  if (integration) return integration
+  if (id) throw new ApiError('ReferenceNotFound', `integrations.${name}: the workspace has no integration '${id}'`)
+  const aliases = present.map(({ alias }) => `'${alias}'`).join(', ')
+  throw refused(name, `is not there: the bot has ${aliases}; to install another, give its integrationId`)
+}
+
+/** One that cannot be read, because it was encrypted with another secret, can still be replaced. */
+async function readConfiguration(
+  { secret }: Place,
+  installation: InstallationRow,
+  { configuration }: Given,
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    return (await decryptInstallation(installation, secret)).configuration
+  } catch (error) {
+    if (configuration === undefined) throw error
+    return undefined
+  }
+}
+
+function planChat(present: InstallationRow, name: string, settings: Given): InstallationChange {
+  if (settings.integrationId !== undefined) throw refused(name, 'is the chat of the bot: choose another alias')
+  if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be switched off')
+  const { configuration } = settings
+  if (configuration === undefined) return { kind: 'configure chat', present, configuration }
+  if (!isChatConfiguration(configuration)) {
+    throw refused(`${name}.configuration`, describeErrors(isChatConfiguration))
+  }
+  if (configuration.webhookUrl !== undefined && !isWebhookUrl(configuration.webhookUrl)) {
+    throw refused(`${name}.configuration.webhookUrl`, 'must be an http or https address without user and password')
+  }
+  return { kind: 'configure chat', present, configuration }
+}
+
+function validated(
+  name: string,
+  { definition }: ShownIntegration,
+  type: string | null,
+  configuration: Record<string, unknown>,
+): Record<string, unknown> {
+  const { configuration: own, configurations = {} }: Infer<typeof integrationDefinitionSchema> = definition
+  const declared = type === null ? (own ?? {}) : Object.hasOwn(configurations, type) && configurations[type]
+  if (!declared) {
+    const choice = Object.keys(configurations).join(', ') || 'none'
+    throw refused(`${name}.configurationType`, `is '${type}', and the integration has ${choice}`)
+  }
+  const place = `integrations.${name}.configuration`
+  const validated = new UntrustedSchema(declared.schema ?? {}, `the schema of ${place}`).validate(configuration)
+  if ('problem' in validated) throw new ApiError('InvalidDataFormat', `${place}: ${validated.problem}`)
+  return validated.completed
+}
+
+function findNamed(present: InstallationRow[], name: string): InstallationRow | undefined {
+  const byName = present.find(({ alias, id }) => alias === name || id === name)
+  if (byName) return byName
+  const [first, ...others] = present.filter(({ integration_id: id }) => id === name)
+  if (others.length > 0) throw refused(name, 'is installed more than once: name each by its alias')
+  return first
+}
+
+function refused(name: string, reason: string): ApiError {
+  return new ApiError('InvalidPayload', `integrations.${name} ${reason}`)
+}

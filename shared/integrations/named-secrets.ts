@@ -1,0 +1,38 @@
+import { ApiError } from '../errors.ts'
+import { decryptJson, encryptJson } from '../secrets.ts'
+
+/** They are decrypted for every run. */
+const mostSecrets = 100
+
+/**
+ * Decrypts the secrets that a bot or an integration was given.
+ *
+ * @param secret the platform's own
+ * @param owner the row that keeps them
+ * @returns their values by name
+ * @throws Error when they were encrypted with another secret
+ */
+export async function readSecrets(
+  secret: string,
+  { id, secrets }: { id: string; secrets: string | null },
+): Promise<Record<string, string>> {
+  return secrets === null ? {} : ((await decryptJson(secret, id, secrets)) as Record<string, string>)
+}
+
+/**
+ * Applies a change to the secrets of a bot or an integration.
+ *
+ * @param changes by name; null takes a secret away
+ * @returns all of them, encrypted for their row
+ * @throws ApiError `LimitExceeded` when they become too many
+ */
+export async function changeSecrets(
+  secret: string,
+  owner: { id: string; secrets: string | null },
+  changes: Record<string, string | null>,
+): Promise<string> {
+  const all = { ...(await readSecrets(secret, owner)), ...changes }
+  const kept = Object.entries(all).filter(([, value]) => value !== null)
+  if (kept.length > mostSecrets) throw new ApiError('LimitExceeded', `There can be at most ${mostSecrets} secrets`)
+  return encryptJson(secret, owner.id, Object.fromEntries(kept))
+}

@@ -1,0 +1,102 @@
+import { wakeWorker } from '../signals/after-commit.ts'
+import { awaitOutcome } from '../signals/await-outcome.ts'
+import { chatActions } from './chat-actions.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { allowedLimits } from '../config/limit-settings.ts'
+import { actionTriggered } from '../models/event.ts'
+import { findDeployedVersion, findOwnLimits } from '../store/bots.ts'
+import { findInstalledIntegration } from '../store/code.ts'
+import type { Database } from '../store/database.ts'
+import { findEvent, insertEvent } from '../store/events.ts'
+import { listInstallations } from '../store/installations.ts'
+
+const graceMilliseconds = 5000
+
+/**
+ * Has a worker run an action of a bot or of an integration that is installed on it, for a caller who is not in the
+ * sandbox. The call is an event like any other, with a mailbox of its own: it survives the worker that runs it, and its
+ * result is kept with it.
+ *
+ * @param call its type is a bot's own action, or `alias:action`; its depth, how many actions called each other until here
+ * @returns the action's output
+ * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name
+ */
+export async function callActionRemotely(
+  context: Context,
+  botId: string,
+  { type, input, depth }: { type: string; input: Record<string, unknown>; depth?: number },
+): Promise<Record<string, unknown>> {
+  const { db, signals, config } = context
+  const [action, own] = await Promise.all([findAction(context, botId, type), findOwnLimits(db, botId)])
+  const id = newId('evt')
+  const event = await awaitOutcome(signals, id, {
+    async ask() {
+      const { name, installationId } = action
+      const payload = { type: name, input, ...(depth && { depth }) }
+      const triggered = { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) }
+      await context.waiting.admit(db, botId, () => insertEvent(db, triggered))
+      await wakeWorker(context, 'event', id, botId)
+    },
+    async look() {
+      const row = await findEvent(db, botId, id)
+      if (!row) throw new ApiError('ResourceNotFound', 'The bot was deleted while its action ran')
+      return row.status === 'pending' ? undefined : row
+    },
+    timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
+    timeoutMessage: `The action has not ended in time; it goes on, and event ${id} will tell how it ended`,
+  })
+  if (event.status === 'processed') return (event.result ?? {}) as Record<string, unknown>
+  throw new ApiError('Runtime', event.failure_reason ?? 'The action failed', { metadata: { eventId: id } })
+}
+
+interface FoundAction {
+  /** Without the alias. */
+  name: string
+  installationId?: string
+}
+
+async function findAction({ db, config }: Context, botId: string, type: string): Promise<FoundAction> {
+  const { alias, name } = splitActionType(type)
+  if (alias === undefined) {
+    const version = await findDeployedVersion(db, botId)
+    // What actions a bundle of the public SDK has, it tells when it is called.
+    if (version?.kind === 'sdk' || version?.actions.includes(name)) return { name }
+    throw unknownAction(type, version?.actions)
+  }
+  const installed = await findInstalledIntegration(db, config.secret, botId, { alias })
+  if (!installed?.installation.enabled) throw await notInstalled(db, botId, type)
+  if (!installed.actions.includes(name)) throw unknownAction(type, installed.actions)
+  return { name, installationId: installed.installation.id }
+}
+
+/** Whose an action is: an installed integration's, or without an alias the bot's own. */
+export function splitActionType(type: string): { alias?: string; name: string } {
+  const colon = type.indexOf(':')
+  return colon < 0 ? { name: type } : { alias: type.slice(0, colon), name: type.slice(colon + 1) }
+}
+
+/** @param actions the names, without an alias, of those that there are; absent when there is no code */
+export function unknownAction(type: string, actions: string[] = []): ApiError {
+  const { alias } = splitActionType(type)
+  const whose = alias === undefined ? 'The bot' : `The integration '${alias}'`
+  const choice = actions.length > 0 ? `it has ${actions.join(', ')}` : 'it has none'
+  return new ApiError('ReferenceNotFound', `${whose} has no action '${splitActionType(type).name}': ${choice}`)
+}
+
+/** What is wrong with an action whose alias is not that of an integration that runs. */
+export async function notInstalled(db: Database, botId: string, type: string): Promise<ApiError> {
+  const { alias } = splitActionType(type)
+  const installations = await listInstallations(db, botId)
+  const named = installations.find((installation) => installation.alias === alias)
+  if (named?.integration_id === null) {
+    return unknownAction(
+      type,
+      Array.from(chatActions.keys(), (name) => splitActionType(name).name),
+    )
+  }
+  if (named) return new ApiError('ReferenceNotFound', `The integration '${alias}' is disabled: enable it to call it`)
+  const aliases = installations.map((installation) => installation.alias).join(', ')
+  return new ApiError('ReferenceNotFound', `The bot has no integration '${alias}': it has ${aliases}`)
+}

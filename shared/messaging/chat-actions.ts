@@ -1,0 +1,117 @@
+import { tellListeners } from '../signals/after-commit.ts'
+import type { BotCaller } from '../rpc/caller.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { once } from '../rpc/journal.ts'
+import { publishStreamSignal } from './message-streams.ts'
+import type { ChatSignal } from '../models/signal.ts'
+import { compile, describeErrors } from '../schema.ts'
+import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
+import { findConversation } from '../store/conversations.ts'
+
+type BotContext = Context & { caller: BotCaller }
+
+/** An action of the chat integration: takes an input that is not yet checked, gives the output. */
+type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>
+
+const isSentEvent = compile(
+  {
+    type: 'object',
+    required: ['conversationId', 'payload'],
+    properties: { conversationId: { type: 'string' }, payload: { type: 'object' } },
+  } as const,
+  'body',
+)
+
+/** Tells a conversation's listeners of an event of the bot's own. It is in the log, and not an event that can be got. */
+async function sendEvent(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
+  if (!isSentEvent(input)) throw invalidInput('chat:sendEvent', isSentEvent)
+  const { conversationId, payload } = input
+  const { botId } = context.caller
+  const { entry, signal } = await once(context, input, async (db): Promise<{ entry: LogEntry; signal: ChatSignal }> => {
+    const createdAt = (await readClock(db)).toISOString()
+    const data = { id: null, createdAt, payload, conversationId, userId: botId, isBot: true }
+    const told: ChatSignal = { type: 'event_created', data }
+    const recorded = await recordSignal(db, { botId, conversationId }, told)
+    if (!recorded) throw noSuchConversation(conversationId)
+    return { entry: recorded, signal: told }
+  })
+  // What the journal gives back is plain JSON.
+  await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+  return {}
+}
+
+const isStreamInput = compile(
+  {
+    type: 'object',
+    required: ['conversationId', 'signal'],
+    properties: {
+      conversationId: { type: 'string' },
+      signal: {
+        type: 'object',
+        discriminator: { propertyName: 'type' },
+        required: ['type'],
+        oneOf: [
+          {
+            type: 'object',
+            required: ['type', 'streamId', 'createdAt', 'sequence', 'delta'],
+            properties: {
+              type: { const: 'delta' },
+              streamId: { type: 'string', minLength: 1, maxLength: 200 },
+              createdAt: { type: 'string', format: 'date-time' },
+              clientMessageId: { type: 'string' },
+              sequence: { type: 'number' },
+              delta: { type: 'string' },
+            },
+          },
+          {
+            type: 'object',
+            required: ['type', 'streamId'],
+            properties: { type: { const: 'abort' }, streamId: { type: 'string', minLength: 1, maxLength: 200 } },
+          },
+        ],
+      },
+    },
+  } as const,
+  'body',
+)
+
+/** Tells a conversation's listeners of the next part of a message that is being written, or that it will not be. */
+async function publishMessageStream(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
+  if (!isStreamInput(input)) throw invalidInput('chat:publishMessageStream', isStreamInput)
+  const { conversationId, signal } = input
+  const { botId } = context.caller
+  if (!(await findConversation(context.db, botId, conversationId))) throw noSuchConversation(conversationId)
+  if (signal.type === 'abort') {
+    const data = { streamId: signal.streamId, conversationId }
+    await publishStreamSignal(context, conversationId, { type: 'message_stream_abort', data })
+    return {}
+  }
+  const { streamId, clientMessageId, sequence, delta } = signal
+  const data = {
+    streamId,
+    conversationId,
+    userId: botId,
+    // Clients insist on UTC.
+    createdAt: new Date(signal.createdAt).toISOString(),
+    ...(clientMessageId !== undefined && { clientMessageId }),
+    sequence,
+    delta,
+  }
+  await publishStreamSignal(context, conversationId, { type: 'message_stream_delta', data })
+  return {}
+}
+
+/** The actions that every bot has through the chat integration, by the names under which bots call them. */
+export const chatActions: ReadonlyMap<string, ChatAction> = new Map<string, ChatAction>([
+  ['chat:sendEvent', sendEvent],
+  ['chat:publishMessageStream', publishMessageStream],
+])
+
+function invalidInput(name: string, validate: Parameters<typeof describeErrors>[0]): ApiError {
+  return new ApiError('InvalidPayload', `The input of ${name} is wrong: ${describeErrors(validate)}`)
+}
+
+function noSuchConversation(id: string): ApiError {
+  return new ApiError('ReferenceNotFound', `The bot has no conversation '${id}'`)
+}

@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { BotCaller } from '../rpc/caller.ts'
+import type { Context } from '../context.ts'
+import {
+  admitMessage,
+  assertReadable,
+  noSuchConversation,
+  prepareMessage,
+  toStoredContent,
+  type GivenMessage,
+} from './create-message.ts'
+import { ApiError } from '../errors.ts'
+import { isSettled, toChange, toMatch } from '../models/tags.ts'
+import type { Database } from '../store/database.ts'
+import { findOrCreate } from '../store/find-or-create.ts'
+import { findScopedConversation } from '../store/runtime-conversations.ts'
+import { findMatchingMessage, updateRuntimeMessage } from '../store/runtime-messages.ts'
+import type { MessageRow } from '../store/tables.ts'
+
+type BotContext = Context & { caller: BotCaller }
+
+export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
+  /** What it says. One that exists need not be told again. */
+  payload?: Record<string, unknown>
+  discriminateByTags?: string[]
+}
+
+/**
+ * Gives a conversation's message with these tags, which takes over what else is given; stores it when there is none. Who
+ * is concerned has to be told of one that was created (`announceMessage`).
+ *
+ * @throws ApiError `ReferenceNotFound` when the caller has no such conversation or author, `InvalidPayload` when there is
+ *   no payload and no message either
+ */
+export async function getOrCreateMessage(
+  context: BotContext,
+  db: Database,
+  given: GivenOrFoundMessage,
+): Promise<{ row: MessageRow; created: boolean }> {
+  const { caller } = context
+  const { conversationId, discriminateByTags, tags = {}, payload } = given
+  if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)
+  const create = async (on: Database) => {
+    const ready = await prepareNew({ ...context, db: on }, given)
+    const row = await admitMessage({ ...context, db: on }, ready)
+    if (!row) throw noSuchConversation(conversationId)
+    return row
+  }
+  const match = toMatch(caller, tags, discriminateByTags)
+  if (!match) return { row: await create(db), created: true }
+  const where = { botId: caller.botId, conversationId }
+  const found = await findOrCreate(db, ['message', conversationId, match.present], {
+    find: (on) => findMatchingMessage(on, where, match),
+    create,
+  })
+  const { row } = found
+  const change = toChange(caller, tags)
+  const content = payload && toStoredContent(payload)
+  if (found.created || (isSettled(row.tags, change) && (!content || isSaid(row, content)))) return found
+  if (content) await assertReadable({ ...context, db }, conversationId, { type: row.type, payload: content.payload })
+  const changed = await updateRuntimeMessage(db, { botId: caller.botId, id: row.id }, { tags: change, content })
+  return { row: changed ?? row, created: false }
+}
+
+/** Whether it is what a message says already. */
+function isSaid(row: MessageRow, { payload, metadata }: ReturnType<typeof toStoredContent>): boolean {
+  return isDeepStrictEqual([row.payload, row.metadata ?? undefined], [payload, metadata])
+}
+
+function prepareNew(context: BotContext, { payload, ...given }: GivenOrFoundMessage) {
+  if (payload) return prepareMessage(context, { ...given, payload })
+  throw new ApiError('InvalidPayload', 'There is no message with these tags yet: give it a payload')
+}

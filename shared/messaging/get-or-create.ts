@@ -1,0 +1,141 @@
+import type { BotCaller } from '../rpc/caller.ts'
+import type { Context } from '../context.ts'
+import { findInstallationFor } from '../integrations/find-installation.ts'
+import { newId } from '../ids.ts'
+import type { RuntimeConversationRow } from '../models/conversation.ts'
+import { isSettled, toChange, toMatch, toStoredTags } from '../models/tags.ts'
+import type { Database } from '../store/database.ts'
+import { findOrCreate } from '../store/find-or-create.ts'
+import {
+  findMatchingConversation,
+  insertRuntimeConversation,
+  updateRuntimeConversation,
+} from '../store/runtime-conversations.ts'
+import { findMatchingUser, updateRuntimeUser } from '../store/runtime-users.ts'
+import type { UserRow } from '../store/tables.ts'
+import { insertUser } from '../store/users.ts'
+
+/**
+ * Users and conversations that are recognised by their tags: what has those that are compared is the same, and takes
+ * over what else is given; otherwise it is created.
+ *
+ * `db` may be a transaction, and everything goes through it: whoever holds a connection and waits for a second one may
+ * wait for others that do the same.
+ */
+
+/** The `meta` of such an operation's output. */
+export const createdMeta = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['created'],
+  properties: { created: { type: 'boolean' } },
+} as const
+
+type BotContext = Context & { caller: BotCaller }
+type Values = Record<string, string | null>
+
+interface Given {
+  tags?: Values
+  properties?: Values
+  discriminateByTags?: string[]
+  integrationName?: string
+}
+
+export interface GivenConversation extends Given {
+  channel: string
+}
+
+export interface GivenUser extends Given {
+  name?: string
+  pictureUrl?: string
+}
+
+interface Got<Row> {
+  row: Row
+  created: boolean
+}
+
+/**
+ * Creates a conversation, as the caller sees it.
+ * @throws ApiError as `findInstallationFor`
+ */
+export async function createConversation(
+  context: BotContext,
+  db: Database,
+  { channel, tags, properties, integrationName }: GivenConversation,
+): Promise<RuntimeConversationRow> {
+  return insertRuntimeConversation(db, {
+    id: newId('conv'),
+    botId: context.caller.botId,
+    installationId: (await findInstallationFor({ ...context, db }, integrationName)).id,
+    channel,
+    tags: toStoredTags(context.caller, tags),
+    properties: toStoredTags({}, properties),
+  })
+}
+
+/** Gives the caller's conversation of a channel with these tags, or creates it. */
+export async function getOrCreateConversation(
+  context: BotContext,
+  db: Database,
+  given: GivenConversation,
+): Promise<Got<RuntimeConversationRow>> {
+  const { caller } = context
+  const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)
+  const create = (on: Database) => createConversation(context, on, given)
+  if (!match) return { row: await create(db), created: true }
+  const { channel } = given
+  const { id: installationId } = await findInstallationFor({ ...context, db }, given.integrationName)
+  const found = await findOrCreate(db, ['conversation', installationId, channel, match.present], {
+    find: (on) => findMatchingConversation(on, { installationId, channel }, match),
+    create,
+  })
+  const change = { tags: toChange(caller, given.tags), properties: toChange({}, given.properties) }
+  const { row } = found
+  if (found.created || (isSettled(row.tags, change.tags) && isSettled(row.properties, change.properties))) return found
+  return { row: (await updateRuntimeConversation(db, caller, row.id, change)) ?? row, created: false }
+}
+
+/** Creates a user. An integration's users are its own. */
+export async function createUser(
+  context: BotContext,
+  db: Database,
+  { tags, properties, integrationName, name, pictureUrl }: GivenUser,
+): Promise<UserRow> {
+  const { caller } = context
+  const belongs =
+    caller.installation ?? (integrationName && (await findInstallationFor({ ...context, db }, integrationName)))
+  const row = await insertUser(db, {
+    id: newId('user'),
+    botId: caller.botId,
+    name,
+    pictureUrl,
+    tags: toStoredTags(caller, tags),
+    properties: toStoredTags({}, properties),
+    ...(belongs && { installationId: belongs.id }),
+  })
+  if (!row) throw new Error('The inserted user was not returned')
+  return row
+}
+
+/** Gives the caller's user with these tags, or creates it. */
+export async function getOrCreateUser(context: BotContext, db: Database, given: GivenUser): Promise<Got<UserRow>> {
+  const { caller } = context
+  const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)
+  const create = (on: Database) => createUser(context, on, given)
+  if (!match) return { row: await create(db), created: true }
+  const found = await findOrCreate(db, ['user', caller.botId, caller.installation?.id, match.present], {
+    find: (on) => findMatchingUser(on, caller, match),
+    create,
+  })
+  const { row } = found
+  const { name, pictureUrl } = given
+  const change = { tags: toChange(caller, given.tags), properties: toChange({}, given.properties), name, pictureUrl }
+  const isUpToDate =
+    isSettled(row.tags, change.tags) &&
+    isSettled(row.properties, change.properties) &&
+    (name ?? row.name) === row.name &&
+    (pictureUrl ?? row.picture_url) === row.picture_url
+  if (found.created || isUpToDate) return found
+  return { row: (await updateRuntimeUser(db, caller, row.id, change)) ?? row, created: false }
+}

@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import { UntrustedSchema } from '../code/untrusted-schema.ts'
+import { ApiError } from '../errors.ts'
+import { longestExpiry } from '../models/state.ts'
+import type { Database } from '../store/database.ts'
+import { findStateDefinition } from '../store/state-definitions.ts'
+import type { StateName } from '../store/states.ts'
+
+interface Declared {
+  type: string
+  expiry: number | null
+  schema: UntrustedSchema | undefined
+}
+
+/** What a definition makes of the states of its name. */
+export interface StateDefinition {
+  /** Milliseconds after which they expire unless something else is said; null for never. */
+  expiry: number | null
+  /**
+   * Gives a payload with the defaults that are declared.
+   * @throws ApiError `InvalidDataFormat` when it is not as declared
+   */
+  complete(payload: Record<string, unknown>): Record<string, unknown>
+}
+
+/** By the text of the definition. The same text means the same, whosever it is. */
+const recent = new LRUCache<string, Declared>({
+  max: 200,
+  maxSize: 8 * 1024 * 1024,
+  sizeCalculation: (_declared, text) => text.length,
+})
+
+/** What is declared of a state. Bots need not declare any: what is not declared may be anything. */
+export async function stateDefinition(db: Database, of: StateName): Promise<StateDefinition> {
+  const text = await findStateDefinition(db, of)
+  const declared = text === undefined ? undefined : (recent.get(text) ?? read(text, of.name))
+  if (!declared || declared.type !== of.type) return { expiry: null, complete: (payload) => payload }
+  return { expiry: declared.expiry, complete: (payload) => complete(declared, payload, of.name) }
+}
+
+function complete({ schema }: Declared, payload: Record<string, unknown>, name: string): Record<string, unknown> {
+  if (!schema) return payload
+  const validated = schema.validate(payload)
+  if ('completed' in validated) return validated.completed
+  throw new ApiError('InvalidDataFormat', `The state '${name}' is not as declared: ${validated.problem}`)
+}
+
+function read(text: string, name: string): Declared {
+  const { type, expiry, schema } = JSON.parse(text) as {
+    type: string
+    expiry?: number | null
+    schema?: Record<string, unknown>
+  }
+  const declared = {
+    type,
+    expiry: typeof expiry === 'number' ? Math.min(expiry, longestExpiry) : null,
+    schema: schema && new UntrustedSchema(schema, `the schema of the state '${name}'`),
+  }
+  recent.set(text, declared)
+  return declared
+}

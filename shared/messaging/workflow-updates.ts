@@ -1,0 +1,84 @@
+import { newId } from '../ids.ts'
+import { toRuntimeConversation } from '../models/conversation.ts'
+import { workflowUpdate } from '../models/event.ts'
+import { toRuntimeUser } from '../models/user.ts'
+import { isFinal, toWorkflow } from '../models/workflow.ts'
+import type { Database } from '../store/database.ts'
+import { insertConversationEvent, insertEvent } from '../store/events.ts'
+import { findRuntimeConversation } from '../store/runtime-conversations.ts'
+import { findRuntimeUser } from '../store/runtime-users.ts'
+import type { WorkflowRow } from '../store/tables.ts'
+import { endOverdueWorkflow, findWorkflow, lockWorkflow } from '../store/workflows.ts'
+
+/**
+ * What a bot is told of its workflows: events of type `workflow_update`, in the mailbox of the workflow's conversation,
+ * or of the workflow itself where it has none. They are written in the transaction that makes the change; the mailboxes
+ * that are given back are to be woken after it.
+ */
+type Update =
+  | 'workflow_started'
+  | 'workflow_continued'
+  | 'workflow_timedout'
+  | 'child_workflow_finished'
+  | 'child_workflow_deleted'
+
+/**
+ * Tells a bot what happened to a workflow.
+ *
+ * @param child the workflow's child that it happened to, for the updates that tell of one
+ * @returns the mailbox to wake
+ */
+export async function tellOfWorkflow(
+  db: Database,
+  type: Update,
+  row: WorkflowRow,
+  child?: WorkflowRow,
+): Promise<string> {
+  const { bot_id: botId, conversation_id: conversationId, user_id: userId } = row
+  const conversation = conversationId && (await findRuntimeConversation(db, { botId }, conversationId))
+  const user = userId && (await findRuntimeUser(db, { botId }, userId))
+  const event = {
+    id: newId('evt'),
+    botId,
+    type: workflowUpdate,
+    workflowId: row.id,
+    ...(userId && { userId }),
+    payload: {
+      type,
+      workflow: toWorkflow(row),
+      ...(conversation && { conversation: toRuntimeConversation(conversation) }),
+      ...(user && { user: toRuntimeUser(user) }),
+      ...(child && { childWorkflow: toWorkflow(child) }),
+    },
+  }
+  const stored = conversationId
+    ? await insertConversationEvent(db, { ...event, conversationId })
+    : await insertEvent(db, { ...event, mailbox: row.id })
+  return stored?.mailbox ?? row.id
+}
+
+/** Tells the bot of a workflow's child, where the workflow is one. Gives the mailboxes to wake. */
+export async function tellParent(
+  db: Database,
+  type: 'child_workflow_finished' | 'child_workflow_deleted',
+  child: WorkflowRow,
+): Promise<string[]> {
+  const parent = child.parent_id && (await findWorkflow(db, { botId: child.bot_id }, child.parent_id))
+  if (!parent || isFinal(parent.status)) return []
+  return [await tellOfWorkflow(db, type, parent, child)]
+}
+
+/**
+ * Ends a workflow whose time is over, unless it has ended or been given more time meanwhile. For a transaction.
+ *
+ * @returns the mailboxes to wake
+ */
+export async function timeOutWorkflow(db: Database, botId: string, id: string): Promise<string[]> {
+  await lockWorkflow(db, botId, id)
+  const ended = await endOverdueWorkflow(db, botId, id)
+  if (!ended) return []
+  return [
+    await tellOfWorkflow(db, 'workflow_timedout', ended),
+    ...(await tellParent(db, 'child_workflow_finished', ended)),
+  ]
+}

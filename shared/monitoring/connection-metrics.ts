@@ -1,0 +1,32 @@
+import type { Dependencies } from '../connectivity/dependencies.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Database } from '../store/database.ts'
+
+/** The part of knex's client that knows its pool. */
+interface Pooled {
+  pool?: { numUsed(): number; numFree(): number; numPendingAcquires(): number }
+}
+
+/** Tells how this process gets on with what it needs: whether it is there, and how many connections are in use. */
+export function watchConnections({ gauge }: Metrics, { all }: Dependencies, db: Database): void {
+  gauge({
+    name: 'dependency_up',
+    help: 'Whether what the process needs is there: 1 or 0',
+    labels: ['dependency'],
+    read: () => all.map((one) => [{ dependency: one.name }, one.isHere() ? 1 : 0]),
+  })
+  gauge({
+    name: 'database_connections',
+    help: 'Connections of the pool for statements, and how many wait for one',
+    labels: ['state'],
+    read() {
+      const { pool } = db.client as Pooled
+      if (!pool) return []
+      return [
+        [{ state: 'used' }, pool.numUsed()],
+        [{ state: 'free' }, pool.numFree()],
+        [{ state: 'waited_for' }, pool.numPendingAcquires()],
+      ]
+    },
+  })
+}

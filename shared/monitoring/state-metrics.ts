@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts'
+import { readOperatingState } from './queue-stats.ts'
+
+/** Tells of the queue, which all processes share: whichever is asked tells the same. */
+export function tellQueue(context: Context): void {
+  const { gauge } = context.metrics
+  const state = () => readOperatingState(context)
+  gauge({
+    name: 'events_waiting',
+    help: 'Events that are due and not begun, of all bots',
+    read: async () => [[{}, (await state()).waiting]],
+  })
+  gauge({
+    name: 'oldest_event_seconds',
+    help: 'How long the oldest of them has waited',
+    read: async () => [[{}, (await state()).oldestWaitingSeconds]],
+  })
+  gauge({
+    name: 'queue_jobs',
+    help: 'Jobs in the queue',
+    labels: ['state'],
+    read: async () => Object.entries((await state()).jobs).map(([name, count]) => [{ state: name }, count]),
+  })
+  gauge({
+    name: 'workers',
+    help: 'Workers that are there',
+    read: async () => [[{}, (await state()).workers]],
+  })
+  gauge({
+    name: 'workers_suggested',
+    help: 'How many workers there should be, by what waits and how busy they are',
+    read: async () => [[{}, (await state()).suggestedWorkers]],
+  })
+}

@@ -1,0 +1,31 @@
+import type { Administrator } from '../../rpc/caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { findVersionBefore } from '../../store/bot-versions.ts'
+import { lockBot, putInService } from '../../store/bots.ts'
+import { noSuchBot } from './describe-bot.ts'
+import { findOwnVersion } from './find-version.ts'
+
+/**
+ * Puts a version of a bot in service again; without its id, the last one before the present one that runs.
+ * @throws ApiError `ResourceNotFound`, or `InvalidPayload` when the version was taken out of service
+ */
+export async function deployAgain(
+  { db, caller }: Context & { caller: Administrator },
+  botId: string,
+  versionId?: string,
+): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const bot = await lockBot(transaction, caller.workspaceId, botId)
+    if (!bot) throw noSuchBot(botId)
+    const version =
+      versionId === undefined
+        ? await findVersionBefore(transaction, botId, bot.version_id ?? '')
+        : await findOwnVersion(transaction, botId, versionId)
+    if (!version) throw new ApiError('ResourceNotFound', 'The bot has no version before this one to go back to')
+    if (version.disabled_reason !== null) {
+      throw new ApiError('InvalidPayload', `The version does not run any more: ${version.disabled_reason}`)
+    }
+    await putInService(transaction, botId, version.id)
+  })
+}

@@ -1,0 +1,115 @@
+import type { ChatUser } from '../../rpc/caller.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import { hasOurShape } from '../../ids.ts'
+import { compile, describeErrors } from '../../schema.ts'
+import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
+import type { ConversationRow, UserRow } from '../../store/tables.ts'
+import { findKeyHolder } from '../../store/users.ts'
+
+/** The rule for ids that a client chooses, of users and of conversations alike. */
+export const foreignId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 70,
+  pattern: '^[a-zA-Z0-9_\\-/\\\\]*$',
+  description:
+    'An id of your own choice: up to 70 letters, digits, _, -, / and \\, but none that looks like one of ours (user_01J…).',
+} as const
+
+const isForeignId = compile(foreignId, 'body')
+
+/**
+ * Checks an id that a client chooses. One of our shape would be taken for somebody else's.
+ *
+ * @param name what the client calls it
+ * @throws ApiError `InvalidPayload`
+ */
+export function assertForeignId(id: string, name = 'id'): void {
+  const chosen: unknown = id
+  if (!isForeignId(chosen)) throw new ApiError('InvalidPayload', `${name} ${describeErrors(isForeignId)}`)
+  if (!hasOurShape(id)) return
+  throw new ApiError(
+    'InvalidPayload',
+    `${name} must not look like an id that the platform makes ('${id}'): choose another`,
+  )
+}
+
+/** The input that names a user in a conversation, in the path or with the user in the body. */
+export const participantInput = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['conversationId', 'userId'],
+  properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
+} as const
+
+type ChatContext = Context & { caller: ChatUser }
+
+/**
+ * The user whose key it is.
+ * @throws ApiError `ResourceNotFound` when the key is valid and there is no such user (any more)
+ */
+export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
+  const user = await findKeyHolder(db, caller.installation.id, caller.key)
+  if (user) return user
+  throw noSuchUser(caller)
+}
+
+export function noSuchUser({ knownId }: ChatUser): ApiError {
+  return new ApiError(
+    'ResourceNotFound',
+    `User not found: the key is valid, but its user '${knownId}' is not there (any more)`,
+  )
+}
+
+/** A conversation by the id the client knows it by; undefined when the installation has none. */
+export async function meetConversation(
+  { db, caller }: ChatContext,
+  knownId: string,
+): Promise<MetConversation | undefined> {
+  return findKnownConversation(db, {
+    installationId: caller.installation.id,
+    knownConversationId: knownId,
+    key: caller.key,
+  })
+}
+
+/**
+ * A conversation that the caller takes part in.
+ * @throws ApiError `Forbidden` when the caller does not, and likewise when there is no such conversation
+ */
+export async function joinedConversation(
+  context: ChatContext,
+  knownId: string,
+): Promise<MetConversation & { participant_id: string }> {
+  const conversation = await meetConversation(context, knownId)
+  if (!conversation?.participant_id) throw await notParticipating(context)
+  return { ...conversation, participant_id: conversation.participant_id }
+}
+
+/**
+ * A conversation that the caller owns.
+ * @throws ApiError `ResourceNotFound` when there is none, `Forbidden` when it is another user's
+ */
+export async function ownConversation(context: ChatContext, knownId: string): Promise<ConversationRow> {
+  const conversation = await meetConversation(context, knownId)
+  if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${knownId}'`)
+  if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
+  if (!conversation.participant_id) await presentUser(context)
+  throw new ApiError('Forbidden', 'This is for the owner of the conversation')
+}
+
+export function noSuchParticipant(knownId: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no user '${knownId}' in this conversation`)
+}
+
+/**
+ * Why the caller does not get at a conversation. One answer whether it exists or not, so that it does not tell; another
+ * only when the caller is gone.
+ *
+ * @throws ApiError `ResourceNotFound` when there is no such user (any more)
+ */
+export async function notParticipating(context: ChatContext): Promise<ApiError> {
+  await presentUser(context)
+  return new ApiError('Forbidden', 'You are not a participant of this conversation')
+}

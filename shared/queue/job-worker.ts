@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { WaitingError, type Processor } from 'bullmq'
+import { isConnectionLoss } from '../errors.ts'
+import { withLogFields } from '../telemetry/log-scope.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import {
+  InterruptedError,
+  PutBackError,
+  queueName,
+  reportErrors,
+  type AnyJob,
+  type JobName,
+  type Jobs,
+} from './queue.ts'
+import { openQueueBackend, type QueueParts } from './queue-backend.ts'
+import { queueTelemetry } from '../telemetry/tracing.ts'
+
+export interface JobWorkerOptions {
+  concurrency: number
+  lockMilliseconds: number
+  stalledMilliseconds: number
+}
+
+/** The end of the queue that jobs are taken out at. Closing waits for the jobs under way. */
+export interface JobWorker {
+  close(): Promise<void>
+}
+
+const interruptedMilliseconds = 100
+const firstRetryMilliseconds = 200
+/** PostgreSQL's largest integer: as good as never. */
+const mostStalls = 2 ** 31 - 1
+
+/** BullMQ renews no lock younger than this share of its time: a failure says nothing of a job that was taken anew. */
+const youngestRenewed = 1 / 4
+
+/** How soon to look whether a worker's queue is back, or can be opened after all. */
+const retryMilliseconds = 1000
+/** How often a job is begun anew because its connections broke, though the database is there. */
+const mostBreaks = 5
+
+/**
+ * Opens the receiving end: `work` is called for each job, many at once. A job whose worker dies is taken by another
+ * when its lock has run out and the next look for stalled jobs finds it. One that ends with a PutBackError comes again.
+ */
+export function openJobWorker(
+  parts: QueueParts & { metrics: Metrics },
+  options: JobWorkerOptions,
+  work: (job: AnyJob) => Promise<void>,
+): JobWorker {
+  const { dependencies, log, metrics } = parts
+  const { carrier, database } = dependencies
+  const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
+  const stopping = new AbortController()
+  /** The jobs that are worked on, and since when. What is over needs no lock any more, and may have given it back. */
+  const underWay = new Map<string, number>()
+
+  /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
+  async function patiently(job: AnyJob): Promise<void> {
+    for (let breaks = 0; ; breaks++) {
+      if (!database.isHere()) await database.untilHere(stopping.signal)
+      try {
+        return await work(job)
+      } catch (error) {
+        const isAway = !database.isHere() && (isConnectionLoss(error) || error instanceof InterruptedError)
+        if (!isAway && (!isConnectionLoss(error) || breaks === mostBreaks)) throw error
+        await pause(firstRetryMilliseconds)
+      }
+    }
+  }
+
+  const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
+    withLogFields({ jobId: job.id, job: job.name }, async () => {
+      try {
+        underWay.set(job.id!, performance.now())
+        await patiently(job as AnyJob).finally(() => underWay.delete(job.id!))
+        metrics.jobs.inc({ job: job.name, outcome: 'done' })
+      } catch (error) {
+        metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
+        if (!(error instanceof PutBackError)) throw error
+        metrics.putBacks.inc()
+        await job.moveToWait(token)
+        throw new WaitingError()
+      }
+    })
+
+  function start() {
+    const worker = new Worker<Jobs[JobName], void, JobName>(queueName, process, {
+      connection,
+      ...(prefix && { prefix }),
+      ...queueTelemetry(),
+      autorun: false,
+      concurrency: options.concurrency,
+      lockDuration: options.lockMilliseconds,
+      stalledInterval: options.stalledMilliseconds,
+      runRetryDelay: retryMilliseconds,
+      settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
+      // However often workers die, the event is not to blame: it is handled in the end.
+      maxStalledCount: mostStalls,
+    })
+    reportErrors(worker, parts, isRenewalFailure)
+    worker.on('lockRenewalFailed', (jobIds) => {
+      const renewable = performance.now() - options.lockMilliseconds * youngestRenewed
+      const lost = jobIds.filter((id) => (underWay.get(id) ?? Infinity) < renewable)
+      if (lost.length > 0)
+        log.warn({ jobIds: lost }, 'The locks of jobs under way ran out: another worker takes them over')
+    })
+    worker.on('failed', (job, error) => {
+      const { id: jobId, name, data, attemptsMade } = job ?? {}
+      log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'A job failed; it is tried again')
+    })
+    worker.on('stalled', (jobId) => {
+      metrics.locksLost.inc()
+      log.warn({ jobId }, 'A job was taken over from a worker that is gone')
+    })
+    return worker
+  }
+
+  /** BullMQ's worker is of no use for good when it could not be opened at first. */
+  async function open(): Promise<ReturnType<typeof start> | undefined> {
+    while (!stopping.signal.aborted) {
+      await carrier.untilHere(stopping.signal)
+      const worker = start()
+      try {
+        await carrier.whileHere(() => worker.waitUntilReady())
+        worker.run().catch((error: unknown) => log.error({ err: error }, 'The queue reports an error'))
+        return worker
+      } catch (error) {
+        if (carrier.isHere()) log.error({ err: error }, 'The queue cannot be opened; trying again')
+        await Promise.race([worker.close().catch(() => {}), pause(retryMilliseconds)])
+        await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
+      }
+    }
+    return undefined
+  }
+  // Rejects when it is closed before there ever was a queue.
+  const opening = open().catch(() => undefined)
+
+  return {
+    async close() {
+      stopping.abort()
+      const closing = opening.then((worker) => worker?.close())
+      await carrier.whileHere(() => closing).catch(() => {})
+      await release()
+      // Without connections it does not wait for anything any more.
+      await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
+    },
+  }
+}
+
+/** BullMQ tells of a lock that could not be renewed in an event of its own as well, which names the job. */
+function isRenewalFailure({ message }: Error): boolean {
+  return message.startsWith('could not renew lock for job ')
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof PutBackError) return 'put_back'
+  return error instanceof InterruptedError ? 'interrupted' : 'failed'
+}
+
+function pauseAfter(error: Error | undefined, attempts: number): number {
+  return error instanceof InterruptedError ? interruptedMilliseconds : firstRetryMilliseconds * 2 ** (attempts - 1)
+}

@@ -1,0 +1,83 @@
+import type { Access, Caller } from './caller.ts'
+import { isRole } from './caller.ts'
+import type { Context } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { beginRecord, endRecord, forgetRecord } from '../store/audit.ts'
+
+/** What of an operation's declaration says how it is recorded. */
+export interface AuditedOperation {
+  name: string
+  method: string
+  path: string
+  access: Access
+  changesNothing: boolean
+  auditedFields: readonly string[]
+}
+
+/** Whether an operation is an administrative action: it need not say so, only when it is none. */
+export function isAudited({ method, access, changesNothing }: AuditedOperation): boolean {
+  return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account' || access === 'invitee')
+}
+
+/**
+ * Does something and keeps a record of who did it. The record is there before anything is done: what a dying process
+ * leaves half done stays recorded, its outcome unknown. What is refused was not done, and leaves none.
+ */
+export async function recorded<Output>(
+  context: Context & { caller: Caller },
+  operation: AuditedOperation,
+  given: object,
+  act: () => Promise<Output>,
+): Promise<Output> {
+  const { db, caller, log } = context
+  if (caller.kind !== 'administrator' && caller.kind !== 'account' && caller.kind !== 'invitee') return act()
+  const parameters = [...operation.path.matchAll(/\{(\w+)\*?\}/g)].map(([, parameter]) => parameter!)
+  const input: Record<string, unknown> = { ...given }
+  const id = newId('audit')
+  const target = parameters.at(-1)
+  await beginRecord(db, {
+    id,
+    workspaceId: caller.kind === 'account' ? null : caller.workspaceId,
+    accountId: caller.accountId,
+    email: caller.kind === 'invitee' ? caller.email : null,
+    operation: operation.name,
+    fields: describeFields(operation, input, parameters),
+    resourceId: target === undefined ? null : String(input[target]),
+  })
+  let output: Output
+  try {
+    output = await act()
+  } catch (error) {
+    // In a transaction that has failed, the record goes with it.
+    if (ApiError.from(error).status < 500) await forgetRecord(db, id).catch(() => undefined)
+    throw error
+  }
+  try {
+    await endRecord(db, id, resourceOf(output))
+  } catch (error) {
+    if (db.isTransaction) throw error
+    log.error({ err: error, operation: operation.name }, 'The outcome of an administrative action was not recorded')
+  }
+  return output
+}
+
+/** Names alone: values may be secrets, or megabytes of code. */
+function describeFields(
+  { auditedFields }: AuditedOperation,
+  input: Record<string, unknown>,
+  parameters: string[],
+): string {
+  const given = Object.keys(input).filter((name) => input[name] !== undefined && !parameters.includes(name))
+  return given.map((name) => (auditedFields.includes(name) ? `${name}=${String(input[name])}` : name)).join(', ')
+}
+
+/** What an answer is about: the answer itself, or its only field, where that has an id. */
+function resourceOf(output: unknown): { id?: string; name?: string } {
+  const fields = Object.values(output ?? {})
+  for (const candidate of [output, fields.length === 1 ? fields[0] : undefined]) {
+    const { id, name } = (candidate ?? {}) as { id?: unknown; name?: unknown }
+    if (typeof id === 'string') return { id, ...(typeof name === 'string' && { name }) }
+  }
+  return {}
+}

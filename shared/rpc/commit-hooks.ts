@@ -1,0 +1,42 @@
+import type { Context } from '../context.ts'
+import type { Database } from '../store/database.ts'
+
+/** A context in which everything is a part of one transaction, and what is to follow from its commit. */
+export interface DeferringContext {
+  context: Context
+  /**
+   * Does what had to wait for the commit, in its order. What fails is logged: as after a crash at this place, the sweep
+   * wakes who was not woken, and listeners look for what they were not told.
+   */
+  follow(): Promise<void>
+}
+
+/** Makes a context whose writes go through a transaction, and whose signals and wake-ups wait for the commit. */
+export function deferUntilCommit(context: Context, transaction: Database): DeferringContext {
+  const { queue, signals, installations, log } = context
+  const waiting: (() => Promise<void>)[] = []
+  const later = async (act: () => Promise<void>) => void waiting.push(act)
+  return {
+    context: {
+      ...context,
+      db: transaction,
+      queue: {
+        ...queue,
+        wake: (...wake) => later(() => queue.wake(...wake)),
+        wakeLater: (...wake) => later(() => queue.wakeLater(...wake)),
+        inspect: (...inspection) => later(() => queue.inspect(...inspection)),
+      },
+      signals: { ...signals, publish: (topic, signal) => later(() => signals.publish(topic, signal)) },
+      installations: { ...installations, changed: (webhookId) => later(() => installations.changed(webhookId)) },
+    },
+    async follow() {
+      for (const act of waiting) {
+        try {
+          await act()
+        } catch (error) {
+          log.error({ err: error }, 'What follows from a commit could not be done; the sweep will see to it')
+        }
+      }
+    },
+  }
+}

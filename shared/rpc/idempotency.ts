@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import type { Caller } from './caller.ts'
+import type { Context } from '../context.ts'
+import { deferUntilCommit } from './commit-hooks.ts'
+import { ApiError, lockNotAvailable, postgresCode } from '../errors.ts'
+import type { Operation } from './operation.ts'
+import { decryptJson, encryptJson } from '../secrets.ts'
+import { keepReply, letGoKey, takeKey, type IdempotencyKeyRow } from '../store/idempotency-keys.ts'
+
+/**
+ * A client that heard no answer does not know whether its request was carried out. With the header `Idempotency-Key` it
+ * may ask again (IETF draft-ietf-httpapi-idempotency-key-header): the request is carried out once, and whoever asks
+ * again within 24 hours is given the answer of then. A request that fails leaves no trace of its key.
+ */
+
+const longestKey = 255
+
+/**
+ * A key of somebody who has no secret of their own is one itself: who guesses it is given the new user's key. An
+ * invitation is no such secret: who made it knows it too.
+ */
+const shortestKeyOfVisitors = 20
+
+export interface KeyedRequest {
+  /** The header's value. */
+  key: string
+  operation: Operation
+  input: unknown
+}
+
+type CallerContext = Context & { caller: Caller }
+
+/**
+ * Carries out a request with a key unless that was done before.
+ *
+ * @returns the body of the answer, and whether it is that of an earlier request
+ * @throws ApiError what the operation throws; `InvalidPayload` (400) when the key is malformed, and (422) when it was
+ *   sent with another request; `ResourceLockedConflict` while the earlier request is under way
+ */
+export async function answerOnce(
+  context: CallerContext,
+  request: KeyedRequest,
+): Promise<{ body: unknown; isRepeated: boolean }> {
+  const key = readKey(request.key, context.caller)
+  const place = toPlace(context, { ...request, key })
+  return request.operation.awaitsWorker ? answerInSteps(context, request, place) : answerAtOnce(context, request, place)
+}
+
+/** The draft has a quoted string (RFC 8941); most clients send it bare. */
+function readKey(header: string, caller: Caller): string {
+  const [, key = ''] = /^"?([\x21\x23-\x7e]+)"?$/.exec(header.trim()) ?? []
+  const isVisitor = caller.kind === 'visitor' || caller.kind === 'invitee'
+  const shortest = isVisitor ? shortestKeyOfVisitors : 1
+  if (key.length >= shortest && key.length <= longestKey) return key
+  throw new ApiError(
+    'InvalidPayload',
+    `The header Idempotency-Key must have ${shortest} to ${longestKey} printable ASCII characters without spaces or ` +
+      'quotes: send a fresh UUID with each new request',
+  )
+}
+
+interface Place {
+  id: Buffer
+  fingerprint: Buffer
+  encrypt(body: unknown): Promise<string>
+  decrypt(reply: string): Promise<unknown>
+}
+
+function toPlace({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): Place {
+  const owner = JSON.stringify([whose(caller), operation.method, operation.path, key])
+  // The key is part of the secret: with a copy of the database and the platform's secret, answers stay unreadable.
+  const purpose = `idempotency key ${owner}`
+  return {
+    id: sha256(owner),
+    fingerprint: sha256(JSON.stringify(input)),
+    encrypt: (body) => encryptJson(config.secret, purpose, { body }),
+    decrypt: async (reply) => ((await decryptJson(config.secret, purpose, reply)) as { body: unknown }).body,
+  }
+}
+
+/** Nobody finds the keys of anybody else. */
+function whose(caller: Caller): string[] {
+  switch (caller.kind) {
+    case 'visitor':
+      return [caller.kind, caller.installation.id]
+    case 'user':
+      return [caller.kind, caller.installation.id, caller.key.boundUserId ?? caller.knownId]
+    case 'bot':
+      return [caller.kind, caller.botId, caller.installation?.id ?? '']
+    case 'account':
+      return [caller.kind, caller.accountId]
+    case 'invitee':
+    case 'administrator':
+      return [caller.kind, caller.workspaceId, caller.accountId]
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** The key is committed with what the request has written, or neither is: a process may die at any moment. */
+async function answerAtOnce(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
+  const { caller, db } = context
+  const done = await db
+    .transaction(async (transaction) => {
+      const earlier = await takeKey(transaction, place.id, place.fingerprint)
+      if (earlier) return recall(earlier, place)
+      const deferred = deferUntilCommit(context, transaction)
+      const body = await operation.call({ ...deferred.context, caller }, input)
+      await keepReply(transaction, place.id, await place.encrypt(body))
+      return { body, isRepeated: false, follow: () => deferred.follow() }
+    })
+    .catch((error: unknown) => {
+      throw postgresCode(error) === lockNotAvailable ? underWay(error) : error
+    })
+  if ('follow' in done) await done.follow()
+  return { body: done.body, isRepeated: done.isRepeated }
+}
+
+/**
+ * What waits for a worker cannot be one transaction: the worker would not see what it is to work on. The key is taken
+ * first; should the process die before the answer is kept, nobody can tell what came of the request, and whoever asks
+ * again is told so.
+ */
+async function answerInSteps(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
+  const { db } = context
+  const earlier = await db.transaction((transaction) => takeKey(transaction, place.id, place.fingerprint))
+  if (earlier) return recall(earlier, place)
+  try {
+    const body = await operation.call(context, input)
+    await keepReply(db, place.id, await place.encrypt(body))
+    return { body, isRepeated: false }
+  } catch (error) {
+    await letGoKey(db, place.id)
+    throw error
+  }
+}
+
+async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
+  if (!fingerprint.equals(place.fingerprint)) {
+    throw new ApiError(
+      'InvalidPayload',
+      'This Idempotency-Key was sent before, with another request: send a fresh key with each new request',
+      { status: 422 },
+    )
+  }
+  if (reply === null) throw underWay()
+  return { body: await place.decrypt(reply), isRepeated: true }
+}
+
+function underWay(cause?: unknown): ApiError {
+  return new ApiError(
+    'ResourceLockedConflict',
+    'The request with this Idempotency-Key is under way: ask again in a moment. If this stays so for minutes, the ' +
+      'process that carried it out has died: look what came of it, and send what is missing with a fresh key',
+    { cause, retryAfterSeconds: 1 },
+  )
+}

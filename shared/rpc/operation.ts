@@ -1,0 +1,103 @@
+import { isAudited, recorded } from './audit.ts'
+import type { Access, Caller, CallerWith } from './caller.ts'
+import type { Context } from '../context.ts'
+import { ApiError, type ErrorType } from '../errors.ts'
+import { compile, describeErrors, type Infer } from '../schema.ts'
+
+/** The product's specification describes it; or it is our own, and published clients do not know it. */
+export type Stability = 'documented' | 'experimental'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+interface Specification<A extends Access, I, O> {
+  /** Unique within its API; the name of the method in the published clients. */
+  name: string
+  /** What it does, in a sentence for the API's documentation. */
+  description: string
+  method: Method
+  /** With `{parameter}` for one segment and `{parameter*}` for all that remain before the next fixed segment. */
+  path: string
+  access: A
+  /** What the OpenAPI document tags it with (`openapi/interfaces.ts`); most operations have no such tag. */
+  stability?: Stability
+  /** How it may refuse, beside what its access and the form of its input bring with them (`openapi/errors.ts`). */
+  errors?: readonly ErrorType[]
+  /** The status of success. */
+  status?: 200 | 201
+  /** The output is not the answer but tells the HTTP door which stream to open. */
+  opensStream?: true
+  /** It waits for what a worker makes of its writes, so it cannot be one transaction. */
+  awaitsWorker?: true
+  /** Fields of the body that the schema does not name are refused, not dropped. */
+  isClosed?: true
+  /** It only tells, though its method is none of reading: what changes something of a workspace is kept a record of. */
+  changesNothing?: true
+  /** Fields of the input whose values the record shows, and not just their names. Never secrets. */
+  auditedFields?: readonly string[]
+  /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
+  input: I
+  output: O
+  handle(context: Context & { caller: CallerWith<A> }, input: Infer<I>): Promise<Infer<O>>
+}
+
+/** Something that can be asked of the platform, through whichever door. */
+export interface Operation {
+  name: string
+  description: string
+  method: Method
+  path: string
+  access: Access
+  stability?: Stability
+  errors: readonly ErrorType[]
+  status: number
+  opensStream: boolean
+  awaitsWorker: boolean
+  /** Whether a record is kept of who carried it out. */
+  isAudited: boolean
+  input: object
+  output: object
+  /** Whether a JSON body is part of the request. */
+  takesBody: boolean
+  /**
+   * Validates the input and does it. The caller must have been authorised.
+   * @throws ApiError when the input is invalid or the operation refuses
+   */
+  call(context: Context & { caller: Caller }, input: unknown): Promise<unknown>
+}
+
+/** Declares an operation. Its schema is compiled at the first call: a process uses few of all operations. */
+export function operation<A extends Access, const I extends object, const O extends object>(
+  specification: Specification<A, I, O>,
+): Operation {
+  const {
+    handle,
+    status = 200,
+    errors = [],
+    opensStream = false,
+    awaitsWorker = false,
+    isClosed = false,
+    changesNothing = false,
+    auditedFields = [],
+    ...declaration
+  } = specification
+  const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
+  const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
+  let isValid: ReturnType<typeof compile<I>> | undefined
+  const audited = { ...declaration, changesNothing, auditedFields }
+  const isKept = isAudited(audited)
+  return {
+    ...declaration,
+    status,
+    errors,
+    opensStream,
+    awaitsWorker,
+    isAudited: isKept,
+    takesBody,
+    call(context, input) {
+      isValid ??= compile(declaration.input, from)
+      if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
+      const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
+      return isKept ? recorded(context, audited, input as object, act) : act()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { ApiError } from '../errors.ts'
+import { outcomeTopic, type Signals } from './signals.ts'
+
+/** How long to go without a signal before looking anyway: a signal may be lost, the row is not. */
+const lookMilliseconds = 1000
+
+/**
+ * Waits until a row says that something is done.
+ *
+ * @param id names the outcome's signal
+ * @param ask sets the work going; called once it is certain that its signal will be heard
+ * @param look reads the row: the outcome, or undefined while there is none
+ * @throws ApiError `OperationTimeout` with the given words when there is none in time
+ */
+export async function awaitOutcome<Outcome>(
+  signals: Signals,
+  id: string,
+  work: {
+    ask(): Promise<void>
+    look(): Promise<Outcome | undefined>
+    timeoutMilliseconds: number
+    timeoutMessage: string
+  },
+): Promise<Outcome> {
+  const deadline = Date.now() + work.timeoutMilliseconds
+  let heard = Promise.withResolvers<void>()
+  const unsubscribe = await signals.subscribe(outcomeTopic(id), () => heard.resolve())
+  try {
+    await work.ask()
+    while (Date.now() < deadline) {
+      const timer = setTimeout(heard.resolve, lookMilliseconds)
+      await heard.promise
+      clearTimeout(timer)
+      heard = Promise.withResolvers<void>()
+      const outcome = await work.look()
+      if (outcome !== undefined) return outcome
+    }
+  } finally {
+    unsubscribe()
+  }
+  throw new ApiError('OperationTimeout', work.timeoutMessage)
+}

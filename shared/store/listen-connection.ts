@@ -1,0 +1,101 @@
+import { EventEmitter } from 'node:events'
+import { Client, escapeIdentifier } from 'pg'
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import { cutOff } from './connections.ts'
+import { connectionSettings } from './database.ts'
+
+/**
+ * One connection of a process to PostgreSQL that is always open: it tells whether the database answers, and hears what
+ * is notified. When it is lost it is made anew with the next ping.
+ */
+export interface Lifeline {
+  /** @throws Error when there is no connection to be had, or it breaks */
+  ping(): Promise<void>
+  /** Resolves when notifications on the channel will be heard. They are still when the connection was made anew. */
+  listen(channel: string): Promise<void>
+  unlisten(channel: string): Promise<void>
+  onNotification(listener: (channel: string, payload: string) => void): void
+  onLost(listener: () => void): void
+  /** Calls back when the connection was made anew: what was notified meanwhile is lost. */
+  onRenewed(listener: () => void): void
+  /** Ends a connection that does not answer. */
+  cut(): void
+  close(): Promise<void>
+}
+
+const closeMilliseconds = 500
+
+export function openLifeline(settings: Config['database'], log: Logger): Lifeline {
+  const events = new EventEmitter().setMaxListeners(0)
+  const channels = new Set<string>()
+  let client: Client | undefined
+  let connecting: Client | undefined
+  let wasConnected = false
+  let isClosed = false
+  /** A connection takes one statement at a time. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  async function connect(): Promise<Client> {
+    if (isClosed) throw new Error('The connection was closed')
+    const fresh = new Client(connectionSettings(settings))
+    connecting = fresh
+    fresh.on('error', (error) => log.debug({ err: error }, 'A database connection broke'))
+    fresh.on('notification', ({ channel, payload }) => events.emit('notification', channel, payload ?? ''))
+    fresh.once('end', () => {
+      if (client !== fresh) return
+      client = undefined
+      events.emit('lost')
+    })
+    try {
+      await fresh.connect()
+      const statements = Array.from(channels, (channel) => `listen ${escapeIdentifier(channel)}`)
+      if (statements.length > 0) await fresh.query(statements.join(';'))
+    } catch (error) {
+      cutOff(fresh)
+      throw error
+    } finally {
+      connecting = undefined
+    }
+    client = fresh
+    if (wasConnected) events.emit('renewed')
+    wasConnected = true
+    return fresh
+  }
+
+  function ask(statement: string): Promise<unknown> {
+    const answer = turn.catch(() => {}).then(async () => (client ?? (await connect())).query(statement))
+    turn = answer
+    return answer
+  }
+
+  return {
+    async ping() {
+      await ask('select 1')
+    },
+    async listen(channel) {
+      channels.add(channel)
+      await ask(`listen ${escapeIdentifier(channel)}`)
+    },
+    async unlisten(channel) {
+      channels.delete(channel)
+      await ask(`unlisten ${escapeIdentifier(channel)}`)
+    },
+    onNotification: (listener) => events.on('notification', listener),
+    onLost: (listener) => events.on('lost', listener),
+    onRenewed: (listener) => events.on('renewed', listener),
+    cut() {
+      for (const open of [client, connecting]) if (open) cutOff(open)
+    },
+    async close() {
+      isClosed = true
+      const open = client
+      client = undefined
+      if (connecting) cutOff(connecting)
+      if (!open) return
+      const overdue = setTimeout(() => cutOff(open), closeMilliseconds)
+      await open.end()
+      clearTimeout(overdue)
+    },
+  }
+}

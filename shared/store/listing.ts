@@ -1,0 +1,46 @@
+import { pageInput, pageRequest, type PageRequest } from './pagination.ts'
+import { givenTags } from '../models/tags.ts'
+
+/** The fields of the runtime API's list operations, beside those of the page. */
+export const filterInput = {
+  tags: { ...givenTags, description: 'Tags that it must have.' },
+  afterDate: { type: 'string', format: 'date-time' },
+  beforeDate: { type: 'string', format: 'date-time' },
+} as const
+
+export const sortInput = {
+  ...pageInput,
+  sortField: {
+    enum: ['createdAt', 'updatedAt'],
+    description: 'The time that orders the list: createdAt unless given.',
+  },
+  sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the newest first.' },
+} as const
+
+/** The columns of the times that lists are ordered and filtered by. */
+export type TimeColumn = 'created_at' | 'updated_at'
+
+export function toTimeColumn(field: 'createdAt' | 'updatedAt' = 'createdAt'): TimeColumn {
+  return field === 'createdAt' ? 'created_at' : 'updated_at'
+}
+
+export interface SortedPageRequest extends PageRequest {
+  column: TimeColumn
+}
+
+/**
+ * Reads what page of a sorted list is asked for.
+ * @throws ApiError `InvalidQuery` when the token is not one of ours
+ */
+export function sortedPageRequest(input: {
+  nextToken?: string
+  pageSize?: number
+  sortField?: 'createdAt' | 'updatedAt'
+  sortDirection?: 'asc' | 'desc'
+}): SortedPageRequest {
+  return {
+    ...pageRequest(input),
+    column: toTimeColumn(input.sortField),
+    ascending: input.sortDirection === 'asc',
+  }
+}

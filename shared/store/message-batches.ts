@@ -1,0 +1,258 @@
+import { batched } from '../batch.ts'
+import { hasWebhook } from './conversation-log.ts'
+import type { Database } from './database.ts'
+import { query } from './database.ts'
+import type { NewEffect } from './journal.ts'
+import { holderOf, keyBindings, ownId } from './external-ids.ts'
+import {
+  deliveryMailbox,
+  insertIncomingMessage,
+  insertOutgoingMessage,
+  installed,
+  type NewIncomingMessage,
+  type NewMessage,
+  type NewOutgoingMessage,
+  type SaidMessage,
+  type StoredMessage,
+} from './messages.ts'
+
+/**
+ * Messages of many conversations, stored in one statement: what a busy process would otherwise say one by one costs the
+ * database half as much. A statement takes only those conversations that nobody else holds, so that one that is held
+ * for long delays nobody; what it did not take is stored by itself afterwards, which also finds out what is wrong with
+ * it.
+ */
+
+/** As many as a statement handles well. */
+const atOnce = 50
+
+/** What a bot says, and the journal's entry for the call that says it. */
+export interface Saying {
+  message: NewOutgoingMessage
+  effect: NewEffect | undefined
+}
+
+interface Batches {
+  receive(message: NewIncomingMessage): Promise<StoredMessage | undefined>
+  say(saying: Saying): Promise<SaidMessage | undefined>
+}
+
+const batchesOf = new WeakMap<Database, Batches>()
+
+/**
+ * Stores what somebody said, with others that come at the same time; within a transaction by itself. Otherwise as
+ * `insertIncomingMessage`.
+ */
+export async function storeIncoming(db: Database, message: NewIncomingMessage): Promise<StoredMessage | undefined> {
+  return db.isTransaction ? insertIncomingMessage(db, message) : batchesFor(db).receive(message)
+}
+
+/** Stores what a bot says, with others likewise. Otherwise as `insertOutgoingMessage`. */
+export async function storeOutgoing(
+  db: Database,
+  message: NewOutgoingMessage,
+  effect?: NewEffect,
+): Promise<SaidMessage | undefined> {
+  return db.isTransaction ? insertOutgoingMessage(db, message, effect) : batchesFor(db).say({ message, effect })
+}
+
+function batchesFor(db: Database): Batches {
+  const known = batchesOf.get(db)
+  if (known) return known
+  const batches: Batches = {
+    receive: together(
+      (messages) => receiveTogether(db, messages),
+      (message: NewIncomingMessage) => insertIncomingMessage(db, message),
+      (message) => message.id,
+    ),
+    say: together(
+      (sayings) => sayTogether(db, sayings),
+      ({ message, effect }: Saying) => insertOutgoingMessage(db, message, effect),
+      ({ message }) => message.id,
+    ),
+  }
+  batchesOf.set(db, batches)
+  return batches
+}
+
+/** One alone goes the usual way, which is shorter. */
+function together<Input, Row extends { id: string }>(
+  storeMany: (inputs: Input[]) => Promise<Row[]>,
+  storeOne: (input: Input) => Promise<Row | undefined>,
+  idOf: (input: Input) => string,
+): (input: Input) => Promise<Row | undefined> {
+  const store = batched(async (inputs: Input[]): Promise<(() => Promise<Row | undefined>)[]> => {
+    if (inputs.length === 1) {
+      const row = await storeOne(inputs[0]!)
+      return [async () => row]
+    }
+    const rows = new Map((await storeMany(inputs)).map((row) => [row.id, row]))
+    return inputs.map((input) => async () => rows.get(idOf(input)) ?? storeOne(input))
+  }, atOnce)
+  // What is left is stored when the batch is through, so that the next batch does not wait for it.
+  return async (input) => (await store(input))()
+}
+
+/**
+ * SQL that finds the room for each message in its conversation's log: so many entries one after the other. It needs
+ * `said (conversation_id, bot_id, place, …)`, and gives `placed` with these and `at`, `entry` and what the conversation is.
+ */
+const takePlaces = `
+  turned as (
+    select said.*, (row_number() over (partition by conversation_id order by place))::integer as turn,
+      (count(*) over (partition by conversation_id))::integer as turns
+    from said
+  ), free as (
+    select id from conversations where id = any(array(select conversation_id from said)) order by id
+    for no key update skip locked
+  ), conversation as (
+    update conversations
+    set clock = greatest(clock_timestamp(), clock + interval '1 millisecond') + (turns - 1) * interval '1 millisecond',
+      sequence = sequence + turns
+    from free join turned on turned.conversation_id = free.id and turn = 1
+    where conversations.id = free.id and conversations.id = any(array(select id from free))
+      and conversations.bot_id = turned.bot_id
+    returning conversations.id, conversations.bot_id, installation_id, clock, sequence, turns
+  ), webhook as (
+    insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
+    select conversation.id, conversation.bot_id, clock - turns * interval '1 millisecond', clock
+    from conversation where ${hasWebhook}
+    on conflict (conversation_id) do update set latest = excluded.latest
+    returning conversation_id
+  ), placed as (
+    select turned.*, installation_id, clock - (turned.turns - turn) * interval '1 millisecond' as at,
+      sequence - (turned.turns - turn) as entry,
+      exists (select from webhook where webhook.conversation_id = conversation.id) as has_webhook
+    from turned join conversation on conversation.id = turned.conversation_id
+  )`
+
+const storedColumns = `placed.entry as sequence, placed.at as clock, placed.has_webhook`
+
+/** Whose key each given message came with, and in which conversation it belongs. */
+const author = holderOf({
+  installation: 'given.installation_id',
+  known: 'given.known_user_id',
+  id: 'given.holder_id',
+  name: 'given.holder_name',
+  issuedAt: 'given.key_issued_at',
+})
+const place = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
+
+async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Promise<StoredMessage[]> {
+  return query<StoredMessage>(
+    db,
+    `with known as materialized (
+       select given.*, ${author} as user_id, ${place} as conversation_id
+       from rows from (jsonb_to_recordset(:messages) as (
+         id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb,
+         installation_id text, known_user_id text, holder_id text, holder_name text, key_issued_at timestamptz,
+         known_conversation_id text, event_id text, event_type text, integration text
+       )) with ordinality as given (
+         id, bot_id, type, payload, metadata, tags, installation_id, known_user_id, holder_id, holder_name,
+         key_issued_at, known_conversation_id, event_id, event_type, integration, place
+       )
+     ), said as (
+       select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, event_id, event_type,
+         integration, place
+       from known
+       where exists (
+         select from participants
+         where participants.conversation_id = known.conversation_id and participants.user_id = known.user_id
+       )
+     ), ${takePlaces}, message as (
+       insert into messages
+         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
+       select message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, 'incoming', at, at from placed
+       returning *
+     ), event as (
+       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
+       select event_id, bot_id, conversation_id, conversation_id, user_id, message_id, integration, event_type, '{}', at
+       from placed
+     )
+     select message.*, ${storedColumns} from message join placed on message_id = message.id`,
+    {
+      messages: JSON.stringify(
+        messages.map((message) => {
+          const { knownUserId, holderId, holderName, keyIssuedAt } = keyBindings(message)
+          return {
+            ...columnsOf(message),
+            installation_id: message.installationId,
+            known_user_id: knownUserId,
+            holder_id: holderId,
+            holder_name: holderName,
+            key_issued_at: keyIssuedAt,
+            known_conversation_id: message.knownConversationId,
+            event_id: message.event.id,
+            event_type: message.event.type,
+            integration: message.event.integration,
+          }
+        }),
+      ),
+    },
+  )
+}
+
+async function sayTogether(db: Database, sayings: Saying[]): Promise<SaidMessage[]> {
+  return query<SaidMessage>(
+    db,
+    `with said as (
+       select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, delivery_id,
+         delivery_mailbox, effect_event_id, effect_operation, effect_ordinal, effect_input_hash, effect_result, place
+       from rows from (jsonb_to_recordset(:sayings) as (
+         id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb, conversation_id text, user_id text,
+         origin text, delivery_id text, delivery_mailbox text, effect_event_id text, effect_attempt integer,
+         effect_operation text, effect_ordinal integer, effect_input_hash text, effect_result jsonb
+       )) with ordinality as given (
+         id, bot_id, type, payload, metadata, tags, conversation_id, user_id, origin, delivery_id, delivery_mailbox,
+         effect_event_id, effect_attempt, effect_operation, effect_ordinal, effect_input_hash, effect_result, place
+       )
+       where effect_event_id is null
+         or effect_attempt = (select attempt from events where events.id = effect_event_id and ended_at is null)
+     ), ${takePlaces}, effect as (
+       insert into effects (event_id, operation, ordinal, input_hash, result)
+       select effect_event_id, effect_operation, effect_ordinal, effect_input_hash, coalesce(effect_result, 'null')
+       from placed where effect_event_id is not null
+     ), message as (
+       insert into messages
+         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
+       select message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, 'outgoing', origin, at, at
+       from placed
+       returning *
+     ), delivery as (
+       insert into events
+         (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id,
+          type, direction, payload, created_at)
+       select delivery_id, placed.bot_id, delivery_mailbox, conversation_id, user_id, message_id, integration,
+         installation_id, 'message_created', 'outgoing', '{}', at
+       from placed, ${installed('placed')}
+       returning message_id
+     )
+     select message.*, ${storedColumns},
+       exists (select from delivery where delivery.message_id = message.id) as has_delivery
+     from message join placed on placed.message_id = message.id`,
+    {
+      sayings: JSON.stringify(
+        sayings.map(({ message, effect }) => ({
+          ...columnsOf(message),
+          conversation_id: message.conversationId,
+          user_id: message.userId,
+          origin: message.origin,
+          delivery_id: message.deliveryId,
+          delivery_mailbox: deliveryMailbox(message.conversationId),
+          ...(effect && {
+            effect_event_id: effect.eventId,
+            effect_attempt: effect.attempt,
+            effect_operation: effect.operation,
+            effect_ordinal: effect.ordinal,
+            effect_input_hash: effect.inputHash,
+            effect_result: effect.result ?? null,
+          }),
+        })),
+      ),
+    },
+  )
+}
+
+function columnsOf({ id, botId, type, payload, metadata, tags }: NewMessage) {
+  return { id, bot_id: botId, type, payload, metadata, tags: tags ?? {} }
+}

@@ -1,0 +1,90 @@
+import type { Knex } from 'knex'
+import { ApiError } from '../errors.ts'
+
+/**
+ * Keyset paging, newest first unless asked otherwise. A page ends at a row; the next page begins after that row's place,
+ * `(created_at, id)` or another time in place of the former.
+ * Timestamps are `timestamptz(3)`, which a `Date` holds exactly, so no row is lost between pages.
+ */
+export interface Place {
+  createdAt: Date
+  id: string
+}
+
+export interface PageRequest {
+  limit: number
+  after?: Place
+  /** Oldest first. */
+  ascending?: boolean
+}
+
+export interface Page<Row> {
+  rows: Row[]
+  /** The token of the following page; absent on the last one. */
+  nextToken?: string
+}
+
+const defaultPageSize = 20
+const maximumPageSize = 100
+
+/** The fields of a list operation's input. */
+export const pageInput = {
+  nextToken: { type: 'string', description: 'The `meta.nextToken` of the previous page.' },
+  pageSize: { type: 'integer', minimum: 1, maximum: maximumPageSize, description: 'Rows of a page; 20 unless given.' },
+} as const
+
+/** The `meta` of a list operation's output: always there, empty on the last page. */
+export const pageMeta = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { nextToken: { type: 'string' } },
+} as const
+
+/**
+ * Reads a page request from an operation's input.
+ * @throws ApiError `InvalidQuery` when the token is not one of ours
+ */
+export function pageRequest(input: { nextToken?: string; pageSize?: number }): PageRequest {
+  const limit = input.pageSize ?? defaultPageSize
+  return input.nextToken ? { limit, after: unpack(input.nextToken) } : { limit }
+}
+
+/** Restricts and orders a query to one page. It fetches one row more, which tells whether another page follows. */
+export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'created_at', id = 'id'): void {
+  const { after, ascending } = request
+  if (after) query.whereRaw(`(??, ??) ${ascending ? '>' : '<'} (?, ?)`, [column, id, after.createdAt, after.id])
+  const order = ascending ? 'asc' : 'desc'
+  void query.orderBy([
+    { column, order },
+    { column: id, order },
+  ])
+  void query.limit(request.limit + 1)
+}
+
+/** Cuts the fetched rows to the page and makes the next page's token. */
+export function toPage<Row>(fetched: Row[], request: PageRequest, place: (row: Row) => Place): Page<Row> {
+  const rows = fetched.slice(0, request.limit)
+  const last = rows.at(-1)
+  return last && fetched.length > request.limit ? { rows, nextToken: packPlace(place(last)) } : { rows }
+}
+
+/** The `meta` object of an answer. */
+export function toMeta(page: Page<unknown>): { nextToken?: string } {
+  return page.nextToken ? { nextToken: page.nextToken } : {}
+}
+
+/** The token of the page after a place. */
+export function packPlace({ createdAt, id }: Place): string {
+  return Buffer.from(`${createdAt.getTime()} ${id}`).toString('base64url')
+}
+
+function unpack(token: string): Place {
+  const [, milliseconds, id] = /^(\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
+  if (!milliseconds || !id) {
+    throw new ApiError(
+      'InvalidQuery',
+      'nextToken is none that a list operation gave: leave it out to begin at the first page',
+    )
+  }
+  return { createdAt: new Date(Number(milliseconds)), id }
+}

@@ -1,0 +1,131 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { freePort } from '../../../cli/postgres/free-port.ts'
+import type { SavedCredentials } from '../../../cli/start/credentials.ts'
+import { createChatter } from '../../support/chat-client.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'isobot-start-'))
+})
+afterEach(async () => {
+  await vi.waitUntil(async () => (await processesOf(directory)).length === 0, { timeout: 40_000, interval: 100 })
+  await rm(directory, { recursive: true, force: true })
+})
+
+test('npm start runs everything on an empty machine, and isobot start finds its data', async () => {
+  const first = await start()
+  const credentials = await readCredentials()
+  expect((await stat(join(directory, 'credentials.json'))).mode & 0o777).toBe(0o600)
+  expect(Object.keys(credentials).toSorted()).toEqual([
+    'baseUrl',
+    'botId',
+    'chatUrl',
+    'token',
+    'webhookId',
+    'workspaceId',
+  ])
+  expect(first.output()).toContain(credentials.token)
+  expect(first.output()).toContain(credentials.workspaceId)
+  expect(await paste(first.output())).toContain('You said: Hi there')
+  expect(await say('Hello')).toBe('Hello stranger! You said: Hello\n')
+  const chatter = await createChatter(`${credentials.chatUrl}/${credentials.webhookId}`, { id: 'returning' })
+  const conversationId = await chatter.createConversation()
+  await first.interrupt()
+
+  const second = await start(['cli/isobot.js', 'start'])
+  const again = await readCredentials()
+  expect({ ...again, baseUrl: '', chatUrl: '' }).toEqual({ ...credentials, baseUrl: '', chatUrl: '' })
+  const headers = { 'x-user-key': chatter.key }
+  const found = await fetch(`${again.chatUrl}/${again.webhookId}/conversations/${conversationId}`, { headers })
+  expect(found.status).toBe(200)
+  await second.interrupt()
+}, 120_000)
+
+test('a parent that is killed leaves no process behind', async () => {
+  const started = await start()
+  expect((await processesOf(directory)).length).toBeGreaterThan(3)
+  started.child.kill('SIGKILL')
+  await expect.poll(() => processesOf(directory), { timeout: 40_000 }).toEqual([])
+}, 120_000)
+
+test('a taken port is named, with what to do', async () => {
+  const started = await start()
+  const { port } = started
+  const second = spawn(process.execPath, ['cli/start.ts'], {
+    cwd: root,
+    env: environment(port),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  expect(await text(second.stderr)).toContain(`Port ${port} of 127.0.0.1 is taken`)
+  expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1)
+  await started.interrupt()
+}, 120_000)
+
+function environment(port: number): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _database, REDIS_URL: _redis, ...rest } = process.env
+  return { ...rest, PORT: String(port), ISOBOT_DATA_DIR: directory, ISOBOT_CONFIG_DIR: directory }
+}
+
+/** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
+async function start(command = ['cli/start.ts']) {
+  const port = await freePort()
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    env: environment(port),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  const exited = once(child, 'exit')
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C stops everything')
+  return {
+    child,
+    port,
+    output: () => output,
+    async interrupt() {
+      child.kill('SIGINT')
+      expect(await exited).toEqual([0, null])
+    },
+  }
+}
+
+async function readCredentials(): Promise<SavedCredentials> {
+  return JSON.parse(await readFile(join(directory, 'credentials.json'), 'utf8')) as SavedCredentials
+}
+
+/** Runs the conversation that was printed, as somebody would who pastes it into a shell. */
+async function paste(output: string): Promise<string> {
+  const lines = output.split('\n').map((line) => line.trim())
+  const script = lines.slice(
+    lines.findIndex((line) => line.startsWith('chat=')),
+    lines.findIndex((line) => line.startsWith('sleep')) + 1,
+  )
+  const { stdout } = await promisify(execFile)('sh', ['-c', script.join('\n')])
+  return stdout
+}
+
+/** Says something from the command line, which nobody has told where the platform is, nor where its data are. */
+async function say(text: string): Promise<string> {
+  const { ISOBOT_URL: _url, ISOBOT_TOKEN: _token, ISOBOT_DATA_DIR: _data, ...rest } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, ['cli/isobot.js', 'chat', 'echo', text], {
+    cwd: root,
+    env: { ...rest, ISOBOT_CONFIG_DIR: directory },
+  })
+  return stdout
+}
+
+/** The processes that were started for a data folder, found by their command lines and environments. */
+async function processesOf(folder: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=', '--no-headers', 'e', 'ww'], {
+    maxBuffer: 1 << 26,
+  })
+  return stdout.split('\n').filter((line) => line.includes(folder) && !line.includes('ps -eo'))
+}

@@ -1,0 +1,159 @@
+import knex from 'knex'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ensureAdministrator } from '#shared/process/bootstrap.ts'
+import { newId } from '#shared/ids.ts'
+import { openDatabase, type Database } from '#shared/store/database.ts'
+import type { Role } from '#shared/store/tables.ts'
+import { migrate, migrations } from '../../migrations/migrations.ts'
+import { createDatabase, type TestDatabase } from '../support/databases.ts'
+
+let database: TestDatabase
+let db: Database
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase({ url: database.url, poolSize: 4, allowSelfSigned: false })
+})
+afterAll(async () => {
+  await db.destroy()
+  await database.drop()
+})
+
+test('migrating again, and from several places at once, changes nothing', async () => {
+  await Promise.all([migrate(database.url), migrate(database.url)])
+  expect(await db('bots')).toEqual([])
+})
+
+test('a lock that a killed migration left does not stop the next one', async () => {
+  await db('knex_migrations_lock').update({ is_locked: 1 })
+  await expect(migrate(database.url)).resolves.toBeUndefined()
+})
+
+test('a database that is newer than the code is refused', async () => {
+  await db('knex_migrations').insert({ name: '999_from_the_future', batch: 9, migration_time: new Date() })
+  await expect(migrate(database.url)).rejects.toThrow(/999_from_the_future/)
+  await db('knex_migrations').where({ name: '999_from_the_future' }).delete()
+})
+
+test('every migration can be taken back, and made again', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  for (const migration of Object.values(migrations).toReversed()) await migration.down?.(other)
+  expect(await other.schema.hasTable('bots')).toBe(false)
+  for (const migration of Object.values(migrations)) await migration.up(other)
+  expect(await other.schema.hasTable('workflows')).toBe(true)
+  await other.destroy()
+  await own.drop()
+})
+
+test('members who were added by their address stay where the account was made or made the workspace, and are invited elsewhere', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  const { up, down } = migrations['016_invitations']!
+  await down!(other)
+  /** As the version before made workspaces and accounts: what belongs together in one transaction. */
+  const make = (workspace: string | undefined, account: string | undefined, member: [string, string, Role]) =>
+    other.transaction(async (transaction) => {
+      if (workspace) await transaction('workspaces').insert({ id: workspace, name: workspace })
+      if (account) {
+        await transaction('accounts').insert({ id: account, name: account, email: `${account}@example.com` })
+        const hash = Buffer.from(account)
+        await transaction('tokens').insert({ id: `pat_${account}`, hash, kind: 'personal', account_id: account })
+      }
+      const [workspace_id, account_id, role] = member
+      await transaction('members').insert({ workspace_id, account_id, role })
+      await transaction.raw('select pg_sleep(0.005)')
+    })
+  await make('a', 'ann', ['a', 'ann', 'owner'])
+  await make('b', 'bob', ['b', 'bob', 'owner'])
+  await make(undefined, 'eve', ['a', 'eve', 'owner'])
+  await make('c', undefined, ['c', 'eve', 'owner'])
+  await make(undefined, undefined, ['b', 'eve', 'administrator'])
+  await make(undefined, 'kim', ['a', 'kim', 'viewer'])
+  await make(undefined, undefined, ['b', 'kim', 'viewer'])
+  await other('members').where({ workspace_id: 'a', account_id: 'kim' }).delete()
+  await up(other)
+
+  const members = await other('members')
+    .join('accounts', 'accounts.id', 'account_id')
+    .orderBy(['workspace_id', 'members.email'])
+    .select('workspace_id', 'account_id', 'role', 'members.email', 'accepted_at', 'name')
+  const accepted = members.filter(({ accepted_at: acceptedAt }) => acceptedAt !== null)
+  expect(accepted.map(({ workspace_id: workspace, account_id: account }) => `${workspace} ${account}`)).toEqual([
+    'a ann',
+    'a eve',
+    'b bob',
+    'c eve',
+  ])
+  expect(members.filter((member) => !accepted.includes(member))).toMatchObject([
+    { workspace_id: 'b', role: 'administrator', email: 'eve@example.com', name: 'eve@example.com' },
+    { workspace_id: 'b', role: 'viewer', email: 'kim@example.com', name: 'kim@example.com' },
+  ])
+  const tokens = await other('tokens').orderBy('account_id').select('account_id')
+  // Of an account that is a member nowhere any more nothing is left, as ever.
+  expect(tokens.map(({ account_id: account }) => account)).toEqual(['ann', 'bob', 'eve'])
+  await other.destroy()
+  await own.drop()
+})
+
+test('the administrator is made once, and a changed token replaces the one before', async () => {
+  const tokens = ['the first token of all', 'the first token of all', 'a token that came after']
+  const workspaces = []
+  for (const token of tokens) workspaces.push(await ensureAdministrator(db, token))
+  expect(new Set(workspaces).size).toBe(1)
+  expect(await db('accounts')).toHaveLength(1)
+  expect(await db('tokens')).toHaveLength(1)
+  await Promise.all(tokens.map((token) => ensureAdministrator(db, token)))
+  expect(await db('tokens')).toHaveLength(1)
+})
+
+test('of users and conversations that are there, those with another’s id lose it, and keys keep to whom they were made for', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  try {
+    const separating = ['015_bound_keys', '035_separate_ids'].map((name) => migrations[name]!)
+    for (const migration of separating.toReversed()) await migration.down?.(other)
+    await other('workspaces').insert({ id: 'w', name: 'w' })
+    await other('bots').insert({ id: 'b', workspace_id: 'w', name: 'b' })
+    const installation = { bot_id: 'b', integration: 'chat', has_webhook: false }
+    await other('installations').insert(
+      ['here', 'there'].map((id) => ({ ...installation, id, alias: id, webhook_id: id })),
+    )
+    const [victim, group, late] = [newId('user'), newId('conv'), newId('user')]
+    const place = { bot_id: 'b', installation_id: 'here' }
+    const created_at = new Date('2026-01-01T00:00:00Z')
+    await other('users').insert([
+      { ...place, id: victim },
+      { ...place, id: 'shadow', foreign_id: victim, tags: { fid: victim }, created_at },
+      { ...place, id: 'elsewhere', installation_id: 'there', foreign_id: victim, created_at },
+      { ...place, id: 'named', foreign_id: 'bob', tags: { fid: 'bob' }, created_at },
+      { ...place, id: 'signed', foreign_id: 'eve', created_at },
+      // Nobody has the id any more: this is who connected again with the key of a deleted user.
+      { ...place, id: 'again', foreign_id: late, created_at },
+    ])
+    await other('conversations').insert([
+      { ...place, id: group, channel: 'channel' },
+      { ...place, id: 'shadow', channel: 'channel', foreign_id: group },
+      { ...place, id: 'named', channel: 'channel', foreign_id: 'talk' },
+    ])
+    const before = Date.now()
+    for (const migration of separating) await migration.up(other)
+
+    const users = await other('users').orderBy('id')
+    const named = Object.fromEntries(users.map((row) => [row.id, row.foreign_id]))
+    expect(named).toEqual({ [victim]: null, shadow: null, elsewhere: victim, named: 'bob', signed: 'eve', again: late })
+    const since = Object.fromEntries(users.map((row) => [row.id, row.keys_since]))
+    expect(since).toMatchObject({ named: created_at, shadow: created_at, signed: null, again: null })
+    expect(since[victim]!.getTime()).toBeGreaterThan(before - 60_000)
+    const conversations = await other('conversations').orderBy('id')
+    expect(Object.fromEntries(conversations.map((row) => [row.id, row.foreign_id]))).toEqual({
+      [group]: null,
+      shadow: null,
+      named: 'talk',
+    })
+    // Those that keep such an id can still be changed.
+    await other('users').where({ id: 'again' }).update({ name: 'Late' })
+  } finally {
+    await other.destroy()
+    await own.drop()
+  }
+})

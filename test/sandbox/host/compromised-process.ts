@@ -1,0 +1,83 @@
+import { onTestFinished } from 'vitest'
+import type { Death } from '#sandbox/host/crash-history.ts'
+import type { Outcome, Run } from '#sandbox/protocol/contract.ts'
+import { processMemory } from '#sandbox/host/memory.ts'
+import type { Programs } from '#sandbox/host/programs.ts'
+import { runJob } from '#sandbox/host/run-handle.ts'
+import { SandboxProcess } from '#sandbox/host/sandbox-process.ts'
+import { wallsHere } from '../isolate/explorer.ts'
+
+export interface Impostor {
+  process: SandboxProcess
+  run(run: Run): Promise<Outcome>
+  /** Why the process was killed, and who is suspected. */
+  died: Promise<{ reason: string; death: Death | undefined }>
+  /** What the process wrote to its standard error, as the operator sees it. */
+  complaints: string[]
+}
+
+/**
+ * Starts a sandbox process whose program somebody has taken over: it says `ready`, answers heartbeats, and does for the
+ * rest what the test has it do. It has `send(frame)`, `write(bytes)`, `framed(text)`, and `on`, by the type of the frame
+ * that comes in.
+ */
+export async function startImpostor(program: string): Promise<Impostor> {
+  const complaints: string[] = []
+  const { promise: died, resolve } = Promise.withResolvers<{ reason: string; death: Death | undefined }>()
+  const sandboxProcess = new SandboxProcess({
+    walls: await wallsHere(),
+    programs: { reader: '', process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
+    operations: [],
+    memory: processMemory(128),
+    log: (_level, message, details) => {
+      if (message === 'A sandbox process complains') complaints.push((details as { text: string }).text)
+    },
+    onDead: (reason, _early, death) => resolve({ reason, death }),
+  })
+  onTestFinished(async () => {
+    sandboxProcess.end('the test is over')
+    await sandboxProcess.closed
+  })
+  await sandboxProcess.ready
+  return {
+    process: sandboxProcess,
+    died,
+    complaints,
+    run(run) {
+      const job = runJob(run, () => {})
+      sandboxProcess.take(job)
+      return job.outcome
+    },
+  }
+}
+
+const speech = `
+  const channel = new (require('node:net').Socket)({ fd: 3 })
+  const write = (bytes, then) => channel.write(bytes, then)
+  const framed = (text) => {
+    const body = Buffer.from(text)
+    const header = Buffer.alloc(4)
+    header.writeUInt32LE(body.length)
+    return Buffer.concat([header, body])
+  }
+  const send = (frame) => write(framed(JSON.stringify(frame)))
+  const log = (run, message) => ({ type: 'log', run, level: 'info', message, timestamp: new Date().toISOString() })
+  const done = (run) => ({ type: 'done', run, result: '{}', state: '{}', cpu: 0, hooks: '' })
+  /** Does something again and again, for as long as the worker takes what comes of it. */
+  const flood = (step) => {
+    for (let n = 0; n < 200; n += 1) step(n)
+    if (channel.writableLength > 1e6) channel.once('drain', () => flood(step))
+    else setImmediate(flood, step)
+  }
+  const on = { start() { send({ type: 'ready' }) }, ping() { send({ type: 'pong', rss: 50e6, warm: 0, spare: 0, cold: 0 }) } }
+  setInterval(() => {}, 1000)
+  let received = Buffer.alloc(0)
+  channel.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk])
+    while (received.length >= 4 && received.length >= 4 + received.readUInt32LE(0)) {
+      const end = 4 + received.readUInt32LE(0)
+      const frame = JSON.parse(received.subarray(4, end).toString())
+      received = received.subarray(end)
+      on[frame.type]?.(frame)
+    }
+  })`

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { actionRun, bot, botThat, done, messageRun, openTestSandbox, type TestSandbox } from '../fixture.ts'
+
+let sandbox: TestSandbox
+beforeAll(async () => {
+  sandbox = await openTestSandbox()
+})
+afterAll(() => sandbox.close())
+
+function runAction(body: string) {
+  return sandbox.run(actionRun(bot(`exports.actions = { go() { ${body} } }`), { name: 'go', input: {} }))
+}
+
+describe('a thrown value', () => {
+  test.each([
+    ['null', 'null', 'Error'],
+    ['undefined', 'undefined', 'Error'],
+    [`'just text'`, 'just text', 'Error'],
+    [`Symbol('sign')`, 'Symbol(sign)', 'Error'],
+    ['42n', '42n', 'Error'],
+    [`{ code: 7 }`, '{ code: 7 }', 'Error'],
+    [`Object.assign(new Error('m'), { name: 'MyError' })`, 'm', 'MyError'],
+    [`new TypeError('wrong')`, 'wrong', 'TypeError'],
+    [`{ get message() { throw 1 } }`, expect.any(String), 'Error'],
+    [`new Proxy({}, { get() { throw 1 } })`, expect.any(String), 'Error'],
+    [`new Proxy(() => {}, {})`, expect.any(String), expect.any(String)],
+  ])('like %s fails the run with an error that says what it can', async (thrown, message, name) => {
+    const outcome = await sandbox.run(messageRun(botThat(`throw ${thrown}`)))
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'error', error: { name, message } })
+  })
+
+  test('with a huge message is cut', async () => {
+    const outcome = await sandbox.run(messageRun(botThat(`throw new Error('x'.repeat(10_000_000))`)))
+    expect(outcome).toHaveProperty('error.message', 'x'.repeat(1000))
+  })
+
+  test('from a hook that returns a rejected promise fails the run the same way', async () => {
+    const outcome = await sandbox.run(messageRun(botThat(`return Promise.reject(new Error('later'))`)))
+    expect(outcome).toMatchObject({ status: 'failed', reason: 'error', error: { message: 'later' } })
+  })
+
+  test('that nobody caught elsewhere is logged, and fails nothing', async () => {
+    const body = `Promise.reject(new TypeError('forgotten')); setTimeout(() => { throw new Error('thrown') }, 1)
+      await new Promise((resolve) => setTimeout(resolve, 20))`
+    const outcome = done(await sandbox.run(messageRun(botThat(body))))
+    expect(outcome.logs).toMatchObject([
+      { level: 'error', message: expect.stringContaining('TypeError: forgotten') },
+      { level: 'error', message: expect.stringContaining('Error: thrown') },
+    ])
+  })
+})
+
+describe('a result', () => {
+  test.each([
+    ['a circle', `const circle = {}; circle.circle = circle; return circle`],
+    ['a BigInt', `return { n: 1n }`],
+    ['a function', `return () => {}`],
+    ['more than the limit', `return 'x'.repeat(200_000)`],
+    ['what throws when it is written as JSON', `return { toJSON() { throw new Error('no') } }`],
+  ])('that is %s fails the run for its result', async (_what, body) => {
+    expect(await runAction(body)).toMatchObject({ status: 'failed', reason: 'result' })
+  })
+
+  test('that is a thenable is awaited', async () => {
+    expect(done(await runAction(`return { then(resolve) { resolve({ n: 1 }) } }`)).result).toEqual({ n: 1 })
+  })
+
+  test('loses keys that would change prototypes', async () => {
+    const { result } = done(await runAction(`return JSON.parse('{ "__proto__": { "admin": true }, "n": 1 }')`))
+    expect(Object.getOwnPropertyNames(result)).toEqual(['n'])
+  })
+
+  test('keeps text that only looks like such a key', async () => {
+    expect(done(await runAction(`return { text: '__proto__ \\u0001' }`)).result).toEqual({ text: '__proto__ \u0001' })
+  })
+})
+
+describe('the state', () => {
+  test.each([
+    ['a circle', `state.user = {}; state.user.self = state.user`],
+    ['no object', `event.state = null`],
+    ['larger than any state may be', `state.user = { text: 'x'.repeat(3_000_000) }`],
+  ])('that is %s fails the run for its result', async (_what, body) => {
+    expect(await sandbox.run(messageRun(botThat(body)))).toMatchObject({ status: 'failed', reason: 'result' })
+  })
+})

@@ -1,0 +1,16 @@
+/** A program of its own: says which walls it finds, or why it would not start with those that are required of it. */
+
+import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
+import type { WallName } from '#sandbox/isolation/names.ts'
+
+const require = process.argv.slice(2) as WallName[]
+try {
+  await raiseWalls({
+    profile: 'hardened',
+    require,
+    log: (level, message, details) => process.stdout.write(JSON.stringify({ level, message, ...details })),
+  })
+} catch (error) {
+  process.stderr.write(String(error))
+  process.exitCode = 1
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { ConfigError, readConfig, wallNames } from '#shared/config/config.ts'
+import { connectionBudget } from '#shared/config/connection-budget.ts'
+import { wallNames as sandboxWallNames } from '#sandbox/isolation/names.ts'
+
+const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
+
+test('a database and a secret are enough', () => {
+  expect(readConfig(least)).toMatchObject({
+    database: { url: least.DATABASE_URL, poolSize: 3, queueSize: 1, allowSelfSigned: false },
+    http: { port: 3000, baseUrl: 'http://localhost:3000' },
+    worker: { concurrency: 100 },
+    shutdownMilliseconds: 25_000,
+    hasParent: false,
+  })
+  expect(readConfig(least).redis).toBeUndefined()
+})
+
+test('a worker that died is noticed within ten seconds', () => {
+  const { lockMilliseconds, stalledMilliseconds } = readConfig(least).worker
+  // A look marks its jobs, the lock runs out, and another look finds both; nearly two intervals may pass between looks.
+  const gap = 2 * stalledMilliseconds
+  expect(Math.max(lockMilliseconds, gap) + gap).toBeLessThan(10_000)
+})
+
+/** The most connections to PostgreSQL of an api and of a worker. */
+function mostConnections(environment: NodeJS.ProcessEnv): { api: number; worker: number } {
+  const config = readConfig({ ...least, ...environment })
+  return { api: connectionBudget(config, 'api').total, worker: connectionBudget(config, 'worker').total }
+}
+
+test('an api and a worker fit a plan of 20 connections, and so does a second one of either while it replaces the first', () => {
+  const { api, worker } = mostConnections({})
+  expect([api + worker, 2 * api + worker, api + 2 * worker]).toEqual([12, 17, 19])
+  const withRedis = mostConnections({ REDIS_URL: 'redis://localhost' })
+  expect(2 * withRedis.api + 2 * withRedis.worker).toBe(20)
+  expect(mostConnections({ DATABASE_POOL: '10', QUEUE_POOL: '4' })).toEqual({ api: 12, worker: 17 })
+})
+
+test('all problems are reported at once, each with what to do', () => {
+  const environment = { PORT: 'eighty', REDIS_URL: 'localhost:6379', ISOBOT_SECRET: 'short', WORKER_CONCURRENCY: '0' }
+  const error = problemsOf(environment)
+  expect(error).toBeInstanceOf(ConfigError)
+  for (const name of ['DATABASE_URL', 'PORT', 'REDIS_URL', 'ISOBOT_SECRET', 'WORKER_CONCURRENCY']) {
+    expect(String(error)).toContain(`  ${name} `)
+  }
+  expect(String(error)).toContain('openssl rand -hex 32')
+  expect(String(error)).not.toContain('short')
+})
+
+function problemsOf(environment: NodeJS.ProcessEnv): unknown {
+  try {
+    return readConfig(environment)
+  } catch (error) {
+    return error
+  }
+}
+
+test('openings for outbound requests are hosts, addresses and networks, with or without a port', () => {
+  const list = 'Backend.internal:8080, 10.0.0.0/8,127.0.0.1:9000,fd00::/8,[::1]:8080,[fd12::/16]:443,'
+  const { allowPrivate } = readConfig({ ...least, OUTBOUND_ALLOW_PRIVATE: list }).outbound
+  const written = allowPrivate.map(({ target, port }) => [typeof target === 'string' ? target : target.join('/'), port])
+  expect(written).toEqual([
+    ['backend.internal', 8080],
+    ['10.0.0.0/8', undefined],
+    ['127.0.0.1/32', 9000],
+    ['fd00::/8', undefined],
+    ['::1/128', 8080],
+    ['fd12::/16', 443],
+  ])
+  expect(readConfig(least).outbound.allowPrivate).toEqual([])
+})
+
+test.each([
+  'http://backend.internal',
+  'backend.internal/path',
+  'user@backend.internal',
+  '*.internal',
+  'backend.internal:0',
+  'backend.internal:65536',
+  'backend.internal:http',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.1',
+  '2130706433',
+  '0x7f.1',
+  '010.0.0.1',
+  '300.0.0.1',
+  '[backend.internal]:80',
+  '[::1',
+  '::ffff:10.0.0.1',
+  'fd00::/129',
+  'two words',
+])('the opening "%s" is refused, with what to write', (entry) => {
+  const error = problemsOf({ ...least, OUTBOUND_ALLOW_PRIVATE: `10.0.0.0/8,${entry}`, PORT: 'eighty' })
+  expect(error).toBeInstanceOf(ConfigError)
+  expect(String(error)).toContain(`  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, "${entry}": write a host`)
+  expect(String(error)).toContain('  PORT ')
+})
+
+test('an empty variable counts as not set', () => {
+  expect(readConfig({ ...least, REDIS_URL: '', PORT: '' })).toEqual(readConfig(least))
+})
+
+test('the configuration cannot be changed', () => {
+  expect(() => Object.assign(readConfig(least), { secret: 'other' })).toThrow(TypeError)
+})
+
+test('walls that are required are named, and nothing is required unless it is', () => {
+  const { sandbox } = readConfig({ ...least, SANDBOX_REQUIRE: 'network, files,privileges,', SANDBOX_PROFILE: 'jit' })
+  expect(sandbox).toMatchObject({ require: ['network', 'files', 'privileges'], profile: 'jit' })
+  expect(readConfig(least).sandbox).toMatchObject({ require: [], profile: 'hardened' })
+})
+
+test('the walls that can be required are those that the sandbox knows', () => {
+  expect(wallNames).toEqual(sandboxWallNames)
+})
+
+test.each(['netwrok', 'network files', 'network,moat'])('the requirement "%s" is refused, with all names', (list) => {
+  const error = problemsOf({ ...least, SANDBOX_REQUIRE: list })
+  expect(error).toBeInstanceOf(ConfigError)
+  expect(String(error)).toContain('  SANDBOX_REQUIRE ')
+  expect(String(error)).toContain(wallNames.join(', '))
+})
+
+test('a profile that does not exist is refused, with those that do', () => {
+  expect(String(problemsOf({ ...least, SANDBOX_PROFILE: 'fast' }))).toContain('set it to hardened, or to jit')
+})

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMember } from '../../../support/members.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const echo = 'export const hooks = { async afterIncomingMessage() {} }'
+
+describe('listBots', () => {
+  test('gives exactly the fields of the specification, newest first, page by page', async () => {
+    const workspace = await createMember(platform, 'owner')
+    const created = []
+    for (let index = 0; index < 23; index++) {
+      created.push((await platform.ask('POST', '/v1/admin/bots', { name: `bot ${index}` }, workspace)).body.bot)
+    }
+    const first = await platform.ask('GET', '/v1/admin/bots', undefined, workspace)
+    expect(first.status).toBe(200)
+    const second = await platform.ask(
+      'GET',
+      `/v1/admin/bots?nextToken=${first.body.meta.nextToken}`,
+      undefined,
+      workspace,
+    )
+    expect(second.body.meta).toEqual({})
+    const listed = [...first.body.bots, ...second.body.bots]
+    expect(listed).toEqual(
+      created
+        .toReversed()
+        .map(({ id, createdAt, updatedAt, name, deployedAt }) => ({ id, createdAt, updatedAt, name, deployedAt })),
+    )
+    expect(first.body.bots).toHaveLength(20)
+  })
+
+  test('answers with an empty page where there are none', async () => {
+    const { body } = await platform.ask('GET', '/v1/admin/bots', undefined, await createMember(platform, 'viewer'))
+    expect(body).toEqual({ bots: [], meta: {} })
+  })
+
+  test.each([
+    ['no token', { authorization: undefined }],
+    ['a token that is none', { authorization: 'Bearer nonsense' }],
+    ['a token of another scheme', { authorization: 'Basic abc' }],
+    ['no workspace', { 'x-workspace-id': undefined }],
+    ['a workspace that is none', { 'x-workspace-id': 'wkspace_none' }],
+  ])('is refused with 401 with %s', async (_what, headers) => {
+    const answer = await platform.ask('GET', '/v1/admin/bots', undefined, headers)
+    expect(answer).toMatchObject({ status: 401, body: { code: 401, type: 'Unauthorized' } })
+  })
+
+  test('is refused with 403 to who is no member of the workspace', async () => {
+    const { authorization } = await createMember(platform, 'owner')
+    const answer = await platform.ask('GET', '/v1/admin/bots', undefined, { authorization })
+    expect(answer).toMatchObject({ status: 403, body: { code: 403, type: 'Forbidden' } })
+  })
+
+  test('refuses a page token that is none', async () => {
+    expect(await platform.ask('GET', '/v1/admin/bots?nextToken=x')).toMatchObject({
+      status: 400,
+      body: { type: 'InvalidQuery' },
+    })
+  })
+})
+
+describe('a member', () => {
+  test('of the role viewer may look and not change', async () => {
+    const viewer = await createMember(platform, 'viewer')
+    expect(await platform.ask('POST', '/v1/admin/bots', {}, viewer)).toMatchObject({
+      status: 403,
+      body: { type: 'Forbidden' },
+    })
+    expect(await platform.ask('GET', '/v1/admin/bots', undefined, viewer)).toMatchObject({ status: 200 })
+  })
+
+  test('finds the workspace without knowing its id', async () => {
+    const member = await createMember(platform, 'developer')
+    const { body } = await platform.ask('GET', '/v1/admin/workspaces', undefined, {
+      ...member,
+      'x-workspace-id': undefined,
+    })
+    expect(body.workspaces.map(({ id }: { id: string }) => id)).toEqual([member['x-workspace-id']])
+  })
+})
+
+describe('a bot', () => {
+  test('of another workspace does not exist', async () => {
+    const { id } = await platform.createBot()
+    const stranger = await createMember(platform, 'owner')
+    for (const [method, body] of [['GET'], ['PUT', { name: 'mine' }], ['DELETE']] as const) {
+      const answer = await platform.ask(method, `/v1/admin/bots/${id}`, body, stranger)
+      expect(answer).toMatchObject({ status: 404, body: { type: 'ResourceNotFound' } })
+    }
+    expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).status).toBe(200)
+  })
+
+  test('has a chat from the start', async () => {
+    const { body } = await platform.ask('POST', '/v1/admin/bots', {
+      name: 'new',
+      permissions: { net: ['*.example.org'] },
+    })
+    const { webhookId, webhookUrl } = body.bot.integrations.chat
+    expect(webhookUrl).toBe(`${platform.url}/chat/${webhookId}`)
+    expect((await fetch(`${webhookUrl}/hello`)).status).toBe(200)
+    expect(body.bot).toMatchObject({ name: 'new', permissions: { net: ['*.example.org'] } })
+    expect((await platform.ask('GET', `/v1/admin/bots/${body.bot.id}`)).body).toEqual(body)
+  })
+
+  test('is gone with all that belongs to it when it is deleted', async () => {
+    const { id, chatUrl } = await platform.createBot(echo)
+    expect(await platform.ask('DELETE', `/v1/admin/bots/${id}`, {})).toMatchObject({ status: 200, body: {} })
+    expect(await platform.ask('GET', `/v1/admin/bots/${id}`)).toMatchObject({ status: 404 })
+    expect((await fetch(`${chatUrl}/hello`)).status).toBe(404)
+  })
+
+  test('is refused with permissions that are none', async () => {
+    const answer = await platform.ask('POST', '/v1/admin/bots', { permissions: { net: ['http://example.org/'] } })
+    expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+  })
+})
+
+describe('an upload', () => {
+  test('becomes a version of its own and goes into service', async () => {
+    const { id } = await platform.createBot(echo)
+    const before = (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot
+    expect(before.version).toMatchObject({ hooks: ['afterIncomingMessage'], actions: [] })
+    const typed =
+      'export const actions = { greet: (args: { input: { name: string } }): object => ({ text: args.input.name }) }'
+    const { status, body } = await platform.ask('PUT', `/v1/admin/bots/${id}`, { code: typed })
+    expect(status).toBe(200)
+    expect(body.bot.version).toMatchObject({ hooks: [], actions: ['greet'] })
+    expect(body.bot.version.id).not.toBe(before.version.id)
+    expect(Date.parse(body.bot.deployedAt)).toBeGreaterThan(Date.parse(before.deployedAt))
+    expect(await platform.context.db('bot_versions').where({ bot_id: id }).pluck('source')).toEqual(
+      expect.arrayContaining([echo, typed]),
+    )
+  })
+
+  test.each([
+    ['does not parse', 'export const hooks = {\n  async afterIncomingMessage( { }\n}', 3, 1],
+    [
+      'throws while it loads',
+      'const fine = 1\nconst broken: number = (undefined as any).length\nexport const hooks = {}',
+      2,
+      43,
+    ],
+    ['declares an unknown hook', 'export const hooks = {\n  beforeLunch() {},\n}', 2, 3],
+    ['declares a hook that is no function', 'export const hooks = {\n\n  afterTurnEnd: 42,\n}', 3, 3],
+    [
+      'imports what is not in it',
+      "export const actions = {}\nimport fs from 'node:fs'\nfs.readFileSync('/etc/passwd')",
+      2,
+      undefined,
+    ],
+    ['asks for retries that cannot be', 'export const retry = { attempts: 1000 }\nexport const hooks = {}', 1, 14],
+  ])('that %s is refused with its position, and the deployed version stays', async (_what, code, line, column) => {
+    const { id } = await platform.createBot(echo)
+    const before = (await platform.ask('GET', `/v1/admin/bots/${id}`)).body
+    const { status, body } = await platform.ask('PUT', `/v1/admin/bots/${id}`, { code })
+    expect({ status, type: body.type, metadata: body.metadata }).toMatchObject({
+      status: 400,
+      type: 'InvalidPayload',
+      metadata: { file: 'bot.ts', line, ...(column && { column }) },
+    })
+    expect(body.message).toMatch(/^bot\.ts:\d+:\d+: /)
+    expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body).toEqual(before)
+  })
+
+  test('that loops while it loads is refused, and the next one is looked at', async () => {
+    const bots = await platform.ask('GET', '/v1/admin/bots')
+    const answer = await platform.ask('POST', '/v1/admin/bots', { code: 'for (;;) {}' })
+    expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+    expect((await platform.ask('GET', '/v1/admin/bots')).body).toEqual(bots.body)
+    await platform.createBot(echo)
+  })
+
+  test('may be an ES module of plain JavaScript or a CommonJS one', async () => {
+    const { id } = await platform.createBot('module.exports = { hooks: { afterTurnEnd() {} } }')
+    expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.version.hooks).toEqual(['afterTurnEnd'])
+  })
+})

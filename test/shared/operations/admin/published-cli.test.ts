@@ -1,0 +1,108 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChatter } from '../../../support/chat-client.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { findPublishedCli, openPublishedCli, remedy, type PublishedCli } from '../../../support/published-cli.ts'
+
+let platform: Platform
+let bp: string | undefined
+let cli: PublishedCli
+beforeAll(async () => {
+  bp = await findPublishedCli()
+  platform = await openPlatform()
+  if (bp === undefined) return
+  cli = await openPublishedCli(bp, platform)
+  await cli.run('login', '--token', platform.token, '--workspace-id', platform.workspaceId, '--api-url', platform.url)
+}, 300_000)
+afterAll(async () => {
+  await cli?.[Symbol.asyncDispose]()
+  await platform[Symbol.asyncDispose]()
+})
+
+async function botsNamed(name: string): Promise<{ id: string }[]> {
+  const { body } = await platform.ask('GET', '/v1/admin/bots')
+  return body.bots.filter((bot: { name: string }) => bot.name === name)
+}
+
+/** A project of the command line's own example, under a name. */
+async function createIntegration(name: string): Promise<string> {
+  return cli.createProject('hello-world', name.replace('/', '-'), (text) => text.replace('"hello-world"', `"${name}"`))
+}
+
+test('the published command line creates, lists, shows and deletes bots', { timeout: 120_000 }, async ({ skip }) => {
+  if (bp === undefined) return skip(remedy)
+  await cli.run('bots', 'create', '--name', 'till')
+  const [bot] = await botsNamed('till')
+  expect(await cli.run('bots', 'list', '--json')).toContain(bot!.id)
+  expect(await cli.run('bots', 'get', bot!.id, '--json')).toContain('till')
+  await cli.run('bots', 'delete', bot!.id)
+  expect(await botsNamed('till')).toEqual([])
+})
+
+test('the published command line deploys a bot, which answers', { timeout: 120_000 }, async ({ skip }) => {
+  if (bp === undefined) return skip(remedy)
+  const { id, chatUrl } = await platform.createBot()
+  const project = await cli.createProject('echo-bot', 'echo-bot')
+  expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('Bot deployed')
+  const chatter = await createChatter(chatUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, 'Hello')
+  const heard = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+  await expect.poll(heard, { timeout: 15_000 }).toEqual(['Hello', 'You said: Hello'])
+})
+
+test('the published command line deploys an integration, and again', { timeout: 120_000 }, async ({ skip }) => {
+  if (bp === undefined) return skip(remedy)
+  const project = await createIntegration('acme/hello-world')
+  expect(await cli.run('deploy', '--work-dir', project)).toContain('Integration deployed')
+  // The workspace has the handle now that the integration's name begins with.
+  const { body } = await platform.ask('GET', `/v1/admin/workspaces/${platform.workspaceId}`)
+  expect(body.handle).toBe('acme')
+  expect(await cli.run('deploy', '--work-dir', project)).toContain('already exists')
+  expect(await cli.run('integrations', 'list', '--json')).toContain('acme/hello-world')
+  expect(await cli.run('integrations', 'get', 'acme/hello-world@0.0.1', '--json')).toContain('helloWorld')
+})
+
+const greeting = `
+  import { z } from '@botpress/sdk'
+  import * as bp from '.botpress'
+
+  const bot = new bp.Bot({
+    integrations: { greeter: new bp.acmeGreeter.AcmeGreeter({ enabled: true, config: {} }) },
+    configuration: { schema: z.object({}) },
+    states: {},
+    events: {},
+    recurringEvents: {},
+  })
+  bot.message(async ({ message, client, ctx }) => {
+    const { conversationId, payload } = message
+    const { output } = await client.callAction({ type: 'acme/greeter:helloWorld', input: { name: payload.text } })
+    const text = output.message
+    await client.createMessage({ conversationId, userId: ctx.botId, tags: {}, type: 'text', payload: { text } })
+  })
+  export default bot`
+
+test(
+  'a bot to whose project the published command line adds an integration has it installed, and calls it',
+  { timeout: 180_000 },
+  async ({ skip }) => {
+    if (bp === undefined) return skip(remedy)
+    const integration = await createIntegration('acme/greeter')
+    // The example's own `register` and `unregister` refuse whatever they are given.
+    const source = join(integration, 'src', 'index.ts')
+    await writeFile(source, (await readFile(source, 'utf8')).replaceAll(/^ *throw .*$/gm, ''))
+    await cli.run('deploy', '--work-dir', integration)
+    const { id, chatUrl } = await platform.createBot()
+    const project = await cli.createProject('echo-bot', 'greeting-bot')
+    await cli.run('add', 'acme/greeter@0.0.1', '--work-dir', project)
+    await writeFile(join(project, 'src', 'index.ts'), greeting)
+    expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('acme/greeter')
+
+    const chatter = await createChatter(chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'Ada')
+    const heard = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+    await expect.poll(heard, { timeout: 15_000 }).toEqual(['Ada', 'Hello "Ada"! Nice to meet you ;)'])
+  },
+)

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChatter } from '../../../support/chat-client.ts'
+import { openDoors, type Ask, type BotWithDoors } from '../../../support/entry-points.ts'
+import { listen } from '../../../support/event-stream.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+let platform: Platform
+let own: BotWithDoors
+let foreign: BotWithDoors
+beforeAll(async () => {
+  platform = await openPlatform()
+  own = await openDoors(platform)
+  foreign = await openDoors(platform)
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const messages = '/v1/chat/messages'
+const notFound = { status: 404, body: { type: 'ResourceNotFound' } }
+const text = { type: 'text', payload: { text: 'hi' } }
+
+describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
+  const ask: Ask = (...request) => own.doors[door](...request)
+  const say = async (fields: object = {}) =>
+    (await ask('POST', messages, { ...text, conversationId: own.conversationId, ...fields })).body.message
+
+  const listed = async (query: string) => {
+    const { body } = await ask('GET', `${messages}?${query}`)
+    return body.messages.map(({ id }: { id: string }) => id)
+  }
+
+  test('getOrCreateMessage finds a conversation’s message by its tags, and takes over the rest', async () => {
+    const tags = { id: randomUUID() }
+    const getOrCreate = (fields: object) =>
+      ask('POST', `${messages}/get-or-create`, { type: 'text', conversationId: own.conversationId, tags, ...fields })
+    expect(await getOrCreate({})).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('payload') },
+    })
+    const first = await getOrCreate({ payload: { text: 'one' } })
+    expect(first).toMatchObject({
+      status: 200,
+      body: { message: { payload: { text: 'one' }, tags, direction: 'outgoing' }, meta: { created: true } },
+    })
+    expect((await getOrCreate({})).body).toEqual({ message: first.body.message, meta: { created: false } })
+    const { message } = (await getOrCreate({ payload: { text: 'two' } })).body
+    expect(message).toMatchObject({ id: first.body.message.id, payload: { text: 'two' } })
+    const elsewhere = (await ask('POST', '/v1/chat/conversations', { channel: 'channel' })).body.conversation
+    const other = await getOrCreate({ conversationId: elsewhere.id, payload: { text: 'one' } })
+    expect(other.body.meta).toEqual({ created: true })
+    const bad = await getOrCreate({ payload: { words: 'two' } })
+    expect(bad).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+  })
+
+  test('updateMessage merges tags, replaces the payload, and keeps what chat clients can show', async () => {
+    const { id } = await say({ tags: { a: '1', b: '2' } })
+    const changes = { tags: { a: null, c: '3' }, payload: { text: 'changed', metadata: { seen: true } } }
+    const { status, body } = await ask('PUT', `${messages}/${id}`, changes)
+    expect(status).toBe(200)
+    expect(body.message).toMatchObject({ id, type: 'text', payload: changes.payload })
+    expect(body.message.tags).toEqual({ b: '2', c: '3' })
+    expect((await ask('GET', `${messages}/${id}`)).body).toEqual(body)
+    expect(await ask('PUT', `${messages}/${id}`, { payload: { imageUrl: 'x' } })).toMatchObject({
+      status: 400,
+      body: { type: 'InvalidPayload' },
+    })
+    expect(await ask('PUT', `${messages}/msg_none`, changes)).toMatchObject(notFound)
+  })
+
+  test('listMessages narrows to a conversation, tags and dates', async () => {
+    const run = randomUUID()
+    const [one, two] = [await say({ tags: { run } }), await say({ tags: { run, 'x:y': 'z' } })]
+    expect(await listed(`tags.run=${run}`)).toEqual([two.id, one.id])
+    expect(await listed(`tags.run=${run}&tags.x%3Ay=z`)).toEqual([two.id])
+    expect(await listed(`tags.run=${run}&beforeDate=${encodeURIComponent(one.createdAt)}`)).toEqual([one.id])
+    expect(await listed(`conversationId=${own.conversationId}&afterDate=${encodeURIComponent(two.createdAt)}`)).toEqual(
+      [two.id],
+    )
+    expect(await listed(`tags.run=${run}&conversationId=conv_none`)).toEqual([])
+  })
+
+  test('deleteMessage deletes whoever’s message', async () => {
+    const { id } = await say({ userId: own.userId })
+    expect(await ask('DELETE', `${messages}/${id}`)).toMatchObject({ status: 200, body: {} })
+    expect(await ask('GET', `${messages}/${id}`)).toMatchObject(notFound)
+    expect(await ask('DELETE', `${messages}/${id}`)).toMatchObject(notFound)
+  })
+
+  test('importMessages stores what was said before, each once by its tags, and tells nobody', async () => {
+    const [id, createdAt] = [randomUUID(), '2020-02-29T12:00:00.000Z']
+    const { conversationId, userId, botId } = own
+    const asked = { ...text, conversationId, userId, createdAt, tags: { id, part: 'question' } }
+    const answered = { ...asked, userId: botId, createdAt: '2020-02-29T12:00:01.000Z', tags: { id, part: 'answer' } }
+    const events = () => platform.context.db('events').where({ conversation_id: conversationId })
+    const before = (await events()).length
+    const imported = await ask('POST', `${messages}/import-messages`, { messages: [asked, answered] })
+    expect(imported).toMatchObject({
+      status: 200,
+      body: {
+        messages: [
+          { ...asked, direction: 'incoming' },
+          { ...answered, direction: 'outgoing' },
+        ],
+      },
+    })
+    const again = await ask('POST', `${messages}/import-messages`, { messages: [asked] })
+    expect(again.body.messages).toEqual([imported.body.messages[0]])
+    expect(await events()).toHaveLength(before)
+    const untagged = { ...asked, tags: {} }
+    const twice = await ask('POST', `${messages}/import-messages`, { messages: [untagged, untagged] })
+    expect(new Set(twice.body.messages.map((message: { id: string }) => message.id)).size).toBe(2)
+  })
+
+  test('importMessages tells which messages it could not import, and imports the others', async () => {
+    const { conversationId, userId } = own
+    const good = { ...text, conversationId, userId, createdAt: '2021-01-01T00:00:00Z', tags: { id: randomUUID() } }
+    const { status, body } = await ask('POST', `${messages}/import-messages`, {
+      messages: [
+        { ...good, conversationId: foreign.conversationId },
+        good,
+        { ...good, createdAt: '2999-01-01T00:00:00Z' },
+        { ...good, userId: foreign.userId },
+      ],
+    })
+    expect({ status, body }).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
+    expect(body.metadata.failedMessages.map(({ index }: { index: number }) => index)).toEqual([0, 2, 3])
+    const [resolved] = body.metadata.resolvedMessages
+    expect((await ask('GET', `${messages}/${resolved.id}`)).body.message).toEqual(resolved)
+  })
+
+  test('createMessage keeps a message until its time', async () => {
+    const scheduled = { ...text, conversationId: own.conversationId, schedule: { delay: 3_600_000 } }
+    const created = await ask('POST', messages, scheduled)
+    expect(created).toMatchObject({ status: 201, body: { message: text } })
+    const { id, createdAt } = created.body.message
+    expect(await ask('GET', `${messages}/${id}`)).toMatchObject(notFound)
+    const [event] = await platform.context
+      .db('events')
+      .where({ type: 'message_scheduled', bot_id: own.botId })
+      .whereRaw(`payload->'message'->>'id' = ?`, [id])
+    expect(event).toMatchObject({ status: 'scheduled', available_at: new Date(createdAt) })
+    expect(await ask('POST', messages, { ...scheduled, conversationId: foreign.conversationId })).toMatchObject({
+      status: 400,
+      body: { type: 'ReferenceNotFound' },
+    })
+  })
+
+  test('initializeIncomingMessage is for integrations, and listTagValues for nobody any more', async () => {
+    expect(await ask('POST', '/v1/chat/initialize-incoming-message', {})).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('x-integration-id') },
+    })
+    expect(await ask('GET', '/v1/chat/tags/colour/values?type=user')).toMatchObject({
+      status: 410,
+      body: { type: 'ResourceGone' },
+    })
+  })
+
+  test('nothing of another bot is reached', async () => {
+    const said = { ...text, conversationId: foreign.conversationId, tags: { id: randomUUID() } }
+    const { message } = (await foreign.doors.overHttp('POST', messages, said)).body
+    expect(await ask('PUT', `${messages}/${message.id}`, { tags: { mine: 'yes' } })).toMatchObject(notFound)
+    expect(await ask('DELETE', `${messages}/${message.id}`)).toMatchObject(notFound)
+    expect(await ask('POST', `${messages}/get-or-create`, said)).toMatchObject({
+      status: 400,
+      body: { type: 'ReferenceNotFound' },
+    })
+    expect((await ask('GET', `${messages}?tags.id=${said.tags.id}`)).body.messages).toEqual([])
+  })
+})
+
+test('a chat’s listener hears of participants that the bot adds and removes, and of messages that it creates and deletes', async () => {
+  const bot = await platform.createBot()
+  const [owner, guest] = [await createChatter(bot.chatUrl), await createChatter(bot.chatUrl, { id: 'guest' })]
+  const conversationId = await owner.createConversation()
+  const ask: Ask = (method, path, body) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
+  const stream = await listen(bot.chatUrl, owner.key, conversationId)
+  const row = await platform.context.db('users').where({ bot_id: bot.id, foreign_id: guest.userId }).first()
+  const participants = `/v1/chat/conversations/${conversationId}/participants`
+  await ask('POST', participants, { userId: row!.id })
+  await ask('DELETE', `${participants}/${row!.id}`)
+  const tags = { id: '1' }
+  const { message } = (await ask('POST', `${messages}/get-or-create`, { ...text, conversationId, tags })).body
+  await ask('POST', `${messages}/get-or-create`, { ...text, conversationId, tags })
+  await ask('DELETE', `${messages}/${message.id}`)
+  await expect.poll(() => stream.frames().length).toBe(4)
+  const about = { conversationId, participantId: 'guest' }
+  expect(stream.frames()).toMatchObject([
+    { type: 'participant_added', data: about },
+    { type: 'participant_removed', data: about },
+    { type: 'message_created', data: { id: message.id, isBot: true } },
+    { type: 'message_deleted', data: { id: message.id, conversationId, userId: bot.id } },
+  ])
+  await stream.close()
+})

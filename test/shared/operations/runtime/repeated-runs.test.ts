@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answer } from '#shared/dispatch.ts'
+import type { Installation } from '#shared/store/installations.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
+import { createChatter } from '../../../support/chat-client.ts'
+import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const callAction = async () => ({})
+
+/** A bot with an integration and an event that waits in a chat, and the runs of that event, one after the other. */
+async function openRuns() {
+  const { context } = platform
+  const bot = await platform.createBot()
+  const row = await installIntegration(platform, bot.id, await storeIntegration(platform))
+  const installation: Installation = { ...row, configuration: {} }
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, 'hello')
+  const begin = async (mailbox = conversationId) => {
+    const event = (await claimNextEvents(context.db, [mailbox]))[0]!
+    const counts = new Map<string, number>()
+    return async (method: string, path: string, body: object = {}, as: { installation?: Installation } = {}) => {
+      const reply = await answer(context, {
+        method,
+        path: `/v1/chat/${path}`,
+        query: {},
+        body: async () => body,
+        identify({ name: operation }) {
+          const ordinal = (counts.get(operation) ?? 0) + 1
+          counts.set(operation, ordinal)
+          const { id: eventId, attempt } = event
+          const call = { operation, ordinal }
+          return {
+            kind: 'bot',
+            botId: bot.id,
+            ...as,
+            execution: { eventId, attempt, call, openStreams: new Map(), callAction },
+          }
+        },
+      })
+      // Answers are asserted on field by field; their types are the schemas' business.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      return reply as { status: number; body: any }
+    }
+  }
+  return { bot, chatter, conversationId, installation, begin }
+}
+
+describe('a run that is repeated', () => {
+  test('does what an integration does once, and gives the same answers', async () => {
+    const { begin, installation } = await openRuns()
+    const as = { installation }
+    const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
+      const conversation = await run('POST', 'conversations', { channel: 'inbox' }, as)
+      const user = await run('POST', 'users', { name: 'Ann' }, as)
+      const given = { conversationId: conversation.body.conversation.id, userId: user.body.user.id, type: 'text' }
+      const said = await run('POST', 'messages', { ...given, payload: { text: 'one' } }, as)
+      const untagged = await run('POST', 'messages/get-or-create', { ...given, payload: { text: 'two' } }, as)
+      const old = { ...given, payload: { text: 'three' }, createdAt: '2020-01-01T00:00:00Z' }
+      const imported = await run('POST', 'messages/import-messages', { messages: [old] }, as)
+      const initialized = await run(
+        'POST',
+        'initialize-incoming-message',
+        { user: {}, conversation: { channel: 'inbox' }, message: { type: 'text', payload: { text: 'four' } } },
+        as,
+      )
+      return [conversation, user, said, untagged, imported, initialized]
+    }
+    const answers = await perform(await begin())
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 200, 200, 200])
+    expect(await perform(await begin())).toEqual(answers)
+
+    const { db } = platform.context
+    const theirs = db('conversations').where({ installation_id: installation.id })
+    expect(await theirs.clone()).toHaveLength(2)
+    expect(await db('users').where({ installation_id: installation.id })).toHaveLength(2)
+    const messages = await db('messages').whereIn('conversation_id', theirs.clone().select('id'))
+    expect(new Set(messages.map(({ payload }) => payload['text']))).toEqual(new Set(['one', 'two', 'three', 'four']))
+    expect(messages).toHaveLength(4)
+    const received = await db('events').whereIn('mailbox', theirs.clone().select('id'))
+    expect(received).toHaveLength(3)
+  })
+
+  test('changes and deletes once, whatever happened in between', async () => {
+    const { begin, bot, conversationId } = await openRuns()
+    const ask = (path: string, body: object) =>
+      platform.ask('PUT', `/v1/chat/${path}`, body, { 'x-bot-id': bot.id }).then(({ body }) => body)
+    const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
+      const user = (await run('POST', 'users', { name: 'Ann' })).body.user
+      const other = (await run('POST', 'conversations', { channel: 'channel' })).body.conversation
+      return [
+        await run('PUT', `users/${user.id}`, { name: 'Anna' }),
+        await run('POST', `conversations/${conversationId}/participants`, { userId: user.id }),
+        await run('DELETE', `conversations/${conversationId}/participants/${user.id}`),
+        await run('DELETE', `users/${user.id}`),
+        await run('PUT', `conversations/${conversationId}`, { tags: { mood: 'fine' } }),
+        await run('DELETE', `conversations/${other.id}`),
+      ]
+    }
+    const answers = await perform(await begin())
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+    await ask(`conversations/${conversationId}`, { tags: { mood: 'sad' } })
+    expect(await perform(await begin())).toEqual(answers)
+    const row = await platform.context.db('conversations').where({ id: conversationId }).first()
+    expect(row!.tags).toMatchObject({ mood: 'sad' })
+  })
+
+  test('of an event that is taken over can write nothing more', async () => {
+    const { begin, installation, conversationId } = await openRuns()
+    const zombie = await begin()
+    await begin()
+    const refused = { status: 409, body: { type: 'ResourceLockedConflict' } }
+    const tags = { ghost: 'yes' }
+    expect(await zombie('POST', 'users', { tags }, { installation })).toMatchObject(refused)
+    expect(await zombie('POST', 'users/get-or-create', { tags }, { installation })).toMatchObject(refused)
+    expect(await zombie('PUT', `conversations/${conversationId}`, { tags })).toMatchObject(refused)
+    expect(await zombie('DELETE', `conversations/${conversationId}`)).toMatchObject(refused)
+    const { db } = platform.context
+    expect(await db('users').where({ installation_id: installation.id })).toEqual([])
+    expect((await db('conversations').where({ id: conversationId }).first())!.tags).not.toHaveProperty('ghost')
+  })
+})
+
+test('a run may delete the conversation whose event it handles', async () => {
+  const { begin, conversationId } = await openRuns()
+  const run = await begin()
+  expect(await run('DELETE', `conversations/${conversationId}`)).toMatchObject({ status: 200, body: {} })
+  expect(await platform.context.db('conversations').where({ id: conversationId })).toEqual([])
+})
+
+test('runs that import into the same conversations, each in its own order, do not hold each other up', async () => {
+  const { bot, chatter, conversationId, begin } = await openRuns()
+  const other = await chatter.createConversation()
+  await chatter.say(other, 'hello')
+  const { user } = (await chatter.ask('GET', '/users/me')).body
+  const imported = Array.from({ length: 50 }, (_, index) => ({
+    conversationId: index % 2 === 0 ? conversationId : other,
+    userId: user.id,
+    type: 'text',
+    payload: { text: `line ${index}` },
+    tags: { line: String(index) },
+    createdAt: '2020-02-29T12:00:00.000Z',
+  }))
+  const runs = [await begin(), await begin(other)]
+  const orders = [imported, imported.toReversed()]
+  const answers = await Promise.all(
+    runs.map((run, index) => run('POST', 'messages/import-messages', { messages: orders[index] })),
+  )
+  for (const [index, { status, body }] of answers.entries()) {
+    const texts = body.messages?.map(({ payload }: { payload: { text: string } }) => payload.text)
+    expect([status, texts]).toEqual([200, orders[index]!.map(({ payload }) => payload.text)])
+  }
+  const rows = await platform.context.db('messages').where({ bot_id: bot.id }).whereRaw(`tags <> '{}'`)
+  expect(rows).toHaveLength(50)
+})

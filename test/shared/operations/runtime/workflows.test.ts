@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import type { EventRow } from '#shared/store/tables.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
+
+let platform: Platform
+let own: BotWithClients
+let foreign: BotWithClients
+beforeAll(async () => {
+  platform = await openPlatform()
+  own = await openClients(platform)
+  foreign = await openClients(platform)
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+/** What the bot was told of a workflow, oldest first. */
+async function updatesOf(workflowId: string): Promise<EventRow[]> {
+  return platform.context.db('events').where({ workflow_id: workflowId }).orderBy(['created_at', 'id'])
+}
+
+async function updateTypes(workflowId: string): Promise<unknown[]> {
+  return (await updatesOf(workflowId)).map(({ payload }) => payload['type'])
+}
+
+const idsOf = ({ workflows }: { workflows: { id: string }[] }) => workflows.map(({ id }) => id)
+
+describe.each(clientNames)('through %s', (clientName) => {
+  const call: Call = (...given) => own.clients[clientName](...given)
+  const create = async (given: object = {}) =>
+    (await call('createWorkflow', { name: 'order', status: 'pending', ...given })).workflow
+
+  test('a pending workflow is started by an event with all that belongs to it', async () => {
+    const { conversationId, userId } = own
+    const before = Date.now()
+    const workflow = await create({ conversationId, userId, input: { pizza: 1 }, tags: { table: '7' } })
+    expect(workflow).toMatchObject({
+      id: expect.stringMatching(/^workflow_/),
+      name: 'order',
+      status: 'pending',
+      conversationId,
+      userId,
+      input: { pizza: 1 },
+      output: {},
+      tags: { table: '7' },
+    })
+    expect(Date.parse(workflow.timeoutAt)).toBeGreaterThan(before + 23 * 3_600_000)
+    const [started, ...others] = await updatesOf(workflow.id)
+    expect(others).toEqual([])
+    expect(started).toMatchObject({
+      type: 'workflow_update',
+      mailbox: conversationId,
+      conversation_id: conversationId,
+      user_id: userId,
+      payload: { type: 'workflow_started', workflow, conversation: { id: conversationId }, user: { id: userId } },
+    })
+    await expect.poll(async () => (await updatesOf(workflow.id))[0]?.status).toBe('ignored')
+  })
+
+  test('a workflow that does not wait to be started makes no event, and says in which it is in progress', async () => {
+    expect(await updatesOf((await create({ status: 'listening' })).id)).toEqual([])
+    await expect(create({ status: 'in_progress' })).rejects.toMatchObject({
+      type: 'InvalidPayload',
+      message: expect.stringContaining('eventId'),
+    })
+    await expect(create({ status: 'in_progress', eventId: 'evt_none' })).rejects.toMatchObject({
+      type: 'ReferenceNotFound',
+    })
+    const { event } = await call('createEvent', { type: 'x', payload: {} })
+    const workflow = await create({ status: 'in_progress', eventId: event.id })
+    expect(workflow).toMatchObject({ status: 'in_progress' })
+    expect(await updatesOf(workflow.id)).toEqual([])
+  })
+
+  test('updateWorkflow takes up, completes and describes a workflow', async () => {
+    const { id } = await create({ tags: { a: '1', b: '2', c: '3' } })
+    const [started] = await updatesOf(id)
+    const taken = await call('updateWorkflow', { id, status: 'in_progress', eventId: started!.id })
+    expect(taken.workflow).toMatchObject({ status: 'in_progress' })
+    const timeoutAt = new Date(Date.now() + 60_000).toISOString()
+    const tags = { a: null, b: '', d: '4' }
+    const ended = await call('updateWorkflow', { id, status: 'completed', output: { paid: true }, tags, timeoutAt })
+    expect(ended.workflow).toMatchObject({
+      status: 'completed',
+      output: { paid: true },
+      tags: { c: '3', d: '4' },
+      timeoutAt,
+      completedAt: expect.any(String),
+    })
+    expect((await call('getWorkflow', { id })).workflow).toEqual(ended.workflow)
+    expect(await updateTypes(id)).toEqual(['workflow_started'])
+  })
+
+  test('a workflow that has ended stays so, but saying the same again is no error', async () => {
+    const { id } = await create({ status: 'listening' })
+    const failed = await call('updateWorkflow', { id, status: 'failed', failureReason: 'no dough' })
+    expect(failed.workflow).toMatchObject({ status: 'failed', failureReason: 'no dough' })
+    await expect(call('updateWorkflow', { id, status: 'completed' })).rejects.toMatchObject({ code: 409 })
+    const again = await call('updateWorkflow', { id, status: 'failed', tags: { known: 'yes' } })
+    expect(again.workflow).toMatchObject({ completedAt: failed.workflow.completedAt, tags: { known: 'yes' } })
+  })
+
+  test('a workflow that pauses or listens is continued by an update from another event than its own', async () => {
+    const { id } = await create()
+    const [started] = await updatesOf(id)
+    await call('updateWorkflow', { id, status: 'listening' })
+    await call('updateWorkflow', { id, status: 'in_progress', eventId: started!.id })
+    expect(await updateTypes(id)).toEqual(['workflow_started'])
+    await call('updateWorkflow', { id, status: 'paused' })
+    const { event } = await call('createEvent', { type: 'paid', payload: {} })
+    await call('updateWorkflow', { id, status: 'in_progress', eventId: event.id })
+    expect(await updateTypes(id)).toEqual(['workflow_started', 'workflow_continued'])
+  })
+
+  test('a parent is told once of a child that ends, and of one that is deleted, while it is open itself', async () => {
+    const parent = await create({ status: 'listening', conversationId: own.conversationId })
+    const child = async () => create({ status: 'listening', parentWorkflowId: parent.id })
+    const [first, second, third] = [await child(), await child(), await child()]
+    await call('updateWorkflow', { id: first.id, status: 'cancelled' })
+    await call('updateWorkflow', { id: first.id, status: 'cancelled' })
+    await call('deleteWorkflow', { id: second.id })
+    const updates = await updatesOf(parent.id)
+    expect(updates.map(({ payload }) => payload)).toMatchObject([
+      {
+        type: 'child_workflow_finished',
+        workflow: { id: parent.id },
+        childWorkflow: { id: first.id, status: 'cancelled', parentWorkflowId: parent.id },
+      },
+      { type: 'child_workflow_deleted', childWorkflow: { id: second.id } },
+    ])
+    await call('updateWorkflow', { id: parent.id, status: 'completed' })
+    await call('updateWorkflow', { id: third.id, status: 'completed' })
+    expect(await updatesOf(parent.id)).toHaveLength(2)
+    await call('deleteWorkflow', { id: parent.id })
+    await expect(call('getWorkflow', { id: third.id })).rejects.toMatchObject({ code: 404, type: 'ResourceNotFound' })
+  })
+
+  test('listWorkflows gives those that fit all filters, page by page, newest first', async () => {
+    const name = newId('check')
+    const ids: string[] = []
+    for (const n of ['1', '2', '3'])
+      ids.unshift((await create({ name, status: 'listening', tags: { n, all: 'yes' } })).id)
+    const page = await call('listWorkflows', {
+      name,
+      tags: { all: 'yes' },
+      statuses: ['listening', 'paused'],
+      pageSize: 2,
+    })
+    expect(idsOf(page)).toEqual(ids.slice(0, 2))
+    const { nextToken } = page.meta
+    expect(idsOf(await call('listWorkflows', { name, tags: { all: 'yes' }, nextToken }))).toEqual(ids.slice(2))
+    expect(idsOf(await call('listWorkflows', { name, tags: { n: '2' } }))).toEqual([ids[1]])
+    expect(idsOf(await call('listWorkflows', { name, statuses: ['completed'] }))).toEqual([])
+    expect(idsOf(await call('listWorkflows', { name, userId: own.userId }))).toEqual([])
+  })
+
+  test('a tag to discriminate by may be called as what every object has', async () => {
+    const name = newId('check')
+    const given = { name, status: 'listening', discriminateByTags: ['order', 'hasOwnProperty'] }
+    const { workflow } = await call('getOrCreateWorkflow', { ...given, tags: { order: '1' } })
+    const found = { workflow: { id: workflow.id }, meta: { created: false } }
+    expect(await call('getOrCreateWorkflow', { ...given, tags: { order: '1' } })).toMatchObject(found)
+    const other = await call('getOrCreateWorkflow', { ...given, tags: { order: '1', hasOwnProperty: 'x' } })
+    expect(other).toMatchObject({ meta: { created: true } })
+  })
+
+  test('getOrCreateWorkflow finds by name and tags, and what it finds gets the tags', async () => {
+    const name = newId('check')
+    const find = (given: object) => call('getOrCreateWorkflow', { name, status: 'listening', ...given })
+    const { workflow } = await find({ tags: { order: '1', mood: 'good' } })
+    const found = { workflow: { id: workflow.id }, meta: { created: false } }
+    expect(await find({ tags: { order: '1', mood: 'good' } })).toMatchObject(found)
+    const byOrder = { tags: { order: '1', mood: 'bad' }, discriminateByTags: ['order'] }
+    expect(await find(byOrder)).toMatchObject({ ...found, workflow: { tags: { order: '1', mood: 'bad' } } })
+    for (const other of [{ tags: { order: '1' } }, { tags: { order: '2' }, discriminateByTags: ['order'] }]) {
+      expect(await find(other)).toMatchObject({ meta: { created: true } })
+    }
+    await call('updateWorkflow', { id: workflow.id, status: 'completed' })
+    expect(
+      await find({ ...byOrder, tags: { order: '1', mood: 'bad' }, discriminateByStatusGroup: 'finished' }),
+    ).toMatchObject(found)
+    expect(await find({ tags: { order: '1', mood: 'bad' }, discriminateByStatusGroup: 'active' })).toMatchObject({
+      meta: { created: true },
+    })
+  })
+
+  test('of many that get or create the same workflow at once, one creates it and starts it', async () => {
+    const given = { name: newId('check'), status: 'pending', tags: { only: 'one' } }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call('getOrCreateWorkflow', given)))
+    expect(new Set(answers.map(({ workflow }) => workflow.id)).size).toBe(1)
+    expect(answers.filter(({ meta }) => meta.created)).toHaveLength(1)
+    expect(await updateTypes(answers[0].workflow.id)).toEqual(['workflow_started'])
+  })
+
+  test('nothing of another bot is reached or referred to', async () => {
+    const { workflow } = await foreign.clients[clientName]('createWorkflow', { name: 'x', status: 'listening' })
+    for (const operation of ['getWorkflow', 'updateWorkflow', 'deleteWorkflow']) {
+      await expect(call(operation, { id: workflow.id })).rejects.toMatchObject({ code: 404, type: 'ResourceNotFound' })
+    }
+    const { conversationId, userId } = foreign
+    for (const reference of [{ conversationId }, { userId }, { parentWorkflowId: workflow.id }]) {
+      await expect(create(reference)).rejects.toMatchObject({ code: 400, type: 'ReferenceNotFound' })
+    }
+  })
+
+  test('trackAnalytics adds up what is counted on a day', async () => {
+    const name = newId('check')
+    await call('trackAnalytics', { name, count: 2 })
+    await call('trackAnalytics', { name, count: 3 })
+    const rows = await platform.context.db('analytics').where({ bot_id: own.botId, name })
+    expect(rows).toMatchObject([{ count: '5' }])
+    await expect(call('trackAnalytics', { name, count: 0 })).rejects.toMatchObject({ type: 'InvalidPayload' })
+  })
+
+  test('captureObservation writes into the bot’s log', async () => {
+    const name = newId('check')
+    const { conversationId } = own
+    await call('captureObservation', { name, data: { tokens: 12 }, traceId: 't1', conversationId })
+    const rows = await platform.context.db('logs').where({ bot_id: own.botId }).whereLike('message', `%${name}%`)
+    expect(rows).toMatchObject([{ level: 'info', conversation_id: conversationId }])
+    expect(rows[0]!.message).toContain('"data":{"tokens":12}')
+  })
+})
+
+test('workflows are not for integrations', async () => {
+  const mail = await installIntegration(platform, own.botId, 'mail')
+  const { workflow } = await own.clients['the published client']('createWorkflow', { name: 'x', status: 'listening' })
+  const forbidden = { status: 403, body: { type: 'Forbidden' } }
+  const created = { name: 'x', status: 'pending' }
+  expect(await mail.ask('POST', '/v1/chat/workflows', created)).toMatchObject(forbidden)
+  expect(await mail.ask('GET', `/v1/chat/workflows/${workflow.id}`)).toMatchObject(forbidden)
+  expect(await mail.ask('DELETE', `/v1/chat/workflows/${workflow.id}`)).toMatchObject(forbidden)
+})
+
+test('a bot’s code hears of a workflow’s start and takes it up', async () => {
+  const bot = await platform.createBot(`
+    export const hooks = {
+      async afterIncomingEvent({ event, client }) {
+        if (event.payload.type !== 'workflow_started') return
+        const { workflow } = event.payload
+        await client.updateWorkflow({ id: workflow.id, status: 'in_progress', eventId: event.id })
+        await client.updateWorkflow({ id: workflow.id, status: 'completed', output: { doubled: workflow.input.n * 2 } })
+      },
+    }`)
+  const asBot = { 'x-bot-id': bot.id }
+  const given = { name: 'double', status: 'pending', input: { n: 21 } }
+  const { body } = await platform.ask('POST', '/v1/chat/workflows', given, asBot)
+  await expect
+    .poll(async () => {
+      const answer = await platform.ask('GET', `/v1/chat/workflows/${body.workflow.id}`, undefined, asBot)
+      return answer.body.workflow
+    })
+    .toMatchObject({ status: 'completed', output: { doubled: 42 } })
+})

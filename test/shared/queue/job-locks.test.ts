@@ -1,0 +1,105 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Pool } from 'pg'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openJobWorker } from '#shared/queue/job-worker.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { PutBackError, queueName, type AnyJob } from '#shared/queue/queue.ts'
+import { postgresQueueBackend } from '#shared/queue/postgres-queue-backend.ts'
+import { loseLocks } from '../../support/job-locks.ts'
+import { backEnds, openPlatform, type Platform } from '../../support/platform.ts'
+
+/** With so many, each renewal meets some that just go back. */
+const many = 300
+const patience = { timeout: 10_000, interval: 20 }
+
+/** Has so many mailboxes wait to be looked into. */
+async function wake({ context }: Platform, count: number): Promise<void> {
+  const mailboxes = Array.from({ length: count }, (_, index) => `box-${index}`)
+  await Promise.all(mailboxes.map((mailbox) => context.queue.wake('event', mailbox, 'bot')))
+}
+
+describe.each(backEnds)('on %s', (backEnd) => {
+  let platform: Platform
+  beforeEach(async () => {
+    platform = await openPlatform({ backEnd, worker: false })
+  })
+  afterEach(() => platform[Symbol.asyncDispose]())
+
+  /** Takes jobs until it is disposed, and keeps what is logged meanwhile. */
+  function openWorker(lockMilliseconds: number, work: (job: AnyJob) => Promise<void>) {
+    const lines: { msg: string; jobIds?: string[] }[] = []
+    const log = createLogger('test', 'warn', { destination: { write: (line) => void lines.push(JSON.parse(line)) } })
+    const options = { concurrency: many, lockMilliseconds, stalledMilliseconds: 60_000 }
+    const jobs = openJobWorker({ ...platform.context, log }, options, work)
+    return { lines, [Symbol.asyncDispose]: () => jobs.close() }
+  }
+
+  test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
+    let putBacks = 0
+    await wake(platform, many)
+    // Renewed when a job has had its lock for a second.
+    await using worker = openWorker(4000, async () => {
+      await delay(1000 + Math.random() * 600)
+      putBacks += 1
+      if (putBacks < 4 * many) throw new PutBackError()
+    })
+    await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
+    expect(worker.lines).toEqual([])
+  }, 60_000)
+
+  test('a job under way that has lost its lock is told of', async () => {
+    const end = Promise.withResolvers<void>()
+    const taken: AnyJob[] = []
+    await wake(platform, 1)
+    await using worker = openWorker(400, async (job) => {
+      taken.push(job)
+      await end.promise
+    })
+    try {
+      await vi.waitFor(() => expect(taken).toHaveLength(1), patience)
+      await loseLocks(platform)
+      const told = {
+        msg: 'The locks of jobs under way ran out: another worker takes them over',
+        jobIds: [expect.any(String)],
+      }
+      await vi.waitFor(() => expect(worker.lines).toContainEqual(expect.objectContaining(told)), patience)
+    } finally {
+      end.resolve()
+    }
+  })
+})
+
+test('in PostgreSQL, locks are renewed while somebody looks for stalled jobs, and neither waits for the other for good', async () => {
+  await using platform = await openPlatform({ backEnd: 'postgres', worker: false })
+  const end = Promise.withResolvers<void>()
+  let taken = 0
+  const hold = { concurrency: many, lockMilliseconds: 60_000, stalledMilliseconds: 60_000 }
+  const jobs = openJobWorker(platform.context, hold, async () => {
+    taken += 1
+    await end.promise
+  })
+  const connectionString = platform.environment['DATABASE_URL']!
+  const options = '-c search_path=bullmq'
+  const pool = new Pool({ connectionString, options })
+  const backend = postgresQueueBackend(pool)(queueName, { connection: { connectionString, options } })
+  try {
+    await wake(platform, many)
+    await vi.waitFor(() => expect(taken).toBe(many), patience)
+    const { rows } = await pool.query<{ id: string; token: string }>('select id, lock_token as token from job')
+    for (let round = 0; round < 20; round++) {
+      const mixed = rows.toSorted(() => Math.random() - 0.5)
+      const renewal = backend.extendLocks(
+        mixed.map(({ id }) => id),
+        mixed.map(({ token }) => token),
+        60_000,
+      )
+      const look = pool.query('select move_stalled_jobs_to_wait($1, 1, $2, 0)', [queueName, Date.now()])
+      expect(await Promise.all([renewal, look.then(({ rowCount }) => rowCount)])).toEqual([[], 0])
+    }
+  } finally {
+    end.resolve()
+    await jobs.close()
+    await backend.close()
+    await pool.end()
+  }
+}, 60_000)

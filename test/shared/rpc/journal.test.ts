@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { messageCreated } from '#shared/models/event.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
+import { newId } from '#shared/ids.ts'
+import { openDoor } from '../../../worker/execution/host.ts'
+import { createChatter } from '../../support/chat-client.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+/** A conversation with one event that waits, and the doors of its runs, one after the other. */
+async function openRuns() {
+  const bot = await platform.createBot()
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, 'hello')
+  let actionsCalled = 0
+  const begin = async () => {
+    const event = (await claimNextEvents(platform.context.db, [conversationId]))[0]!
+    expect(event.type).toBe(messageCreated)
+    const host = openDoor(platform.context, {
+      botId: bot.id,
+      eventId: event.id,
+      attempt: event.attempt,
+      scope: '',
+      openStreams: new Map(),
+      async callAction() {
+        actionsCalled += 1
+        return { calls: actionsCalled }
+      },
+    })
+    return {
+      post: (path: string, body: object) => host({ method: 'POST', path: `/v1/chat/${path}`, body: body as never }),
+      say: (text: string) =>
+        host({ method: 'POST', path: '/v1/chat/messages', body: { conversationId, type: 'text', payload: { text } } }),
+    }
+  }
+  return { bot, conversationId, begin }
+}
+
+describe('a run that is repeated', () => {
+  test('gets the recorded answers, call by call, and does nothing twice', async () => {
+    const { bot, conversationId, begin } = await openRuns()
+    const event = { type: 'later', payload: {} }
+    const state = `states/bot/${bot.id}/mood`
+    const first = await begin()
+    const answers = [
+      await first.say('one'),
+      await first.say('two'),
+      await first.post('events', event),
+      await first.post(state, { payload: { mood: 'fine' } }),
+      await first.post('actions', { type: 'count', input: {} }),
+    ]
+    const second = await begin()
+    expect([
+      await second.say('worded differently'),
+      await second.say('two'),
+      await second.post('events', event),
+      await second.post(state, { payload: { mood: 'changed' } }),
+      await second.post('actions', { type: 'count', input: {} }),
+    ]).toEqual(answers)
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 200, 200])
+    expect((await second.say('three')).status).toBe(201)
+
+    const { db } = platform.context
+    const said = await db('messages')
+      .where({ conversation_id: conversationId, direction: 'outgoing' })
+      .orderBy('created_at')
+    expect(said.map(({ payload }) => payload['text'])).toEqual(['one', 'two', 'three'])
+    expect(await db('events').where({ bot_id: bot.id, type: 'later' })).toHaveLength(1)
+    expect(await db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ mood: 'fine' }])
+  })
+
+  test('performs a call that the first run made in vain', async () => {
+    const { begin } = await openRuns()
+    const message = { conversationId: newId('conv'), type: 'text', payload: { text: 'nowhere' } }
+    const first = await begin()
+    expect(await first.post('messages', message)).toMatchObject({ status: 400, body: { type: 'ReferenceNotFound' } })
+    const second = await begin()
+    expect((await second.say('somewhere')).status).toBe(201)
+  })
+})
+
+test('a run that was taken over can write nothing more', async () => {
+  const { bot, conversationId, begin } = await openRuns()
+  const zombie = await begin()
+  await begin()
+  const refused = { status: 409, body: { type: 'ResourceLockedConflict' } }
+  expect(await zombie.say('from beyond')).toMatchObject(refused)
+  expect(await zombie.post('events', { type: 'ghost', payload: {} })).toMatchObject(refused)
+  expect(await zombie.post(`states/bot/${bot.id}/x`, { payload: {} })).toMatchObject(refused)
+  const { db } = platform.context
+  expect(await db('messages').where({ conversation_id: conversationId, direction: 'outgoing' })).toEqual([])
+  expect(await db('events').where({ bot_id: bot.id, type: 'ghost' })).toEqual([])
+  expect(await db('states').where({ bot_id: bot.id })).toEqual([])
+})
+
+test('a call that is made twice at the same moment is performed once', async () => {
+  const { conversationId, begin } = await openRuns()
+  await begin()
+  const { db } = platform.context
+  const event = (await db('events').where({ mailbox: conversationId }).first())!
+  const run = {
+    botId: event.bot_id,
+    eventId: event.id,
+    attempt: 1,
+    scope: '',
+    openStreams: new Map(),
+    callAction: async () => ({}),
+  }
+  const body = { conversationId, type: 'text', payload: { text: 'once' } }
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      openDoor(platform.context, run)({ method: 'POST', path: '/v1/chat/messages', body }),
+    ),
+  )
+  const said = await db('messages').where({ conversation_id: conversationId, direction: 'outgoing' }).pluck('id')
+  expect(said).toHaveLength(1)
+  for (const answer of answers) expect(answer).toMatchObject({ status: 201, body: { message: { id: said[0] } } })
+})

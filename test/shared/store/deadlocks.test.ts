@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ApiError } from '#shared/errors.ts'
+import { query } from '#shared/store/database.ts'
+import { createChatter } from '../../support/chat-client.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+
+let platform: Platform
+let first: string
+let second: string
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false })
+  const chatter = await createChatter((await platform.createBot()).chatUrl)
+  first = await chatter.createConversation()
+  second = await chatter.createConversation()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const db = () => platform.context.db
+
+/** Locks the one conversation and then the other. */
+const lockBoth = `
+  with one as (update conversations set sequence = sequence + 1 where id = :one returning id)
+  update conversations set sequence = sequence + 1 where id = :other and exists (select from one) returning id`
+
+/** How many statements of this database wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await db().raw<{ rows: [{ count: number }] }>(
+    `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rows[0].count
+}
+
+test('a statement that is taken back because of a deadlock is repeated, and what it changes is changed once', async () => {
+  const transaction = await db().transaction()
+  await transaction('conversations').where({ id: second }).increment('sequence')
+  const statement = query(db(), lockBoth, { one: first, other: second })
+  await expect.poll(waiting).toBe(1)
+  // Whoever waits longest finds out that nobody can go on.
+  await transaction('conversations').where({ id: first }).increment('sequence')
+  await transaction.commit()
+  expect(await statement).toHaveLength(1)
+  const rows = await db()('conversations').whereIn('id', [first, second])
+  expect(rows.map(({ sequence }) => sequence)).toEqual([2, 2])
+})
+
+test('a transaction is not repeated: whoever asked is told to try again', async () => {
+  const [one, other] = await Promise.all([db().transaction(), db().transaction()])
+  await one('conversations').where({ id: first }).increment('sequence')
+  const inTransaction = query(other, lockBoth, { one: second, other: first }).catch((error: unknown) => error)
+  await expect.poll(waiting).toBe(1)
+  await one('conversations').where({ id: second }).increment('sequence')
+  await one.commit()
+  expect(ApiError.from(await inTransaction)).toMatchObject({ status: 503, retryAfterSeconds: 1 })
+  await other.rollback()
+})

@@ -1,0 +1,132 @@
+import { Duplex, duplexPair } from 'node:stream'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openChannel } from '#sandbox/protocol/channel.ts'
+import { newId } from '#shared/ids.ts'
+import { createLogger } from '#shared/telemetry/logger.ts'
+import { openQueueBackend } from '#shared/queue/queue-backend.ts'
+import { openRedis } from '#shared/connectivity/redis.ts'
+import { query } from '#shared/store/database.ts'
+import { claimNextEvents } from '#shared/store/mailboxes.ts'
+import { storeIncoming } from '#shared/store/message-batches.ts'
+import { Client, type Pool } from 'pg'
+import { createChatter } from '../../support/chat-client.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+import { createRedisSpace } from '../../support/redis.ts'
+
+/** What a message costs is mostly writes: to sockets, to indexes, to the disk, and plans made anew. */
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false, backEnd: 'postgres' })
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const db = () => platform.context.db
+
+test('what is said to Redis in one moment is written at once, before anything new comes in', async () => {
+  const { url, prefix } = createRedisSpace()
+  const { sender } = openRedis({ url, prefix, allowSelfSigned: false }, createLogger('test', 'silent'), () => true)
+  try {
+    await sender.ping()
+    const answers = Promise.all(Array.from({ length: 20 }, () => sender.ping()))
+    expect(sender.stream.writableCorked).toBe(1)
+    expect(sender.stream.writableLength).toBeGreaterThan(0)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([sender.stream.writableCorked, sender.stream.writableLength]).toEqual([0, 0])
+    expect(await answers).toEqual(Array.from({ length: 20 }, () => 'PONG'))
+  } finally {
+    sender.disconnect()
+  }
+})
+
+test('frames that are sent in one moment are written to the other side at once, and arrive one by one', async () => {
+  const writes: number[] = []
+  const [near, far] = duplexPair()
+  const counted = new Duplex({
+    read() {},
+    writev(chunks, done) {
+      writes.push(chunks.length)
+      near.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+    },
+  })
+  const arrived: unknown[] = []
+  const nothing = { maximumBytes: 1000, onFrame() {}, onBroken() {} }
+  openChannel(far, { ...nothing, onFrame: (frame) => arrived.push(frame) })
+  const channel = openChannel<{ count: number }>(counted, nothing)
+  const sent = Array.from({ length: 20 }, (_, count) => ({ count }))
+  for (const frame of sent) channel.send(frame)
+  await expect.poll(() => arrived).toEqual(sent)
+  expect(writes).toEqual([20])
+})
+
+test('signals that are published while one is under way go out in one statement', async () => {
+  const statements = vi.spyOn(Client.prototype, 'query')
+  const heard: object[] = []
+  const unsubscribe = await platform.context.signals.subscribe('few', (signal) => heard.push(signal))
+  try {
+    const signals = Array.from({ length: 20 }, (_, number) => ({ number }))
+    await Promise.all(signals.map((signal) => platform.context.signals.publish('few', signal)))
+    await expect.poll(() => heard).toEqual(signals)
+    const notifying = statements.mock.calls.filter(([statement]) => JSON.stringify(statement).includes('pg_notify'))
+    expect(notifying).toHaveLength(2)
+  } finally {
+    statements.mockRestore()
+    unsubscribe()
+  }
+})
+
+test('a statement is planned once for a connection, and not for each set of values', async () => {
+  const plans = await db().transaction(async (transaction) => {
+    for (const id of ['a', 'b', 'c']) await query(transaction, 'select id as planned from bots where id = :id', { id })
+    return transaction.raw<{ rows: object[] }>(
+      `select generic_plans::integer, custom_plans::integer from pg_prepared_statements where statement like '%as planned%'`,
+    )
+  })
+  expect(plans.rows).toEqual([{ generic_plans: 3, custom_plans: 0 }])
+})
+
+test('a claim finds room in the page of its event, and writes to no index', async () => {
+  const bot = await platform.createBot()
+  const installation = (await db()('installations').where({ webhook_id: bot.webhookId }).first())!
+  const chatter = await createChatter(bot.chatUrl, { id: 'ada' })
+  const conversations = await Promise.all(Array.from({ length: 6 }, () => chatter.createConversation()))
+  // More than a page of events; the oldest of each conversation are in the first.
+  await Promise.all(
+    Array.from({ length: 120 }, (_, index) =>
+      storeIncoming(db(), {
+        id: newId('msg'),
+        botId: bot.id,
+        installationId: installation.id,
+        knownConversationId: conversations[index % conversations.length]!,
+        knownUserId: 'ada',
+        type: 'text',
+        payload: { text: 'one of many' },
+        event: { id: newId('evt'), type: 'message_created', integration: 'chat' },
+      }),
+    ),
+  )
+  const { updated, inPage } = await db().transaction(async (transaction) => {
+    await claimNextEvents(transaction, conversations)
+    const { rows } = await transaction.raw<{ rows: [{ updated: number; inPage: number }] }>(
+      `select pg_stat_get_xact_tuples_updated('events'::regclass)::integer as updated,
+         pg_stat_get_xact_tuples_hot_updated('events'::regclass)::integer as "inPage"`,
+    )
+    return rows[0]
+  })
+  expect(updated).toBe(6)
+  expect(inPage).toBeGreaterThanOrEqual(4)
+})
+
+test('a queue in PostgreSQL does not wait for the disk, whatever the database does otherwise', async () => {
+  const { context } = platform
+  await db().raw(`do $$ begin
+    execute format('alter database %I set synchronous_commit = on', current_database());
+  end $$`)
+  const { connection, release } = openQueueBackend(context, 'sends')
+  try {
+    const { rows } = await (connection as Pool).query('show synchronous_commit')
+    expect(rows).toEqual([{ synchronous_commit: 'off' }])
+  } finally {
+    await release()
+  }
+})

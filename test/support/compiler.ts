@@ -1,0 +1,28 @@
+import { openCompiler } from '#sandbox/compiler/open-compiler.ts'
+import type { Compilation, Compiled, Compiler, Upload } from '#sandbox/compiler/contract.ts'
+import { bundlePrograms } from '#sandbox/host/programs.ts'
+import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
+
+let opened: Promise<Compiler> | undefined
+
+/** The compiler of a worker, without one. It holds nothing open while it does nothing. */
+export function compilerHere(): Promise<Compiler> {
+  return (opened ??= open())
+}
+
+async function open(): Promise<Compiler> {
+  const walls = await raiseWalls({ profile: 'hardened', require: [], log() {} })
+  const { reader } = await bundlePrograms()
+  return openCompiler({ walls, reader, log() {} })
+}
+
+export async function tryToCompile(source: string, sourceMap?: string, owner = 'test'): Promise<Compilation> {
+  const upload: Upload = { source, sourceMap }
+  return (await compilerHere()).compile(owner, async () => upload)
+}
+
+export async function compile(source: string, sourceMap?: string): Promise<Compiled> {
+  const compiled = await tryToCompile(source, sourceMap)
+  if (compiled.status !== 'compiled') throw new Error(compiled.problem)
+  return compiled
+}

@@ -1,0 +1,55 @@
+import { parse } from 'node:querystring'
+import { nestQuery } from '#shared/rpc/query.ts'
+import { findOperation } from '#shared/router.ts'
+import { createChatter } from './chat-client.ts'
+import type { Answer, Platform } from './platform.ts'
+
+/** Asks a runtime operation of the platform as a bot. */
+export type Ask = (method: string, path: string, body?: unknown) => Promise<Pick<Answer, 'status' | 'body'>>
+
+/** A bot, and the ways in which it reaches the platform. A test that walks through all of them proves that they meet. */
+export interface BotWithDoors {
+  botId: string
+  userId: string
+  conversationId: string
+  doors: { overHttp: Ask; fromSandbox: Ask }
+}
+
+/**
+ * Bot code whose `ask` action calls whatever method of its client it is told to, and gives back what comes of it. It also
+ * has the actions `greet` and `fail`.
+ */
+const asker = `
+  export const actions = {
+    async ask({ input, client }) {
+      try {
+        return { body: await client[input.name](input.input) }
+      } catch (error) {
+        const { code, type, message, id, metadata } = error
+        return { status: code, body: { code, type, message, id, metadata } }
+      }
+    },
+    greet: ({ input }) => ({ text: 'Hello ' + input.name }),
+    fail: () => { throw new Error('on purpose') },
+  }
+  export const hooks = {}
+`
+
+/** Deploys the asking bot, with a user and a conversation. */
+export async function openDoors(platform: Platform): Promise<BotWithDoors> {
+  const bot = await platform.createBot(asker)
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  const overHttp: Ask = (method, path, body) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
+  const fromSandbox: Ask = async (method, path, body) => {
+    const [plain = '', search] = path.split('?')
+    const { operation, parameters } = findOperation(method, plain)
+    const input = { ...nestQuery(parse(search ?? '')), ...(body as object | undefined), ...parameters }
+    const called = await overHttp('POST', '/v1/chat/actions', { type: 'ask', input: { name: operation.name, input } })
+    if (called.status !== 200) throw new Error(`The asking action failed: ${JSON.stringify(called.body)}`)
+    // The client gives the body alone; that it came means that the status was the operation's.
+    const { status = operation.status, body: reply } = called.body.output
+    return { status, body: reply }
+  }
+  return { botId: bot.id, userId: chatter.userId, conversationId, doors: { overHttp, fromSandbox } }
+}

@@ -1,0 +1,34 @@
+import { rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { keepServer, runKeeper } from '../../cli/postgres/keep-server.ts'
+
+/** The keeper of one Redis for tests: runs it without persistence, and leaves nothing behind. */
+async function main(): Promise<void> {
+  const [command, directory, port] = process.argv.slice(2) as [string, string, string?]
+  try {
+    await keepServer({
+      name: 'Redis',
+      command,
+      parameters: (listeningPort) => Object.entries(settings(listeningPort, directory)).flat(),
+      ...(port === undefined ? {} : { port: Number(port) }),
+      // Another server may have taken the port a moment earlier, so the one that answers has to be this one.
+      isReady: async ({ pid, port }) => (await ask(port, 'INFO server')).includes(`process_id:${pid}\r\n`),
+      endSignals: ['SIGTERM', 'SIGKILL'],
+    })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function settings(port: number, directory: string) {
+  return { '--port': String(port), '--bind': '127.0.0.1', '--save': '', '--appendonly': 'no', '--dir': directory }
+}
+
+async function ask(port: number, command: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.end(`${command}\r\nQUIT\r\n`)
+  return text(socket).catch(() => '')
+}
+
+await runKeeper(main)

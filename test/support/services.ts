@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { Client, escapeIdentifier } from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../../cli/postgres/embedded-postgres.ts'
+import { migrate } from '../../migrations/migrations.ts'
+import { urlOf } from './databases.ts'
+import { removeKeys, startRedis } from './redis.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A database whose user may create databases. */
+    databaseUrl: string
+    /** The migrated database that test files clone. Its name belongs to this run alone. */
+    templateDatabase: string
+    redisUrl: string
+  }
+}
+
+/**
+ * Starts what the tests need, once for a run: a PostgreSQL (`TEST_DATABASE_URL`, or one of our own) with a migrated
+ * template database, and a Redis (`REDIS_URL`, or one of our own). Servers of our own end with this process even when
+ * it is killed. On servers of others, runs keep to names of their own, so that they do not disturb each other.
+ */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const services = new AsyncDisposableStack()
+  try {
+    const run = `isobot_test_${randomBytes(6).toString('hex')}`
+    const databaseUrl = process.env.TEST_DATABASE_URL || (await startPostgres(services))
+    await createTemplate(databaseUrl, run, services)
+    const redisUrl = await connectRedis(run, services)
+
+    project.provide('databaseUrl', databaseUrl)
+    project.provide('templateDatabase', run)
+    project.provide('redisUrl', redisUrl)
+  } catch (error) {
+    await services.disposeAsync()
+    throw error
+  }
+  return () => services.disposeAsync()
+}
+
+async function startPostgres(services: AsyncDisposableStack): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'isobot-postgres-'))
+  services.defer(() => rm(directory, { recursive: true, force: true }))
+  const server = await startEmbeddedPostgres({
+    directory,
+    temporary: true,
+    log: () => {},
+    // Nothing has to survive a power cut, and every test file brings pools of its own.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  })
+  services.defer(() => server.stop())
+  return server.url
+}
+
+/**
+ * Makes the template database. The session that stays open bears the name of the run, and so tells other runs on the
+ * same server that this one is alive: what a run left behind that was killed is dropped by the next one.
+ */
+async function createTemplate(databaseUrl: string, run: string, services: AsyncDisposableStack): Promise<void> {
+  const session = new Client({ connectionString: databaseUrl })
+  try {
+    await session.connect()
+    await session.query(`set application_name = '${run}'`)
+  } catch (error) {
+    throw new Error(`TEST_DATABASE_URL does not lead to a PostgreSQL server: ${String(error)}`, { cause: error })
+  }
+  services.defer(() => session.end())
+
+  await dropDatabases(
+    session,
+    `select datname from pg_database
+      where datname like 'isobot\\_test\\_%' and datdba = current_user::regrole
+        and not exists (
+              select from pg_stat_activity
+               where application_name like 'isobot\\_test\\_%'
+                 and starts_with(pg_database.datname, application_name))`,
+  )
+  try {
+    await session.query(`create database ${escapeIdentifier(run)}`)
+  } catch (error) {
+    throw new Error(`TEST_DATABASE_URL must name a user who may create databases: ${String(error)}`, { cause: error })
+  }
+  services.defer(() => dropDatabases(session, `select datname from pg_database where starts_with(datname, '${run}')`))
+
+  await migrate(urlOf(databaseUrl, run))
+  await session.query(`alter database ${escapeIdentifier(run)} allow_connections false`)
+}
+
+async function dropDatabases(session: Client, query: string): Promise<void> {
+  const { rows } = await session.query<{ datname: string }>(query)
+  for (const { datname } of rows) {
+    await session.query(`drop database if exists ${escapeIdentifier(datname)} with (force)`)
+  }
+}
+
+async function connectRedis(run: string, services: AsyncDisposableStack): Promise<string> {
+  const given = process.env.REDIS_URL
+  if (!given) {
+    const server = await startRedis()
+    services.defer(() => server.stop())
+    return server.url
+  }
+  const redis = new Redis(given, { lazyConnect: true, retryStrategy: null })
+  let problem: unknown
+  redis.on('error', (error) => (problem = error))
+  try {
+    await redis.connect()
+    await redis.ping()
+  } catch (error) {
+    // The rejection says only that there is no connection; the event says why.
+    throw new Error(`REDIS_URL does not lead to a Redis server: ${String(problem ?? error)}`, { cause: error })
+  } finally {
+    redis.disconnect()
+  }
+  services.defer(() => removeKeys(given, run))
+  return given
+}

@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChatter } from '../../support/chat-client.ts'
+import { installCode, logOf } from '../../support/install-code.ts'
+import { endedEvents, replies } from '../../support/outcomes.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+import { bundleSdk } from '../../sdk/bundle.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
+
+/** Deploys a bot, says something to it and waits for its end. */
+async function tell(code: string, text = 'hello') {
+  const bot = await platform.createBot(code)
+  const chatter = await createChatter(bot.chatUrl)
+  const conversationId = await chatter.createConversation()
+  await chatter.say(conversationId, text)
+  const [event] = await endedEvents(platform, bot.id, 1)
+  return { bot, chatter, conversationId, event: event! }
+}
+
+/** Writes what it is asked to the log, and then does this. */
+const reporter = (rest = '') => `
+  module.exports.handler = async (request) => {
+    const { body, ...others } = request
+    if (request.headers['x-bp-operation'] !== 'ping') console.info('asked ' + JSON.stringify({ ...others, body: JSON.parse(body), env: process.env }))
+    ${rest}
+  }`
+
+/** What a reporter was asked, oldest first. */
+async function asked(botId: string) {
+  const lines = await logOf(platform, botId)
+  return lines
+    .filter((line) => line.startsWith('info asked '))
+    .map((line) => JSON.parse(line.slice('info asked '.length)))
+}
+
+const callAction = (botId: string, type: string, input: object) =>
+  platform.ask('POST', '/v1/chat/actions', { type, input }, { 'x-bot-id': botId })
+
+describe('a bot made with the public SDK', () => {
+  let echo: string
+  beforeAll(async () => {
+    echo = await bundleSdk('echo-bot.ts')
+  })
+
+  test('answers a chat, and keeps a state', async () => {
+    const { bot, chatter, conversationId, event } = await tell(echo, 'hi there')
+    expect(event).toMatchObject({ status: 'processed', attempt: 1 })
+    expect(await replies(platform, conversationId)).toEqual(['You said: hi there'])
+    await chatter.say(conversationId, 'again')
+    await endedEvents(platform, bot.id, 2)
+    const [state] = await platform.context.db('states').where({ owner_id: conversationId, name: 'counter' })
+    expect(state!.payload).toEqual({ n: 2 })
+  })
+
+  test('has its actions called over HTTP, and writes to its log', async () => {
+    const { id } = await platform.createBot(echo)
+    expect(await callAction(id, 'greet', { name: 'Ann' })).toMatchObject({
+      status: 200,
+      body: { output: { text: 'Hello Ann' } },
+    })
+    expect(await logOf(platform, id)).toEqual([expect.stringContaining('info greeting')])
+    expect(await callAction(id, 'dance', {})).toMatchObject({ status: 400, body: { type: 'Runtime' } })
+  })
+
+  test('hears of events', async () => {
+    const { bot, conversationId } = await tell(echo)
+    const event = { type: 'sold', payload: { of: 'books' }, conversationId }
+    expect(await platform.ask('POST', '/v1/chat/events', event, { 'x-bot-id': bot.id })).toMatchObject({ status: 201 })
+    await endedEvents(platform, bot.id, 2)
+    const [conversation] = await platform.context.db('conversations').where({ id: conversationId })
+    expect(conversation!.tags).toMatchObject({ seen: 'sold' })
+  })
+})
+
+describe('an integration made with the public SDK', () => {
+  test('registers, takes in, carries out and has its actions called', async () => {
+    const { id } = await platform.createBot(await bundleSdk('echo-bot.ts'))
+    const integration = await bundleSdk('integration.ts')
+    const installed = await installCode(platform, id, integration, {
+      configuration: { account: 'acme' },
+      definition: { actions: { lookUp: anyTransfer }, secrets: { NAME: 'Ann' } },
+    })
+    expect(installed).toMatchObject({ status: 'registered' })
+    const row = await platform.context.db('installations').where({ webhook_id: installed.webhookId }).first()
+    expect(row!.identifier).toBe('acme')
+
+    const body = JSON.stringify({ from: 'peer 1', text: 'hello' })
+    const response = await fetch(installed.webhookUrl, { method: 'POST', body })
+    expect([response.status, response.headers.get('x-taken'), await response.text()]).toEqual([202, 'peer 1', 'taken'])
+    const said = platform.context.db('messages').where({ bot_id: id, direction: 'outgoing' })
+    await expect
+      .poll(async () => (await said.clone()).map(({ payload, tags }) => ({ ...payload, ...tags })), { timeout: 20_000 })
+      .toEqual([{ text: 'You said: hello', 'tool:outside': 'YOU SAID: HELLO' }])
+
+    expect(await callAction(id, 'tool:lookUp', { what: 'a book' })).toMatchObject({
+      status: 200,
+      body: { output: { found: 'a book by Ann' } },
+    })
+  })
+
+  test('that refuses to register says why', async () => {
+    const { id } = await platform.createBot()
+    const installed = await installCode(platform, id, await bundleSdk('integration.ts'), {
+      configuration: { refuse: true },
+    })
+    expect(installed).toMatchObject({
+      status: 'registration_failed',
+      statusReason: expect.stringContaining('The configuration is refused'),
+    })
+  })
+})
+
+describe('what a handler is asked', () => {
+  test('for a message has the message, its conversation and its user, and the bot’s configuration and secrets', async () => {
+    const { id, chatUrl } = await platform.createBot(reporter())
+    const settings = { configuration: { data: { language: 'fr' } }, secrets: { KEY: 'hush' } }
+    expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, settings)).toMatchObject({ status: 200 })
+    const chatter = await createChatter(chatUrl)
+    const conversationId = await chatter.createConversation()
+    const { body } = await chatter.say(conversationId, 'hello')
+    const [event] = await endedEvents(platform, id, 1)
+    const [request] = await asked(id)
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/',
+      query: '',
+      headers: {
+        'x-bot-id': id,
+        'x-bp-operation': 'event_received',
+        'x-bp-type': 'message_created',
+        'x-bp-configuration': Buffer.from('{"language":"fr"}').toString('base64'),
+      },
+      env: { BP_API_URL: expect.stringMatching(/^https:/), BP_LOG_FORMAT: 'json', SECRET_KEY: 'hush' },
+    })
+    expect(request.body.event).toMatchObject({
+      id: event!.id,
+      type: 'message_created',
+      status: 'pending',
+      conversationId,
+      userId: chatter.userId,
+      messageId: body.message.id,
+      payload: {
+        message: {
+          id: body.message.id,
+          type: 'text',
+          direction: 'incoming',
+          payload: { text: 'hello' },
+          conversationId,
+          userId: chatter.userId,
+          tags: {},
+        },
+        conversation: { id: conversationId, channel: 'channel', integration: 'chat' },
+        user: { id: chatter.userId, tags: {} },
+      },
+    })
+  })
+
+  test('as an integration has who it is, and where its webhook is', async () => {
+    const { id } = await platform.createBot()
+    const installed = await installCode(platform, id, reporter(), { configuration: { a: 'é' } })
+    await fetch(`${installed.webhookUrl}/sub?x=1`, { method: 'PUT', headers: { 'x-from': 'outside' }, body: '{"a":1}' })
+    const [registering, webhook] = await asked(id)
+    const webhookUrl = `${platform.url}/webhooks/${installed.webhookId}`
+    expect(registering).toMatchObject({
+      headers: {
+        'x-bot-id': id,
+        'x-bot-user-id': id,
+        'x-bp-operation': 'register',
+        'x-bp-type': expect.stringMatching(/./),
+        'x-bp-configuration': Buffer.from('{"a":"é"}').toString('base64'),
+        'x-integration-id': installed.integrationId,
+        'x-integration-alias': 'tool',
+        'x-webhook-id': installed.webhookId,
+      },
+      body: { webhookUrl },
+      env: { BP_WEBHOOK_URL: webhookUrl },
+    })
+    expect(registering.headers).not.toHaveProperty('x-bp-configuration-type')
+    expect(webhook).toMatchObject({
+      headers: { 'x-bp-operation': 'webhook_received' },
+      body: { req: { method: 'PUT', path: '/sub', query: 'x=1', headers: { 'x-from': 'outside' }, body: '{"a":1}' } },
+    })
+  })
+})
+
+describe('a handler that answers', () => {
+  test('with 4xx has failed for good, by the words in its body', async () => {
+    const { event } = await tell(reporter(`return { status: 400, body: '{"message":"I do not know how"}' }`))
+    expect(event).toMatchObject({ status: 'failed', attempt: 1, failure_reason: 'I do not know how' })
+  })
+
+  test('with 5xx is asked again, while its conversation waits', async () => {
+    const { bot, event, conversationId, chatter } = await tell(
+      reporter('globalThis.tries = (globalThis.tries ?? 0) + 1; if (tries < 3) return { status: 503 }'),
+    )
+    await chatter.say(conversationId, 'after')
+    await endedEvents(platform, bot.id, 2)
+    expect(event).toMatchObject({ status: 'processed', attempt: 3, failures: 2 })
+  })
+
+  test.for([
+    ['by rejecting', `throw new Error('not today')`, 'Error: not today'],
+    ['with 500', `return { status: 500, body: '{"code":400,"message":"not today"}' }`, 'not today'],
+  ] as const)('%s every time has failed after four times', { timeout: 30_000 }, async ([, rest, reason]) => {
+    const { event } = await tell(reporter(rest))
+    expect(event).toMatchObject({ status: 'failed', attempt: 4, failure_reason: reason })
+  })
+
+  test('an action with 5xx is not asked again, for its caller waits', async () => {
+    const { id } = await platform.createBot(reporter(`return { status: 500, body: '{"message":"not today"}' }`))
+    const answer = await callAction(id, 'greet', {})
+    expect(answer).toMatchObject({ status: 400, body: { type: 'Runtime', message: 'not today' } })
+    expect(await asked(id)).toHaveLength(1)
+  })
+
+  test('a webhook with a status of its own has that passed on', async () => {
+    const { id } = await platform.createBot()
+    const code = reporter(
+      `if (request.headers['x-bp-operation'] === 'webhook_received') return { status: 401, body: 'who are you?' }`,
+    )
+    const { webhookUrl } = await installCode(platform, id, code)
+    const response = await fetch(webhookUrl)
+    expect([response.status, await response.text()]).toEqual([401, 'who are you?'])
+  })
+})
+
+test('a changed secret holds at once, in an isolate of its own', async () => {
+  const code = `module.exports.handler = async () => ({ body: JSON.stringify({ output: { key: process.env.SECRET_KEY } }) })`
+  const { id } = await platform.createBot(code)
+  for (const KEY of ['first', 'second']) {
+    await platform.ask('PUT', `/v1/admin/bots/${id}`, { secrets: { KEY } })
+    expect(await callAction(id, 'read', {})).toMatchObject({ body: { output: { key: KEY } } })
+  }
+})
+
+describe('a bundle of the SDK has its actions called', () => {
+  const greeter = `
+    module.exports.handler = async ({ headers, body }) => {
+      const { type, input, event } = JSON.parse(body)
+      if (headers['x-bp-operation'] === 'action_triggered')
+        return { body: JSON.stringify({ output: { text: type + ' ' + input.name } }) }
+      if (headers['x-bp-operation'] !== 'event_received') return
+      const post = (path, body) =>
+        fetch(process.env.BP_API_URL + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+      const called = await post('/v1/chat/actions', { type: 'greet', input: { name: 'Bob' } })
+      const { output } = await called.json()
+      await post('/v1/chat/messages', { conversationId: event.conversationId, type: 'text', payload: output })
+    }`
+
+  test('by itself', async () => {
+    const { conversationId } = await tell(greeter)
+    expect(await replies(platform, conversationId)).toEqual(['greet Bob'])
+  })
+
+  test('by a bot of hooks on which it is installed', async () => {
+    const { id, chatUrl } = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          const { output } = await client.callAction({ type: 'tool:greet', input: { name: 'Ann' } })
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: output.text } })
+        },
+      }`)
+    await installCode(platform, id, greeter, { definition: { actions: { greet: anyTransfer } } })
+    const chatter = await createChatter(chatUrl)
+    const conversationId = await chatter.createConversation()
+    await chatter.say(conversationId, 'go')
+    await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['greet Ann'])
+  })
+})

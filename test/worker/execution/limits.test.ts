@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createChatter } from '../../support/chat-client.ts'
+import { endedEvents, replies } from '../../support/outcomes.ts'
+import { openPlatform, type Platform } from '../../support/platform.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform({
+    environment: { SANDBOX_WALL_MS: '3000', SANDBOX_CPU_MS: '300', SANDBOX_HEAP_MB: '32' },
+  })
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const neighbour = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+    },
+  }`
+
+describe('a hook', () => {
+  test.each([
+    ['never settles', 'await new Promise(() => {})', 'timeout'],
+    ['loops for ever', 'for (;;) {}', 'cpu'],
+    ['loops for ever after an await', 'await new Promise((resolve) => setTimeout(resolve, 5)); for (;;) {}', 'cpu'],
+    [
+      'loops for ever after it has asked the platform',
+      'await client.getUser({ id: event.userId }); for (;;) {}',
+      'cpu',
+    ],
+    ['takes all memory', 'const all = []; for (;;) all.push(new Array(1e4).fill(Math.random()))', 'memory'],
+  ])(
+    'that %s fails its event by name, while the bot’s conversation and its neighbour go on',
+    async (_what, body, reason) => {
+      const bot = await platform.createBot(`
+      export const hooks = {
+        async afterIncomingMessage({ event, client }) {
+          if (event.preview === 'bad') { ${body} }
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+        },
+      }`)
+      // To look for the last free memory takes V8 long.
+      const limits = reason === 'memory' ? { cpuMilliseconds: 10_000, wallMilliseconds: 20_000 } : {}
+      await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { limits })
+      const other = await platform.createBot(neighbour)
+      const [chatter, friend] = [await createChatter(bot.chatUrl), await createChatter(other.chatUrl)]
+      const [conversationId, quiet] = [await chatter.createConversation(), await friend.createConversation()]
+      for (const text of ['bad', 'good']) await chatter.say(conversationId, text)
+      for (const text of ['1', '2', '3']) await friend.say(quiet, text)
+
+      const events = await endedEvents(platform, bot.id, 2)
+      expect(events[0]).toMatchObject({
+        status: 'failed',
+        failure_reason: expect.stringMatching(new RegExp(`^${reason}: `)),
+      })
+      expect(events[1]).toMatchObject({ status: 'processed' })
+      expect(await replies(platform, conversationId)).toEqual(['good'])
+      await endedEvents(platform, other.id, 3)
+      expect(await replies(platform, quiet)).toEqual(['1', '2', '3'])
+    },
+  )
+})
+
+test('events of one bot interleave at their awaits in one isolate', async () => {
+  const bot = await platform.createBot(`
+    let meet
+    const met = new Promise((resolve) => { meet = resolve })
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        if (event.preview === 'waits') await met
+        else meet()
+        await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
+      },
+    }`)
+  const chatter = await createChatter(bot.chatUrl)
+  const [first, second] = [await chatter.createConversation(), await chatter.createConversation()]
+  await chatter.say(first, 'waits')
+  await chatter.say(second, 'frees')
+  await endedEvents(platform, bot.id, 2)
+  expect(await replies(platform, first)).toEqual(['waits'])
+})

@@ -1,0 +1,175 @@
+import { encodeTime } from 'ulid'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '#shared/ids.ts'
+import { alone } from '#shared/store/retention.ts'
+import { createChatter } from '../../support/chat-client.ts'
+import { endedEvents } from '../../support/outcomes.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
+import { openRetention } from '../../../worker/periodic/retention.ts'
+
+let platform: Platform
+let bot: DeployedBot
+beforeAll(async () => {
+  platform = await openPlatform({ environment: { RETENTION_VERSIONS: '3' } })
+  bot = await platform.createBot(talker)
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+afterEach(async () => {
+  const { db } = platform.context
+  await db('logs').delete()
+  await db('effects').delete()
+})
+
+const talker = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 'yes' } })
+    },
+  }`
+
+const db = () => platform.context.db
+const count = async (table: 'logs' | 'effects' | 'bot_versions', where = {}) =>
+  Number((await db()(table).where(where).count())[0]!.count)
+
+/** Passes until no kind has more. */
+async function sweep(rows: number): Promise<number> {
+  const retention = openRetention(platform.context, rows)
+  let passes = 1
+  while (await retention.pass()) passes++
+  return passes
+}
+
+describe('logs', () => {
+  test('are deleted after 30 days, a bounded number at a time', async () => {
+    await insert(10_000, '31 days')
+    await insert(10, '29 days')
+    const retention = openRetention(platform.context, 3000)
+    expect(await retention.pass()).toBe(true)
+    expect(await count('logs')).toBe(7010)
+    expect(await sweep(3000)).toBe(3)
+    expect(await count('logs')).toBe(10)
+  })
+
+  test('are left to the worker that is at it', async () => {
+    await insert(10, '31 days')
+    await alone(db(), 'retention of logs', () => sweep(1000))
+    expect(await count('logs')).toBe(10)
+    await sweep(1000)
+    expect(await count('logs')).toBe(0)
+  })
+})
+
+describe('journals', () => {
+  test('go a day after their events were handled; those of failures stay as long as they can be replayed', async () => {
+    const [old, fresh] = [await events(3000, '25 hours', 'processed'), await events(20, '23 hours', 'processed')]
+    const [failed, longFailed] = [await events(20, '29 days', 'failed'), await events(20, '31 days', 'failed')]
+    const unfinished = await events(20, '0 days', 'pending')
+    expect(await sweep(500)).toBeGreaterThan(12)
+    expect(await Promise.all([old, fresh, failed, longFailed, unfinished].map(kept))).toEqual([0, 40, 40, 0, 40])
+  })
+
+  test('of what is handled right now stay', async () => {
+    const another = await platform.createBot(talker)
+    const chatter = await createChatter(another.chatUrl)
+    await chatter.say(await chatter.createConversation(), 'hello')
+    await endedEvents(platform, another.id, 1)
+    const entries = await count('effects')
+    expect(entries).toBeGreaterThan(0)
+    await sweep(500)
+    expect(await count('effects')).toBe(entries)
+  })
+})
+
+describe('versions', () => {
+  test('are kept as many as are configured, beside the one in service', async () => {
+    const another = await platform.createBot(talker)
+    const ids = Array.from({ length: 12 }, (_, index) =>
+      newId('botver').replace(/^botver_.{10}/, newIdAt(Date.now() - 3 * 24 * 3600 * 1000 + index, 'botver')),
+    )
+    await db().raw(
+      `insert into bot_versions (id, bot_id, kind, hash, source, script, source_map, hooks, actions)
+       select made.id, ?, kind, hash, source, script, source_map, hooks, actions
+       from bot_versions, unnest(?::text[]) as made (id) where bot_versions.bot_id = ?`,
+      [another.id, ids, another.id],
+    )
+    await db()('bots').where({ id: another.id }).update({ version_id: ids[4]! })
+    await sweep(20)
+    const left = await db()('bot_versions').where({ bot_id: another.id }).orderBy('id').select('id')
+    // The three newest: the last two, and the one that was uploaded now.
+    expect(left.map(({ id }) => id)).toEqual([ids[4], ids[10], ids[11], expect.any(String)])
+    expect(await count('bot_versions', { bot_id: bot.id })).toBe(1)
+  })
+})
+
+test('counts of what became of events are deleted when nobody can look at them any more', async () => {
+  const count = (seconds: number, age: string) =>
+    db().raw(
+      `insert into bot_activity (bot_id, seconds, at, processed, failed, ignored, retried, put_back, handling, waiting)
+       select ?, ?, now() - ?::interval - n * interval '1 second', 1, 0, 0, 0, 0, '{}', '{}' from generate_series(1, 5) n`,
+      [`bot_${age}`, seconds, age],
+    )
+  for (const age of ['1 hour', '3 hours', '7 days', '9 days'])
+    for (const seconds of [60, 900]) await count(seconds, age)
+  await sweep(4)
+  const rows: { seconds: number; bot_id: string }[] = await db()('bot_activity').distinct('seconds', 'bot_id')
+  // The platform's own bots are there too.
+  const left = rows.filter(({ bot_id: botId }) => botId.includes(' ')).map((row) => `${row.seconds} ${row.bot_id}`)
+  expect(left.toSorted()).toEqual(['60 bot_1 hour', '900 bot_1 hour', '900 bot_3 hours', '900 bot_7 days'])
+})
+
+describe('records of the audit log', () => {
+  test('are deleted after a year, a bounded number at a time', async () => {
+    await db()('audit_records').delete()
+    await recordActions(30, '366 days')
+    await recordActions(10, '364 days')
+    const left = () => db()('audit_records').pluck('fields')
+    expect(await openRetention(platform.context, 12).pass()).toBe(true)
+    expect(await left()).toHaveLength(28)
+    await sweep(12)
+    expect(await left()).toEqual(Array.from({ length: 10 }, () => '364 days'))
+  })
+})
+
+/** Records of as many actions, of one age. */
+function recordActions(number: number, age: string) {
+  const ids = Array.from({ length: number }, () => newId('audit'))
+  return db().raw(
+    `insert into audit_records (id, account_id, operation, fields, created_at)
+     select id, 'account_1', 'updateBot', ?, now() - ?::interval from unnest(?::text[]) id`,
+    [age, age, ids],
+  )
+}
+
+/** What an id begins with that was made at a time. */
+function newIdAt(milliseconds: number, prefix = 'evt'): string {
+  return `${prefix}_${encodeTime(milliseconds)}`
+}
+
+/** Events with two entries each, made so long ago as their ids and times say. */
+async function events(number: number, age: string, status: string): Promise<string[]> {
+  const madeAt = Date.now() - 60 * 24 * 3600 * 1000
+  const ids = Array.from({ length: number }, (_, index) => newId('evt').replace(/^evt_.{10}/, newIdAt(madeAt + index)))
+  await db().raw(
+    `insert into events (id, bot_id, mailbox, type, payload, status, available_at, ended_at)
+     select id, ?, id, 'x', '{}', ?, now() + interval '1 day',
+       case when ? in ('pending', 'scheduled') then null else now() - ?::interval end
+     from unnest(?::text[]) id`,
+    [bot.id, status, status, age, ids],
+  )
+  await db().raw(
+    `insert into effects (event_id, operation, ordinal, input_hash, result)
+     select id, 'createMessage', n, '', '{}' from unnest(?::text[]) id, generate_series(0, 1) n`,
+    [ids],
+  )
+  return ids
+}
+const kept = async (ids: string[]) => Number((await db()('effects').whereIn('event_id', ids).count())[0]!.count)
+
+/** Lines of the bot's log, all of one age. */
+function insert(lines: number, age: string) {
+  return db().raw(
+    `insert into logs (bot_id, level, message, created_at)
+     select ?, 'info', 'line ' || n, now() - ?::interval from generate_series(1, ?) n`,
+    [bot.id, age, lines],
+  )
+}

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { PutBackError } from '../../../shared/queue/queue.ts'
+import { FairSlots } from '../../../worker/slots/fair-slots.ts'
+import { WaitingRoom } from '../../../worker/slots/slot-queue.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Has jobs of a bot come, and follows what becomes of them. */
+function arrive(room: WaitingRoom, botId: string, count: number) {
+  const jobs = { slots: [] as Disposable[], putBack: 0 }
+  for (let job = 0; job < count; job++) {
+    room.enter(botId).then(
+      (slot) => jobs.slots.push(slot),
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(PutBackError)
+        jobs.putBack += 1
+      },
+    )
+  }
+  return jobs
+}
+
+test('jobs beyond their bot’s share wait, and go on as soon as the bot gives a slot back', async () => {
+  const room = new WaitingRoom(new FairSlots(10), 10)
+  const { slots } = arrive(room, 'slow', 8)
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(slots).toHaveLength(5)
+  slots[0]![Symbol.dispose]()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(slots).toHaveLength(6)
+})
+
+test('while there are seats nobody has to leave; when there are none, one leaves now and then, and others come in', async () => {
+  const room = new WaitingRoom(new FairSlots(10), 10)
+  const jobs = arrive(room, 'slow', 9)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(jobs.putBack).toBe(0)
+  const last = arrive(room, 'slow', 1)
+  await vi.advanceTimersByTimeAsync(50)
+  expect(jobs.putBack + last.putBack).toBe(1)
+
+  const quiet = arrive(room, 'quiet', 1)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(quiet.slots).toHaveLength(1)
+})
+
+test('a job for which there is no slot for long goes back to the queue, for another worker to take', async () => {
+  const room = new WaitingRoom(new FairSlots(4), 4)
+  const jobs = arrive(room, 'hanging', 3)
+  await vi.advanceTimersByTimeAsync(4000)
+  expect(jobs.putBack).toBe(0)
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(jobs.putBack).toBe(1)
+})
+
+test('when the worker stops, all that wait go back, and so does whatever still comes', async () => {
+  const room = new WaitingRoom(new FairSlots(4), 4)
+  const jobs = arrive(room, 'slow', 3)
+  room.close()
+  const late = arrive(room, 'other', 1)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([jobs.putBack, late.putBack]).toEqual([1, 1])
+})

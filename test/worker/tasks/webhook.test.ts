@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect, test } from 'vitest'
+import { createChatter } from '../../support/chat-client.ts'
+import { listen } from '../../support/event-stream.ts'
+import { backEnds, openPlatform, type BackEnd, type Platform } from '../../support/platform.ts'
+import { openReceiver, type Received, type Receiver } from '../../support/receiver.ts'
+
+const echo = `
+  export const hooks = {
+    async afterIncomingMessage({ event, client }) {
+      await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 're: ' + event.preview } })
+    },
+  }`
+
+function open(receiver: Receiver, environment: NodeJS.ProcessEnv = {}, backEnd: BackEnd = 'redis'): Promise<Platform> {
+  return openPlatform({ backEnd, environment: { OUTBOUND_ALLOW_PRIVATE: receiver.host, ...environment } })
+}
+
+async function createTold(platform: Platform, configuration: object) {
+  const bot = await platform.createBot(echo)
+  const integrations = { chat: { configuration } }
+  const { status, body } = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
+  expect({ status, body }).toMatchObject({ status: 200 })
+  return bot
+}
+
+const told = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body))
+
+test.each(backEnds)('a webhook is told what the listeners are told, in the same order, on %s', async (backEnd) => {
+  await using receiver = await openReceiver()
+  await using platform = await open(receiver, {}, backEnd)
+  const bot = await createTold(platform, { webhookUrl: `${receiver.url}/hook?token=1`, webhookSecret: 'between us' })
+  const alice = await createChatter(bot.chatUrl, { id: 'alice' })
+  await createChatter(bot.chatUrl, { id: 'bob' })
+  await alice.createConversation('theirs')
+  const stream = await listen(bot.chatUrl, alice.key, 'theirs')
+  await alice.ask('POST', '/conversations/theirs/participants', { userId: 'bob' })
+  const { body } = await alice.say('theirs', 'hello')
+  await alice.ask('POST', '/events', { conversationId: 'theirs', payload: { any: 'thing' } })
+  await alice.ask('DELETE', '/conversations/theirs/participants/bob')
+  await alice.ask('DELETE', `/messages/${body.message.id}`)
+  await expect.poll(stream.frames).toHaveLength(6)
+
+  await expect.poll(() => told(receiver).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(5)
+  await expect.poll(() => told(receiver).at(-1), { timeout: 10_000 }).toEqual(stream.frames().at(-1))
+  const types = ['message_created', 'event_created', 'message_deleted', 'participant_added', 'participant_removed']
+  expect(new Set(told(receiver).map(({ type }) => type))).toEqual(new Set(types))
+  // What is deleted before its turn comes cannot be told any more.
+  const heard = stream.frames()
+  const places = told(receiver).map((signal) => heard.findIndex((frame) => isDeepStrictEqual(frame, signal)))
+  expect(places).not.toContain(-1)
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(receiver.received[0]).toMatchObject({
+    method: 'POST',
+    path: '/hook/?token=1',
+    headers: { 'content-type': 'application/json', 'x-secret-key': 'between us' },
+  })
+  await expect.poll(() => platform.context.db('webhook_cursors')).toEqual([])
+  await stream.close()
+})
+
+test('a webhook that fails is told again, and nothing later before it has taken it', async () => {
+  let refusals = 0
+  const answer = ({ body }: Received) => (body.includes('first') && !body.includes('re:') && refusals++ < 2 ? 503 : 204)
+  await using receiver = await openReceiver(answer)
+  await using platform = await open(receiver)
+  const bot = await createTold(platform, { webhookUrl: receiver.url })
+  const alice = await createChatter(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  await alice.say(conversationId, 'first')
+  await alice.say(conversationId, 'second')
+  const texts = () => told(receiver).map(({ data }) => data.payload.text)
+  await expect
+    .poll(() => new Set(texts()), { timeout: 20_000 })
+    .toEqual(new Set(['first', 're: first', 'second', 're: second']))
+  expect(texts().slice(0, 3)).toEqual(['first', 'first', 'first'])
+  expect(receiver.received[0]!.headers).not.toHaveProperty('x-secret-key')
+})
+
+test('what was announced to nobody is told after all', async () => {
+  await using receiver = await openReceiver()
+  await using platform = await open(receiver, { WORKER_SWEEP_SECONDS: '1' })
+  const bot = await createTold(platform, { webhookUrl: receiver.url })
+  const alice = await createChatter(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  const wake = platform.context.queue.wake
+  platform.context.queue.wake = async () => {
+    throw new Error('The queue is away')
+  }
+  await alice.say(conversationId, 'hello')
+  platform.context.queue.wake = wake
+  await expect
+    .poll(() => told(receiver).map(({ data }) => data.payload.text), { timeout: 20_000 })
+    .toEqual(['hello', 're: hello'])
+})
+
+test('a webhook at an address that is not public is never called, and the bot’s log says why in the end', async () => {
+  await using receiver = await openReceiver()
+  await using platform = await openPlatform()
+  const bot = await createTold(platform, { webhookUrl: receiver.url })
+  const alice = await createChatter(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  await alice.say(conversationId, 'hello')
+  const cursor = () => platform.context.db('webhook_cursors').where({ conversation_id: conversationId }).first()
+  await expect.poll(async () => (await cursor())?.failures, { timeout: 10_000 }).toBeGreaterThan(0)
+  // As after many attempts; the wait before the last one is over.
+  await platform.context.db('webhook_cursors').update({ failures: 9, due_at: new Date(0) })
+  await platform.context.queue.wake('webhook', conversationId, bot.id)
+  const lines = () => platform.context.db('logs').where({ bot_id: bot.id, level: 'error' }).pluck('message')
+  await expect
+    .poll(lines, { timeout: 10_000 })
+    .toEqual([expect.stringMatching(/^The webhook was not told of message_created after 10 attempts: .*127\.0\.0\.1/)])
+  expect(receiver.received).toEqual([])
+})
+
+test('a chat without a webhook keeps no account of what it would have been told', async () => {
+  await using platform = await openPlatform()
+  const bot = await platform.createBot(echo)
+  const alice = await createChatter(bot.chatUrl)
+  const conversationId = await alice.createConversation()
+  await alice.say(conversationId, 'hello')
+  await expect.poll(async () => (await alice.heard(conversationId)).length, { timeout: 10_000 }).toBe(2)
+  expect(await platform.context.db('webhook_cursors')).toEqual([])
+})

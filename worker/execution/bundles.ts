@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Bundle, JsonObject } from '#sandbox/protocol/contract.ts'
+import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
+import type { Context } from '#shared/context.ts'
+import { readSecrets } from '#shared/integrations/named-secrets.ts'
+import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
+import {
+  findBotConfiguration,
+  findInstalledIntegration,
+  findIntegrationCode,
+  type InstallationKey,
+  type InstalledIntegration,
+} from '#shared/store/code.ts'
+import type { BotVersionRow, CodeKind } from '#shared/store/tables.ts'
+
+interface Runnable {
+  bundle: Bundle & { kind: CodeKind }
+  /** JSON that leads positions in its stacks back to the source; empty where they are the same. */
+  sourceMap: string
+}
+
+/** A version of a bot. */
+export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'actions' | 'retry'> {
+  /** What was configured of a bot made with the public SDK. */
+  configuration: JsonObject
+}
+
+/** An integration's code, as it is installed on a bot. */
+export interface IntegrationCode
+  extends Runnable, Pick<InstalledIntegration, 'installation' | 'actions' | 'disabledReason'> {}
+
+/** Code as it runs for one bot. */
+export type Code = BotCode | IntegrationCode
+
+export interface Bundles {
+  /**
+   * A version of a bot; undefined when the bot was deleted meanwhile.
+   * @param secrets of the bot, encrypted
+   */
+  ofBot(botId: string, versionId: string, secrets: string | null): Promise<BotCode | undefined>
+  /** An integration that is installed on a bot; undefined when there is no such. */
+  ofIntegration(botId: string, key: InstallationKey): Promise<IntegrationCode | undefined>
+}
+
+/** Where bundles of the public SDK look for the platform. The sandbox answers it; there is no such host. */
+const platformUrl = 'https://api.isobot.internal'
+/** Such bundles insist on a token. Who calls is known without one. */
+const platformToken = 'not-needed'
+
+/** Characters of code and source maps that a worker keeps at hand. */
+const keptCharacters = 64 * 1024 * 1024
+
+/** Likewise of secrets. */
+const keptSecretCharacters = 8 * 1024 * 1024
+
+/** Keeps code at hand. What an id of code stands for never changes, so what is kept is never stale. */
+export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bundles {
+  const versions = new LRUCache<string, RunnableVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
+  /** Of bots, by what they are encrypted as: secrets that change have another. */
+  const environments = new LRUCache<string, Record<string, string>>({
+    maxSize: keptSecretCharacters,
+    sizeCalculation: (_variables, encrypted) => encrypted.length,
+  })
+  const integrations = new LRUCache<string, Scripted>({ maxSize: keptCharacters, sizeCalculation: size })
+
+  const readVariables = async (id: string, encrypted: string | null): Promise<Record<string, string>> => {
+    if (encrypted === null) return {}
+    const known = environments.get(encrypted)
+    if (known) return known
+    const variables = toVariables(await readSecrets(config.secret, { id, secrets: encrypted }))
+    environments.set(encrypted, variables)
+    return variables
+  }
+
+  return {
+    async ofBot(botId, versionId, secrets) {
+      const version = versions.get(versionId) ?? (await findVersion(db, botId, versionId))
+      if (!version) return undefined
+      versions.set(versionId, version)
+      const { kind, script, source_map: sourceMap, hooks, actions, retry } = version
+      const declared = { hooks, actions, retry }
+      const variables = await readVariables(botId, secrets)
+      const environment = kind === 'sdk' ? { ...sdkEnvironment, ...variables } : variables
+      const id = `${versionId}/${hash(environment)}`
+      const bundle = { id, botId, codeId: versionId, kind, code: script, environment }
+      const configuration = kind === 'sdk' ? await findBotConfiguration(db, botId) : {}
+      return configuration && { bundle, sourceMap, ...declared, configuration: configuration as JsonObject }
+    },
+
+    async ofIntegration(botId, key) {
+      const installed = await findInstalledIntegration(db, config.secret, botId, key)
+      if (!installed) return undefined
+      const { installation, kind, codeId, actions, secrets, disabledReason } = installed
+      const code = integrations.get(codeId) ?? (await findIntegrationCode(db, codeId))
+      if (!code) throw new Error(`The code of the integration '${installation.alias}' has just been replaced`)
+      integrations.set(codeId, code)
+      const environment = {
+        ...(kind === 'sdk' && {
+          ...sdkEnvironment,
+          BP_WEBHOOK_URL: integrationWebhookUrl(config, installation.webhook_id),
+        }),
+        ...toVariables(secrets),
+      }
+      const id = `${codeId}/${installation.id}/${hash(environment)}`
+      return {
+        bundle: { id, botId, codeId, installationId: installation.id, kind, code: code.script, environment },
+        sourceMap: code.source_map,
+        installation,
+        actions,
+        disabledReason,
+      }
+    },
+  }
+}
+
+const sdkEnvironment = { BP_API_URL: platformUrl, BP_TOKEN: platformToken, BP_LOG_FORMAT: 'json' }
+
+type Scripted = Pick<BotVersionRow, 'script' | 'source_map'>
+
+function size({ script, source_map: map }: Scripted): number {
+  return script.length + map.length + 1
+}
+
+/** Secrets as code finds them in its environment. */
+function toVariables(secrets: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`SECRET_${name}`, value]))
+}
+
+/** Two environments never share an isolate. */
+function hash(environment: Record<string, string>): string {
+  return createHash('sha256').update(JSON.stringify(environment)).digest('base64url')
+}

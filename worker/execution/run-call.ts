@@ -1,0 +1,242 @@
+import type {
+  Bundle,
+  ByteSource,
+  FetchFailure,
+  FetchRequest,
+  Host,
+  HostFetch,
+  JsonObject,
+  LogLine,
+  Outcome,
+} from '#sandbox/protocol/contract.ts'
+import { secretsStarrer } from '#sandbox/protocol/redact-secrets.ts'
+import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/messaging/call-action.ts'
+import type { OpenStreams } from '#shared/rpc/caller.ts'
+import { ApiError } from '#shared/errors.ts'
+import { actionTriggered } from '#shared/models/event.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import { botActionCall } from '../calls/bot-calls.ts'
+import type { Call } from '../calls/call.ts'
+import { integrationActionCall } from '../calls/integration-calls.ts'
+import { describeFailure, nameSources } from './failures.ts'
+import type { FetchCount } from '../outbound/fetch.ts'
+import type { EventLog } from './event-log.ts'
+import type { RunRecorder } from './run-recorder.ts'
+import { openDoor } from './host.ts'
+import type { limitsOf } from './limits.ts'
+import { observedCall, observedRun } from '../metrics/instrumentation.ts'
+import type { Tools } from '../worker.ts'
+
+/** What all runs of an event's handling have in common. */
+export interface Handling extends FetchCount {
+  event: ClaimedEvent
+  openStreams: OpenStreams
+  /** Those of the bot that the event is of. */
+  limits: ReturnType<typeof limitsOf>
+  /** Of all its runs. */
+  log: EventLog
+  recorder: RunRecorder
+  /** Calls of actions, those that actions make included: so many so far, and so many at this moment. */
+  actions: { called: number; underWay: number }
+  /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
+  deadline: number
+}
+
+/** Where a run stands among those of the handling. */
+interface Place {
+  /** The calls of actions that led to it, for instance `callAction:1/`; empty for the event itself. */
+  scope: string
+  /** The run that called it, when it is one of the same isolate. */
+  within?: string
+}
+
+/** How many actions may call each other in a chain. */
+const mostNested = 16
+
+/** Times what one run may call at once: so many actions may run at once for an event. */
+const widthOfNested = 4
+
+/**
+ * Counts the runs of this process. A crash of the database may take a claim back, and then two runs of an event have the
+ * same attempt: the sandbox must not take one for the other.
+ */
+let runs = 0
+
+/** Makes a call in the sandbox, with the door open for whom the code belongs to. */
+export async function runCall(
+  tools: Tools,
+  handling: Handling,
+  call: Call,
+  place: Place = { scope: '' },
+): Promise<Outcome> {
+  const { event, openStreams, limits, recorder } = handling
+  const { scope, within } = place
+  // An action is within the call of it, which is within a hook.
+  const depth = 2 * (scope.split('/').length - 1)
+  const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
+  let interrupted: string | undefined
+  const door = openDoor(tools, {
+    botId: event.bot_id,
+    ...('installation' in call.code && { installation: call.code.installation }),
+    eventId: event.id,
+    attempt: event.attempt,
+    scope,
+    openStreams,
+    onCall: (name) => observedCall(tools, recorder.begin('call', name, depth + 1)),
+    async callAction(type, input, nestedScope) {
+      const called = await actionCall(tools, event, call, type, input as JsonObject)
+      const depth = depthOf(event) + nestedScope.split('/').length - 1
+      if (depth >= mostNested) {
+        throw new ApiError('Runtime', `Actions call each other more than ${mostNested} deep: '${type}' was not called`)
+      }
+      if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
+      const isSameIsolate = called.code.bundle.id === call.code.bundle.id
+      const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
+      const outcome = await counted(handling, () => runCall(tools, handling, called, nested))
+      if (outcome.status === 'failed') handling.log.write(await actionFailed(tools, type, called, outcome))
+      if (outcome.status === 'interrupted') interrupted = outcome.reason
+      return outputOf(type, called, outcome)
+    },
+  })
+  // Whoever called what was interrupted is run again with it, and never learns of it.
+  const host: Host = async (hostCall) => {
+    const reply = await door(hostCall)
+    return interrupted === undefined ? reply : { interrupted }
+  }
+  const open = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  const fetch: HostFetch = async (request, signal) => {
+    const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
+    const answer = await open(request, signal)
+    if ('parts' in answer)
+      return { ...answer, parts: until(answer.parts, (failure) => step.end(failure ?? answer.status)) }
+    step.end('failure' in answer ? answer.failure : answer.status)
+    return answer
+  }
+  // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
+  const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
+  const start = recorder.now
+  const logged: LogLine[] = []
+  const outcome = await observedRun(tools, {
+    id,
+    bundle: inHeap(call.code.bundle, limits),
+    // A run that is repeated names its streams as before, so that listeners replace what they show of them.
+    task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
+    limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
+    host,
+    fetch,
+    ...(call.sources && { sources: call.sources }),
+    onLog(line) {
+      handling.log.write(line)
+      logged.push(line)
+    },
+  })
+  await nameSources(tools.sourceMaps, logged, call.code)
+  recorder.ran(outcome, start, depth)
+  return outcome
+}
+
+/** Passes a body on, and tells how it ended. One that nobody reads takes as long as the run. */
+async function* until(parts: ByteSource, ended: (failure?: string) => void): AsyncGenerator<Uint8Array | FetchFailure> {
+  let failure: string | undefined
+  try {
+    for await (const part of parts) {
+      if ('failure' in part) failure = part.failure
+      yield part
+    }
+  } finally {
+    ended(failure)
+  }
+}
+
+/** Where to, and no more: a path or a query may hold what is secret or somebody's own. */
+function nameOfFetch({ method, url }: FetchRequest, { bundle }: Call['code']): string {
+  const host = URL.parse(url)?.host ?? 'no address'
+  return secretsStarrer(bundle.environment)(`${method.slice(0, 10)} ${host}`)
+}
+
+/**
+ * Runs in other isolates have limits of their own. Without one for all of them, actions of integrations that call each
+ * other would be more with each step.
+ *
+ * @throws ApiError `Runtime` when the event has called too many
+ */
+async function counted({ actions, limits }: Handling, call: () => Promise<Outcome>): Promise<Outcome> {
+  const { hostCalls, hostCallsAtOnce } = limits
+  actions.called += 1
+  if (actions.called > hostCalls) throw tooMany(`${hostCalls} actions`)
+  if (actions.underWay >= hostCallsAtOnce * widthOfNested) throw tooMany(`${hostCallsAtOnce * widthOfNested} at once`)
+  actions.underWay += 1
+  try {
+    return await call()
+  } finally {
+    actions.underWay -= 1
+  }
+}
+
+function tooMany(most: string): ApiError {
+  return new ApiError('Runtime', `An event may call ${most}, with those that its actions call: this one was not called`)
+}
+
+/** The heap is the isolate's: another size is another isolate. */
+function inHeap(bundle: Bundle, { memoryMegabytes }: Handling['limits']): Bundle {
+  return { ...bundle, id: `${bundle.id}/${memoryMegabytes}` }
+}
+
+/** How many actions called each other until the event came of it: a chain may go on from event to event. */
+function depthOf({ type, payload }: ClaimedEvent): number {
+  return type === actionTriggered ? Number(payload['depth'] ?? 0) : 0
+}
+
+/**
+ * The call of an action that a run asks for.
+ *
+ * @returns undefined for a bot's own action that an integration calls: it is an event of the bot's own, with its state
+ * @throws ApiError `ReferenceNotFound` when there is no such action
+ */
+async function actionCall(
+  tools: Tools,
+  event: ClaimedEvent,
+  { code }: Call,
+  type: string,
+  input: JsonObject,
+): Promise<Call | undefined> {
+  const { alias, name } = splitActionType(type)
+  if (alias === undefined) {
+    if ('installation' in code) return undefined
+    // The event is the one of the run that calls it.
+    return botActionCall(code, { botId: event.bot_id, type, input, event: {} })
+  }
+  const called = await tools.bundles.ofIntegration(event.bot_id, { alias })
+  if (!called?.installation.enabled) throw await notInstalled(tools.db, event.bot_id, type)
+  if (!called.actions.includes(name)) throw unknownAction(type, called.actions)
+  if (called.disabledReason !== null) {
+    throw new ApiError('Runtime', `The action '${type}' failed: ${called.disabledReason}`)
+  }
+  return integrationActionCall(tools, called, name, input)
+}
+
+/** Where an action failed, which the error that its caller gets does not say. */
+async function actionFailed(
+  { sourceMaps }: Tools,
+  type: string,
+  { code }: Call,
+  outcome: Outcome & { status: 'failed' },
+): Promise<LogLine> {
+  const { hook: _hook, ...failed } = outcome
+  const { details } = await describeFailure(sourceMaps, failed, code)
+  const message = `The action '${type}' failed: ${details}`
+  return { timestamp: new Date().toISOString(), level: 'error', message }
+}
+
+function outputOf(type: string, { read, code }: Call, outcome: Outcome): Record<string, unknown> {
+  if (outcome.status === 'interrupted') throw new ApiError('Runtime', `The action '${type}' was interrupted`)
+  if (outcome.status === 'failed') {
+    throw new ApiError('Runtime', `The action '${type}' failed: ${outcome.error.message}`)
+  }
+  const { result, failure } = read ? read(outcome.result) : { result: outcome.result }
+  if (failure) {
+    const star = secretsStarrer(code.bundle.environment)
+    throw new ApiError('Runtime', `The action '${type}' failed: ${star(failure.message)}`)
+  }
+  return (result ?? {}) as Record<string, unknown>
+}

@@ -1,0 +1,110 @@
+import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
+import { secretsStarrer } from '#sandbox/protocol/redact-secrets.ts'
+import { ApiError } from '#shared/errors.ts'
+import { abortStreams } from '#shared/messaging/message-streams.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import type { RetryPolicy } from '#shared/store/tables.ts'
+import { botCall } from '../calls/bot-calls.ts'
+import { Unheard, Unrunnable, type Call } from '../calls/call.ts'
+import { integrationCall } from '../calls/integration-calls.ts'
+import { openEventLog } from './event-log.ts'
+import { describeFailure, toFailure, type Failure } from './failures.ts'
+import { limitsOf } from './limits.ts'
+import { runCall, type Handling } from './run-call.ts'
+import { refuseDisabled } from './code-suspensions.ts'
+import type { RunRecorder } from './run-recorder.ts'
+import type { Tools } from '../worker.ts'
+
+/** How an event's handling went. */
+export type Handled =
+  | { status: 'ignored'; logs: LogLine[] }
+  | (Ended & {
+      status: 'done'
+      /** `event.state` as hooks or actions left it. */
+      state?: JsonObject
+    })
+  | (Ended & { status: 'failed'; failure: Failure })
+  | { status: 'interrupted'; reason: string }
+
+interface Ended {
+  logs: LogLine[]
+  result?: Json
+  /** Whether to try again after a failure. */
+  retry: RetryPolicy | null
+}
+
+/** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
+export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
+  let call: Call | undefined
+  try {
+    call = await findCall(tools, event)
+  } catch (error) {
+    return withoutRun(error)
+  }
+  if (!call) return { status: 'ignored', logs: [] }
+  const limits = limitsOf(tools.config.sandbox, event.limits)
+  const deadline = Date.now() + limits.wallMilliseconds
+  const log = openEventLog(limits)
+  const handling: Handling = {
+    event,
+    openStreams: new Map(),
+    limits,
+    log,
+    recorder,
+    actions: { called: 0, underWay: 0 },
+    deadline,
+    fetches: 0,
+  }
+  try {
+    return await toHandled(tools, call, await runCall(tools, handling, call), log.lines)
+  } finally {
+    await abortStreams(tools, handling.openStreams)
+  }
+}
+
+async function findCall(tools: Tools, event: ClaimedEvent): Promise<Call | undefined> {
+  const { bot_id: botId, version_id: versionId, installation_id: installationId } = event
+  if (installationId !== null) {
+    const code = await tools.bundles.ofIntegration(botId, { id: installationId })
+    const call = code && (await integrationCall(tools, event, code))
+    if (call) refuseDisabled(code.disabledReason)
+    return call
+  }
+  const code = versionId === null ? undefined : await tools.bundles.ofBot(botId, versionId, event.secrets)
+  const call = code && (await botCall(tools, event, code))
+  if (call) refuseDisabled(event.disabled_reason)
+  return call
+}
+
+/** How an event is to end that no code could be called for; what is not its own doing is thrown on. */
+function withoutRun(error: unknown): Handled {
+  if (error instanceof Unheard) {
+    const timestamp = new Date().toISOString()
+    return { status: 'ignored', logs: [{ timestamp, level: 'warn', message: error.message }] }
+  }
+  if (error instanceof Unrunnable) {
+    const failure = { ...toFailure(`${error.reason}: ${error.message}`), kind: error.reason }
+    return { status: 'failed', failure, logs: [], retry: null }
+  }
+  if (error instanceof ApiError && error.status < 500) {
+    return { status: 'failed', failure: toFailure(error.message), logs: [], retry: null }
+  }
+  throw error
+}
+
+async function toHandled(tools: Tools, call: Call, outcome: Outcome, logs: LogLine[]): Promise<Handled> {
+  if (outcome.status === 'interrupted') return outcome
+  if (outcome.status === 'failed') {
+    const failure = await describeFailure(tools.sourceMaps, outcome, call.code)
+    return { status: 'failed', logs, failure, retry: call.retry }
+  }
+  const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }
+  const answer = result !== undefined && { result }
+  if (failure) {
+    const message = secretsStarrer(call.code.bundle.environment)(failure.message)
+    const retry = failure.mayPass ? call.retry : null
+    return { status: 'failed', logs, failure: toFailure(message), retry, ...answer }
+  }
+  const isOwnRun = call.task.kind !== 'call'
+  return { status: 'done', logs, retry: call.retry, ...answer, ...(isOwnRun && { state: outcome.state }) }
+}

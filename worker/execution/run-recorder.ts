@@ -1,0 +1,147 @@
+import type { HookStart, Outcome } from '#sandbox/protocol/contract.ts'
+import { keptRuns, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
+import { storable } from '#shared/store/complete-events.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import type { Failure } from './failures.ts'
+
+/** More steps than people look through; what comes after them is counted. */
+const mostSteps = 60
+const nameCharacters = 100
+const messageCharacters = 300
+/** Getting an isolate ready is a step where it took some time. */
+const leastLoadMilliseconds = 1
+
+/** Hooks that run where the bot calls, within another one. */
+const within = new Set(['beforeOutgoingMessage', 'afterOutgoingMessage', 'beforeCallAction', 'afterCallAction'])
+
+/** A step under way. */
+export interface OpenStep {
+  /** What it turned out to be. */
+  name(name: string): void
+  /** @param answer a status, or one word where there was no answer */
+  end(answer?: number | string): void
+}
+
+/** Writes down what takes time while an event is handled. */
+export class RunRecorder {
+  readonly #begin = performance.now()
+  readonly #steps: RunStep[] = []
+  readonly #underWay = new Set<RunStep>()
+  #leftOut = 0
+  #cpu = 0
+
+  /** Milliseconds since the run's begin. */
+  get now(): number {
+    return performance.now() - this.#begin
+  }
+
+  begin(kind: StepKind, name: string, depth: number): OpenStep {
+    const step: RunStep = [kind, cut(name), round(this.now), 0, depth]
+    if (!this.#add(step)) return { name() {}, end() {} }
+    this.#underWay.add(step)
+    return {
+      name: (known) => void (step[1] = cut(known)),
+      end: (answer) => {
+        // What ends later than the run took as long as the run.
+        if (!this.#underWay.delete(step)) return
+        step[3] = round(this.now - step[2])
+        if (answer !== undefined) step[5] = answer
+      },
+    }
+  }
+
+  /** A run in the sandbox is over that began at `start`: what was at work in it, and how much processor time it took. */
+  ran(outcome: Outcome, start: number, depth: number): void {
+    // A run within another one draws on that one's processor time, and tells it all.
+    this.#cpu = Math.max(this.#cpu, outcome.cpuMilliseconds)
+    const [first] = outcome.hooks
+    if (depth === 0 && first && first.start >= leastLoadMilliseconds) {
+      this.#add(['load', 'load', round(start), round(first.start), 0])
+    }
+    for (const step of toSteps(outcome.hooks, start, this.now, depth)) this.#add(step)
+  }
+
+  /** The record of the run, and before it those of the event's earlier ones that are kept. */
+  finish(event: ClaimedEvent, outcome: RunRecord['outcome'], failure?: Failure): RunRecord[] {
+    const version = event.installation_id === null ? event.version_id : null
+    for (const step of this.#underWay) step[3] = round(this.now - step[2])
+    this.#underWay.clear()
+    const steps = this.#steps.toSorted((a, b) => a[2] - b[2] || a[4] - b[4])
+    const record: RunRecord = {
+      attempt: event.attempt,
+      at: (event.started_at ?? new Date()).toISOString(),
+      outcome,
+      ...(version !== null && { version }),
+      waited: waitedMilliseconds(event),
+      took: round(this.now),
+      ...(this.#cpu > 0 && { cpu: round(this.#cpu) }),
+      ...(failure && { error: toError(failure) }),
+      ...(steps.length > 0 && { steps }),
+      ...(this.#leftOut > 0 && { leftOut: this.#leftOut }),
+    }
+    return [...(event.runs ?? []).slice(1 - keptRuns), record]
+  }
+
+  #add(step: RunStep): boolean {
+    const hasRoom = this.#steps.length < mostSteps
+    if (hasRoom) this.#steps.push(step)
+    else this.#leftOut += 1
+    return hasRoom
+  }
+}
+
+/** How long an event had been due when it was claimed, by the database's clock. */
+export function waitedMilliseconds({ started_at: startedAt, available_at: availableAt }: ClaimedEvent): number {
+  return startedAt === null ? 0 : Math.max(0, startedAt.getTime() - availableAt.getTime())
+}
+
+/**
+ * The process tells what is at work whenever that changes. A hook around a call is within the hook that calls; any other
+ * begins when the one before it is through.
+ */
+function toSteps(hooks: HookStart[], start: number, end: number, depth: number): RunStep[] {
+  const steps: RunStep[] = []
+  let open: RunStep[] = []
+  const close = (kept: RunStep[], at: number) => {
+    for (const step of open.slice(kept.length)) step[3] = round(at - step[2])
+    open = kept
+  }
+  for (const hook of hooks) {
+    const at = start + hook.start
+    const name = cut(hook.name)
+    const again = open.findIndex((step) => step[1] === name)
+    if (again >= 0) {
+      close(open.slice(0, again + 1), at)
+      continue
+    }
+    close(within.has(name) ? open.slice(0, 1) : [], at)
+    const isAction = name.startsWith('actions.')
+    const step: RunStep = [
+      isAction ? 'action' : 'hook',
+      isAction ? name.slice(8) : name,
+      round(at),
+      0,
+      depth + open.length,
+    ]
+    steps.push(step)
+    open = [...open, step]
+  }
+  close([], end)
+  return steps
+}
+
+function toError({ kind, hook, reason }: Failure): NonNullable<RunRecord['error']> {
+  return {
+    reason: kind,
+    ...(hook !== undefined && { hook: cut(hook) }),
+    message: storable(reason.slice(0, messageCharacters)),
+  }
+}
+
+function cut(name: string): string {
+  return storable(name.slice(0, nameCharacters))
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10
+}

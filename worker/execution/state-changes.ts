@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '#sandbox/protocol/contract.ts'
+import { newId } from '#shared/ids.ts'
+import { stateLimit } from '#shared/models/state.ts'
+import type { StateChange } from '#shared/store/complete-events.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import { initialState } from './event-object.ts'
+
+/** A session is forgotten when its conversation has been quiet for this long. */
+const sessionMilliseconds = 30 * 60 * 1000
+
+/** A run left its state in a form that cannot be kept. */
+export class UnfitState extends Error {
+  override name = 'UnfitState'
+}
+
+/**
+ * What a run changed in `event.state`. Only top-level keys that differ are written, so that conversations which run at
+ * the same time do not undo each other's.
+ *
+ * @throws UnfitState when a part is no object or too large
+ */
+export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChange[] {
+  const before = initialState(event)
+  const parts = [
+    { part: 'bot', type: 'bot', ownerId: event.bot_id, name: 'state' },
+    { part: 'user', type: 'user', ownerId: event.user_id, name: 'state' },
+    { part: 'conversation', type: 'conversation', ownerId: event.conversation_id, name: 'state' },
+    { part: 'session', type: 'conversation', ownerId: event.conversation_id, name: 'session' },
+  ] as const
+  const changes: StateChange[] = []
+  for (const { part, type, ownerId, name } of parts) {
+    const left = asObject(part, after[part])
+    const difference = compare(asObject(part, before[part]), left)
+    const isSession = name === 'session' && Object.keys(left).length > 0
+    if (!difference && !isSession) continue
+    if (!ownerId) throw new UnfitState(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
+    const size = JSON.stringify(left).length
+    if (size > stateLimit) {
+      throw new UnfitState(
+        `event.state.${part} has grown to ${Math.ceil(size / 1024)} KB; it holds ${stateLimit / 1024} KB`,
+      )
+    }
+    changes.push({
+      id: newId('state'),
+      type,
+      ownerId,
+      name,
+      ...(difference ?? { set: {}, removed: [] }),
+      ...(isSession && { expiry: sessionMilliseconds }),
+    })
+  }
+  return changes
+}
+
+function asObject(part: string, value: Json | undefined): JsonObject {
+  if (value === undefined) return {}
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new UnfitState(`event.state.${part} must be an object`)
+}
+
+function compare(before: JsonObject, after: JsonObject): Pick<StateChange, 'set' | 'removed'> | undefined {
+  const set: JsonObject = {}
+  for (const [key, value] of Object.entries(after)) {
+    if (JSON.stringify(value) !== JSON.stringify(before[key])) set[key] = value
+  }
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  return Object.keys(set).length + removed.length > 0 ? { set, removed } : undefined
+}

@@ -1,0 +1,82 @@
+import type { Context } from '#shared/context.ts'
+import { stepOf, type DurationCounts } from '#shared/telemetry/latency-histogram.ts'
+import { addActivity, type BotActivity, type OutcomeCounts } from '#shared/store/activity.ts'
+
+/** What becomes of bots' events, counted in this process and added to the database's counts now and then. */
+export interface Activity {
+  /**
+   * A run has ended, and its end is stored.
+   *
+   * @param took milliseconds that it took, and that the event had waited for it
+   */
+  ended(botId: string, outcome: keyof OutcomeCounts, took: { handling: number; waiting: number }): void
+  /** A wake-up had to wait because the bot had its share of the worker. */
+  putBack(botId: string): void
+  /** Stores what was counted last. */
+  close(): Promise<void>
+}
+
+/** A process that is killed takes the counts of so long with it; events themselves are rows. */
+const flushMilliseconds = 2000
+/** Bots in one statement. */
+const atOnce = 1000
+
+/** Counting costs no statement for an event; a flush is one for all bots that had any. */
+export function openActivity({ db, dependencies, log }: Context): Activity {
+  let counts = new Map<string, BotActivity>()
+  let flushing: Promise<void> | undefined
+
+  function of(botId: string): BotActivity {
+    const known = counts.get(botId)
+    if (known) return known
+    const fresh = {
+      botId,
+      processed: 0,
+      failed: 0,
+      ignored: 0,
+      retried: 0,
+      putBack: 0,
+      handling: {},
+      waiting: {},
+    }
+    counts.set(botId, fresh)
+    return fresh
+  }
+
+  async function flush(): Promise<void> {
+    if (counts.size === 0 || !dependencies.database.isHere()) return
+    const counted = Array.from(counts.values())
+    counts = new Map()
+    for (let index = 0; index < counted.length; index += atOnce) {
+      await addActivity(db, counted.slice(index, index + atOnce))
+    }
+  }
+
+  const flushNow = () =>
+    (flushing ??= flush()
+      .catch((error: unknown) => log.warn({ err: error }, 'Counts of what became of events were lost'))
+      .finally(() => (flushing = undefined)))
+  const timer = setInterval(() => void flushNow(), flushMilliseconds)
+
+  return {
+    ended(botId, outcome, { handling, waiting }) {
+      const activity = of(botId)
+      activity[outcome] += 1
+      count(activity.handling, handling)
+      count(activity.waiting, waiting)
+    },
+    putBack(botId) {
+      of(botId).putBack += 1
+    },
+    async close() {
+      clearInterval(timer)
+      await flushing
+      await flushNow()
+    },
+  }
+}
+
+function count(counts: DurationCounts, milliseconds: number): void {
+  const step = stepOf(milliseconds)
+  counts[step] = (counts[step] ?? 0) + 1
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Context } from '#shared/context.ts'
+import { answerMetrics } from '#shared/monitoring/metrics-endpoint.ts'
+import { answerProtocolErrors } from '#shared/protocol-errors.ts'
+
+const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
+
+/**
+ * Lets a worker tell its figures: it has no port otherwise, and opens this one only where METRICS_PORT names it.
+ *
+ * @throws Error when the port is taken
+ */
+export async function startMetricsServer(context: Context): Promise<AsyncDisposable> {
+  const { metrics: settings, http } = context.config
+  if (settings?.workerPort === undefined) return nothing
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? ''
+    request.resume()
+    void tell(path, request, response)
+  })
+  const tell = async (path: string, request: IncomingMessage, response: ServerResponse) => {
+    const { status, headers, body } = await answerMetrics(context, path, request)
+    response.statusCode = status
+    response.setHeaders(new Headers(headers)).end(body)
+  }
+  answerProtocolErrors(server)
+  const { workerPort: port } = settings
+  server.listen({ port, ...(http.host && { host: http.host }) })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw new Error(`METRICS_PORT ${port} cannot be listened on: set it to a port that is free`, { cause: error })
+  }
+  context.log.info({ port: (server.address() as AddressInfo).port }, 'Telling figures')
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

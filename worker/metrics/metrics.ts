@@ -1,0 +1,31 @@
+import type { Sandbox, SandboxWatch } from '#sandbox/protocol/contract.ts'
+import type { Context } from '#shared/context.ts'
+import type { Metrics } from '#shared/telemetry/metrics.ts'
+import type { FairSlots } from '../slots/fair-slots.ts'
+
+/** Counts what happens in the sandbox. */
+export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch {
+  return {
+    started: (kind, count) => isolateStarts.inc({ kind }, count),
+    killed: (cause) => sandboxKills.inc({ cause }),
+  }
+}
+
+/** Tells how much of a worker is in use. */
+export function tellFigures({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
+  metrics.gauge({
+    name: 'worker_slots',
+    help: 'Conversations that the worker handles at once, and can',
+    labels: ['state'],
+    read: () => [
+      [{ state: 'used' }, slots.inUse],
+      [{ state: 'total' }, config.worker.concurrency],
+    ],
+  })
+  metrics.gauge({
+    name: 'sandbox_resident_bytes',
+    help: 'Memory of sandbox processes by their place, as of their last heartbeat',
+    labels: ['place'],
+    read: () => sandbox.memory().map(({ place, residentBytes }) => [{ place }, residentBytes]),
+  })
+}

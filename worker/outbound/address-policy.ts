@@ -1,0 +1,83 @@
+import { isIP, type LookupFunction } from 'node:net'
+import { callbackify } from 'node:util'
+import type { Config } from '#shared/config/config.ts'
+import type { Logger } from '#shared/telemetry/logger.ts'
+import type { Address, Opening } from '#shared/config/private-network-allowlist.ts'
+import { belongsTo, isPublic, parseAddress } from './addresses.ts'
+import { OutboundError } from './errors.ts'
+import { leadsTo, platformServices } from './platform-services.ts'
+import { isOtherProtocols } from './ports.ts'
+import { askNameServers, resolveBySystem, resolveOrThrow, type Resolve, type ResolvedAddress } from './resolver.ts'
+import type { Target } from './targets.ts'
+
+/** Which addresses may be reached: public ones and what the operator opened, but never the platform's own servers. */
+export interface Reach {
+  /** Judges a target whose host is an address. A name is judged when a connection to it is made. */
+  checkAddress(target: Target): Promise<void>
+  /**
+   * What a socket that tries all addresses (`autoSelectFamily`) asks for those of the target's name. The addresses that
+   * were judged are the ones that it gets, so a name that changes its mind between two questions gains nothing.
+   */
+  lookupFor(target: Target): LookupFunction
+}
+
+/** @param resolve finds the addresses of names, unless the name servers shall */
+export function openReach(config: Config, log: Logger, resolve?: Resolve): Reach {
+  const resolveByDns = askNameServers()
+  const openings = config.outbound.allowPrivate
+  const services = platformServices(config)
+
+  async function check(target: Target, addresses: string[]): Promise<void> {
+    const refusal = await refusalOf(target, addresses.map(parseAddress))
+    if (!refusal) return
+    log.info({ host: target.host, port: target.port, addresses, refusal }, 'An outbound request was refused')
+    throw refusal === 'port' ? portRefused(target) : addressRefused(target)
+  }
+
+  async function refusalOf(target: Target, addresses: Address[]): Promise<'private' | 'platform' | 'port' | undefined> {
+    const openingsOf = (address: Address) =>
+      target.mayBePrivate ? openings.filter((opening) => opens(opening, target, address)) : []
+    const closed = addresses.filter((address) => openingsOf(address).length === 0)
+    if (!closed.every(isPublic)) return 'private'
+    if (await leadsTo(services, addresses, target.port).catch(() => true)) return 'platform'
+    if (closed.length > 0 && !target.portIsNamed && target.port !== 80 && target.port !== 443) return 'port'
+    if (!isOtherProtocols(target.port)) return undefined
+    // Whoever opened a network hardly thought of its mail server; whoever opened the port did.
+    const isOpened = addresses.every((address) => openingsOf(address).some(({ port }) => port === target.port))
+    return isOpened ? undefined : 'port'
+  }
+
+  async function resolveAndCheck(target: Target): Promise<ResolvedAddress[]> {
+    const isOpenedByName = openings.some((opening) => opening.target === target.host)
+    const resolved = await resolveOrThrow(resolve ?? (isOpenedByName ? resolveBySystem : resolveByDns), target.host)
+    const addresses = resolved.map(({ address }) => address)
+    await check(target, addresses)
+    return resolved
+  }
+
+  const lookUp = callbackify(resolveAndCheck)
+
+  return {
+    checkAddress: async (target) => (isIP(target.host) === 0 ? undefined : check(target, [target.host])),
+    lookupFor: (target) => (_host, _options, answer) => lookUp(target, answer),
+  }
+}
+
+function opens({ target, port }: Opening, wanted: Target, address: Address): boolean {
+  if (port !== undefined && port !== wanted.port) return false
+  return typeof target === 'string' ? target === wanted.host : belongsTo(address, target)
+}
+
+/** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
+function addressRefused({ host, mayBePrivate }: Target): OutboundError {
+  const remedy = `if it is to be reached, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
+  const further = mayBePrivate ? '' : ', and permissions.net (in isobot.json, where there is one) names it'
+  return new OutboundError('forbidden', `${host} is not at a public address: ${remedy}${further}`)
+}
+
+function portRefused({ host, port }: Target): OutboundError {
+  const remedy = isOtherProtocols(port)
+    ? 'another protocol than HTTP is spoken there'
+    : `use 80 or 443, or have ${host}:${port} allowed by name`
+  return new OutboundError('forbidden', `Port ${port} of ${host} may not be requested: ${remedy}`)
+}

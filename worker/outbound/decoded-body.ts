@@ -1,0 +1,107 @@
+import { pipeline, Readable, type Transform } from 'node:stream'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+import { OutboundError } from './errors.ts'
+import type { OutboundResponse } from './open-outbound.ts'
+
+/** What has come is passed on before the rest has. */
+const zlibOptions = { flush: constants.Z_SYNC_FLUSH, chunkSize: 64 * 1024 }
+const brotliOptions = { flush: constants.BROTLI_OPERATION_FLUSH, chunkSize: 64 * 1024 }
+
+/** Each is given the first chunk. */
+const decoders: Record<string, (first: Buffer) => Transform> = {
+  gzip: () => createGunzip(zlibOptions),
+  'x-gzip': () => createGunzip(zlibOptions),
+  br: () => createBrotliDecompress(brotliOptions),
+  zstd: () => createZstdDecompress({ chunkSize: 64 * 1024 }),
+  // Servers disagree on whether this has a header; its first byte tells.
+  deflate: (first) => ((first[0]! & 0x0f) === 8 ? createInflate(zlibOptions) : createInflateRaw(zlibOptions)),
+}
+
+/** Nobody compresses what is compressed; each further layer costs as much as the first. */
+const mostCodings = 2
+
+/**
+ * Reads the body of an answer as it comes, decompressed. A coding that is not known is left as it is.
+ *
+ * @param mostBytes that it may have, before and after, and in between
+ * @throws OutboundError `too-large`, or `unreachable` when it is not what its headers say
+ */
+export function readDecoded(response: OutboundResponse, mostBytes: number): AsyncIterable<Buffer> {
+  const codings = codingsOf(response)
+  if (codings.length > mostCodings) return refuse(response, codings.length)
+  let body = response.body
+  for (const coding of codings.toReversed()) {
+    const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
+    if (!decoder) return body
+    body = decode(body, decoder, mostBytes, response)
+  }
+  return body
+}
+
+/** Where there is no body, there is nothing wrong with it. */
+async function* refuse(response: OutboundResponse, codings: number): AsyncGenerator<Buffer> {
+  for await (const chunk of response.body) {
+    if (chunk.length > 0) throw undecodable(response, `it is encoded ${codings} times`)
+    yield chunk
+  }
+}
+
+/** In the order in which they were applied. */
+function codingsOf({ headers }: OutboundResponse): string[] {
+  return [headers['content-encoding'] ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+}
+
+async function* decode(
+  body: AsyncIterable<Buffer>,
+  toDecoder: (first: Buffer) => Transform,
+  mostBytes: number,
+  response: OutboundResponse,
+): AsyncGenerator<Buffer> {
+  const iterator = body[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) return
+  const decoder = toDecoder(first.value)
+  // Its failure is the decoder's.
+  pipeline(Readable.from(continued(first.value, iterator), { objectMode: false }), decoder, () => {})
+  let left = mostBytes
+  try {
+    for await (const chunk of decoder as AsyncIterable<Buffer>) {
+      left -= chunk.length
+      // It stops where the limit is passed, however much there would be.
+      if (left < 0) throw tooLarge(response, mostBytes)
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof OutboundError ? error : undecodable(response, 'it is damaged')
+  }
+}
+
+async function* continued(first: Buffer, iterator: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield first
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+function tooLarge({ url }: OutboundResponse, mostBytes: number): OutboundError {
+  const { host } = new URL(url)
+  return new OutboundError('too-large', `The answer of ${host} is larger than ${mostBytes} bytes, decompressed`)
+}
+
+function undecodable({ url }: OutboundResponse, reason: string): OutboundError {
+  return new OutboundError('unreachable', `The answer of ${new URL(url).host} could not be decompressed: ${reason}`)
+}

@@ -1,0 +1,188 @@
+import { isUtf8 } from 'node:buffer'
+import type {
+  ByteSource,
+  FetchAnswer,
+  FetchFailure,
+  FetchRequest,
+  FetchStream,
+  HostFetch,
+} from '#sandbox/protocol/contract.ts'
+import type { CodeLimits } from '#shared/models/code-limits.ts'
+import { AnswerMemory, type MemoryShare } from './response-memory-budget.ts'
+import type { Code } from '../execution/bundles.ts'
+import { readDecoded } from './decoded-body.ts'
+import { openGrants, type FindGrant } from './grants.ts'
+import { OutboundError } from './errors.ts'
+import { redirectOf, type Method } from './redirects.ts'
+import type { OutboundResponse } from './open-outbound.ts'
+import { readBeginning } from './response-body.ts'
+import type { Tools } from '../worker.ts'
+
+const megabyte = 1024 * 1024
+
+const mostRequestBytes = megabyte
+
+/** What a stream holds at the most: a part, a chunk, and what the connection reads ahead. */
+const streamBytes = 256 * 1024
+
+/** How many requests the runs of one event's handling have made, all together. */
+export interface FetchCount {
+  fetches: number
+}
+
+/** Whose requests they are. */
+export interface Fetcher {
+  botId: string
+  code: Code
+  count: FetchCount
+  limits: Pick<CodeLimits, 'fetches' | 'fetchMilliseconds' | 'fetchMegabytes'>
+}
+
+/** Opens `fetch` for a run. */
+export type OpenFetch = (fetcher: Fetcher) => HostFetch
+
+type Needs = Pick<Tools, 'db' | 'config' | 'outbound' | 'log'>
+
+/** What all requests of this process have in common. */
+interface Shared extends Needs {
+  memory: AnswerMemory
+  findGrant: FindGrant
+}
+
+/**
+ * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
+ * back holds from the next request on. An event that is handled again makes its requests again.
+ */
+export function prepareFetch(tools: Needs): OpenFetch {
+  const shared = { ...tools, memory: new AnswerMemory(), findGrant: openGrants(tools.db) }
+  return (fetcher) => openFetch(shared, fetcher)
+}
+
+function openFetch(tools: Shared, { botId, code, count, limits }: Fetcher): HostFetch {
+  const installation = 'installation' in code ? code.installation : undefined
+  const tenant = installation?.id ?? botId
+  return async (request, signal) => {
+    count.fetches += 1
+    if (count.fetches > limits.fetches) {
+      return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
+    }
+    try {
+      const { net = tools.config.sandbox.net } = await tools.findGrant(botId, installation?.integration_id)
+      if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
+      return await send(tools, request, { tenant, allow: net, signal }, limits)
+    } catch (error) {
+      return toFailure(tools, error)
+    }
+  }
+}
+
+async function send(
+  tools: Shared,
+  request: FetchRequest,
+  grant: { tenant: string; allow: string[]; signal: AbortSignal },
+  { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
+): Promise<FetchAnswer | FetchStream> {
+  const mostBytes = fetchMegabytes * megabyte
+  const body = bodyOf(request)
+  using held = new DisposableStack()
+  const share = held.use(tools.memory.open(grant.tenant))
+  share.add(body?.length ?? 0)
+  const response = held.use(
+    await tools.outbound.request({
+      ...grant,
+      url: request.url,
+      // The guard refuses those that it does not know.
+      method: request.method as Method,
+      headers: { 'accept-encoding': codingsFor(request), ...request.headers },
+      ...(body && { body }),
+      timeoutMilliseconds: fetchMilliseconds,
+      maxResponseBytes: mostBytes,
+      ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
+    }),
+  )
+  const { status, statusText, url } = response
+  if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
+    throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
+  }
+  const head = { status, statusText, url, headers: pairsOf(response.headers) }
+  const decoded = readDecoded(response, mostBytes)
+  if (!request.streams) return { ...head, ...toText(await collect(decoded, share)) }
+  const { chunks, rest } = await readBeginning(request, response, decoded)
+  if (!rest) return { ...head, ...toText(Buffer.concat(chunks)) }
+  share.add(streamBytes)
+  response.limitIdleness()
+  return { ...head, parts: toSource(tools, chunks, rest, held.move(), grant.signal) }
+}
+
+/** Who reads events as they come gains nothing by their being compressed, which may hold them up. */
+function codingsFor({ headers }: FetchRequest): string {
+  const accept = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept')
+  return accept?.[1].includes('text/event-stream') ? 'identity' : 'br, gzip, deflate'
+}
+
+async function collect(body: AsyncIterable<Buffer>, share: MemoryShare): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) {
+    share.add(chunk.length)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function toText(bytes: Buffer): Pick<FetchAnswer, 'body' | 'isBase64'> {
+  const isBase64 = !isUtf8(bytes)
+  return { body: bytes.toString(isBase64 ? 'base64' : 'utf8'), isBase64 }
+}
+
+/**
+ * @param held what is given back when the body has been read, or when nobody reads on
+ * @param signal says that nobody does: a generator that was never asked for anything does not learn of it
+ */
+function toSource(
+  tools: Needs,
+  chunks: Buffer[],
+  rest: AsyncIterable<Buffer>,
+  held: DisposableStack,
+  signal: AbortSignal,
+): ByteSource {
+  const letGo = () => held.dispose()
+  signal.addEventListener('abort', letGo, { once: true })
+  if (signal.aborted) letGo()
+  return (async function* () {
+    try {
+      yield* chunks
+      yield* rest
+    } catch (error) {
+      yield toFailure(tools, error)
+    } finally {
+      signal.removeEventListener('abort', letGo)
+      letGo()
+    }
+  })()
+}
+
+function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {
+  if (body === undefined) return undefined
+  const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8')
+  if (bytes.length <= mostRequestBytes) return bytes
+  throw new OutboundError('too-large', `The body of a request may have ${mostRequestBytes} bytes, not ${bytes.length}`)
+}
+
+function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {
+  return Object.entries(headers).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const))
+}
+
+function nothingGranted(url: string, whose: 'bot' | 'integration'): OutboundError {
+  const host = URL.parse(url)?.hostname || 'the host'
+  const operation = whose === 'bot' ? 'updateBot' : 'updateIntegration'
+  return new OutboundError(
+    'forbidden',
+    `${host} may not be requested: the ${whose} was granted no hosts. Grant them with permissions: { net: ['${host}'] } in ${operation}`,
+  )
+}
+
+function toFailure({ log }: Needs, error: unknown): FetchFailure {
+  if (error instanceof OutboundError) return { failure: error.reason, message: error.message }
+  log.error({ err: error }, 'A request of bot code could not be made')
+  return { failure: 'internal', message: 'The platform could not make the request: try again later' }
+}

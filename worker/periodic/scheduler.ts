@@ -1,0 +1,161 @@
+import { wakeWorker } from '#shared/signals/after-commit.ts'
+import type { Context } from '#shared/context.ts'
+import { announceMessage, storeMessage, type ReadyMessage } from '#shared/messaging/create-message.ts'
+import { foreignKeyViolation, postgresCode } from '#shared/errors.ts'
+import { newId } from '#shared/ids.ts'
+import { messageScheduled, stateExpired } from '#shared/models/event.ts'
+import { toState } from '#shared/models/state.ts'
+import { nextOccurrence } from '#shared/recurrence.ts'
+import type { Database } from '#shared/store/database.ts'
+import type { Due } from '#shared/store/scheduled-events.ts'
+import { deleteSilently, expiredStates, expireState } from '#shared/store/expired-states.ts'
+import { dueRecurringEvents, fireRecurringEvent } from '#shared/store/recurring-events.ts'
+import { dueEvents, endScheduledEvent, lockScheduledEvent, putIntoMailbox } from '#shared/store/scheduled-events.ts'
+import type { EventRow, RecurringEventRow, StateRow, WorkflowRow } from '#shared/store/tables.ts'
+import { dueWorkflows } from '#shared/store/workflows.ts'
+import { timeOutWorkflow } from '#shared/messaging/workflow-updates.ts'
+import { isRefusal } from '#shared/queue/backlog-limit.ts'
+import { repeatedly } from './repeatedly.ts'
+
+/**
+ * What happens because its time has come: scheduled events and messages, recurring events, states that expire, workflows
+ * that run out of time. Rows say when; every worker looks for those that are due. Two may find the same, and each does
+ * with it what holds only while it is still due, in one statement or transaction: so it happens once.
+ */
+
+/**
+ * What becomes an event counts toward the events that may wait for a bot. Where too many do, it stays due and is found by
+ * the next look: nothing is lost, and other bots' come before it.
+ */
+
+/** How late something may be by this. */
+const tickMilliseconds = 1000
+
+/** Rows of each kind in one look. Those that remain have waited longest in the next. */
+const atOnce = 500
+
+/**
+ * Looks every second for what is due.
+ *
+ * @returns stops it, and waits for a look that is under way
+ */
+export function startDue(context: Context): () => Promise<void> {
+  return repeatedly(tickMilliseconds, () => look(context))
+}
+
+/** Does what is due now, as far as one look goes. What fails is logged, and found again by the next look. */
+export async function look(context: Context): Promise<void> {
+  const { db, dependencies } = context
+  if (!dependencies.database.isHere()) return
+  await attempt(context, 'sessions', () => deleteSilently(db, atOnce))
+  await each(context, 'scheduled events', dueEvents, goOff)
+  await each(context, 'recurring events', dueRecurringEvents, fire)
+  await each(context, 'expired states', expiredStates, expire)
+  await each(context, 'overdue workflows', dueWorkflows, timeOut)
+}
+
+async function each<Row extends { bot_id: string }>(
+  context: Context,
+  what: string,
+  find: (db: Database, which: Due) => Promise<Row[]>,
+  act: (context: Context, row: Row) => Promise<void>,
+): Promise<void> {
+  const fullBots = new Set<string>()
+  for (let isOver = false; !isOver;) {
+    const known = fullBots.size
+    const rows =
+      (await attempt(context, what, () => find(context.db, { limit: atOnce, fullBots: [...fullBots] }))) ?? []
+    for (const row of rows) {
+      if (!fullBots.has(row.bot_id)) await attempt(context, what, () => actUnlessFull(context, row, act, fullBots))
+    }
+    // What waits for room must not keep others' from being found.
+    isOver = rows.length < atOnce || fullBots.size === known
+  }
+}
+
+async function actUnlessFull<Row extends { bot_id: string }>(
+  context: Context,
+  row: Row,
+  act: (context: Context, row: Row) => Promise<void>,
+  fullBots: Set<string>,
+): Promise<void> {
+  try {
+    await act(context, row)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    fullBots.add(row.bot_id)
+  }
+}
+
+async function attempt<Result>(
+  { log }: Context,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    log.error({ err: error, what }, 'Something that is due could not be done; the next look finds it again')
+    return undefined
+  }
+}
+
+async function goOff(context: Context, event: EventRow): Promise<void> {
+  if (event.type === messageScheduled) return say(context, event)
+  const { db, waiting } = context
+  const isIn = await waiting.admitDue(db, event.bot_id, () => putIntoMailbox(db, event))
+  if (isIn) await wakeWorker(context, 'event', event.mailbox, event.bot_id)
+}
+
+/** Says a message that had to wait for its time. */
+async function say(context: Context, event: EventRow): Promise<void> {
+  const ready = event.payload as unknown as ReadyMessage
+  const { db, waiting } = context
+  const store = () =>
+    db.transaction(async (transaction) => {
+      if (!(await lockScheduledEvent(transaction, event))) return undefined
+      const stored = await storeInSavepoint(transaction, ready)
+      await endScheduledEvent(transaction, event.id, stored ? { status: 'processed' } : gone)
+      return stored
+    })
+  // What the bot says is not for it to handle.
+  const message = await (ready.direction === 'incoming' ? waiting.admitDue(db, event.bot_id, store) : store())
+  if (message) await announceMessage({ ...context, caller: { kind: 'bot', botId: event.bot_id } }, message)
+}
+
+const gone = { status: 'failed', failureReason: 'The author of the message was deleted before its time came' } as const
+
+/** Undefined when somebody whom the message refers to is not there any more. */
+async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<typeof storeMessage> {
+  try {
+    return await db.transaction((savepoint) => storeMessage(savepoint, ready))
+  } catch (error) {
+    if (postgresCode(error) === foreignKeyViolation) return undefined
+    throw error
+  }
+}
+
+/** However many times were missed, it fires once, and then at the next time from now on. */
+async function fire(context: Context, due: RecurringEventRow): Promise<void> {
+  const now = new Date(Math.max(Date.now(), due.next_at.getTime()))
+  const { db, waiting } = context
+  const mailbox = await waiting.admitDue(db, due.bot_id, () =>
+    fireRecurringEvent(db, due, newId('evt'), nextOccurrence(due.cron, now)),
+  )
+  if (mailbox) await wakeWorker(context, 'event', mailbox, due.bot_id)
+}
+
+async function expire(context: Context, row: StateRow): Promise<void> {
+  const event = { id: newId('evt'), type: stateExpired, payload: { state: toState(row) } }
+  const { db, waiting } = context
+  const mailbox = await waiting.admitDue(db, row.bot_id, () => expireState(db, row, event))
+  if (mailbox) await wakeWorker(context, 'event', mailbox, row.bot_id)
+}
+
+async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Promise<void> {
+  const { db, waiting } = context
+  const mailboxes = await waiting.admitDue(db, botId, () =>
+    db.transaction((transaction) => timeOutWorkflow(transaction, botId, id)),
+  )
+  for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
+}
