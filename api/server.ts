@@ -10,7 +10,7 @@ import { ApiError } from '#shared/errors.ts'
 import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { openConsole, type Console } from './console/pages.ts'
+import { consolePages } from './console/pages.ts'
 import { prepareClose } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
@@ -27,7 +27,6 @@ interface AppParts {
   realtime: Realtime
   rateLimiter: RateLimiter
   overload: Overload
-  pages: Console
 }
 
 /** The HTTP door: a request becomes a call of an operation, and its reply the response. */
@@ -42,7 +41,7 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
     })
 }
 
-function routesOf(context: Context, { realtime, rateLimiter, overload, pages }: AppParts): Express {
+function routesOf(context: Context, { realtime, rateLimiter, overload }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -56,7 +55,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, pages }: 
   app.use(rateLimiter.handle)
   app.use('/webhooks', webhooks(context, overload))
   app.use(openApi(context))
-  app.use(pages.router)
+  app.use(consolePages())
   app.use(async (request, response) => {
     const body = (caller: Caller) =>
       readBody(request, response, (bytes) => overload.hold(response, bytes, tenantOf(caller)))
@@ -146,9 +145,8 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
-  const pages = openConsole(context.log)
   const parts = { realtime, rateLimiter, overload }
-  const handle = scopeRequests(context, createApp(context, { ...parts, pages }))
+  const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
   acceptUpgrades(server, { context, ...parts })
@@ -157,7 +155,6 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   try {
     await listen(server, context.config.http)
   } catch (error) {
-    pages.close()
     rateLimiter.close()
     overload.close()
     throw error
@@ -166,7 +163,6 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       await leave(leaveMilliseconds)
-      pages.close()
       await Promise.all([close(), realtime.close()])
       rateLimiter.close()
       overload.close()

@@ -6,6 +6,7 @@ import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { readConfig } from '#shared/config/config.ts'
 import { keepInspectorShut } from '#shared/process/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
+import { buildConsole } from './start/build-console.ts'
 import { startChild, type Child } from './start/children.ts'
 import { openCredentials, type Credentials, type SavedCredentials } from './start/credentials.ts'
 import { deployExample } from './start/example-bot.ts'
@@ -37,7 +38,7 @@ export async function start(say = console.log, announce = sayWelcome): Promise<v
   const { signal } = interruption
   await using parts = new AsyncDisposableStack()
   try {
-    await run({ parts, children, announce, signal })
+    await run({ parts, children, say, announce, signal })
   } catch (error) {
     // What was under way when it was told to stop is broken off.
     if (!signal.aborted) throw error
@@ -49,12 +50,13 @@ interface Run {
   parts: AsyncDisposableStack
   /** Gets the processes that are started. */
   children: Child[]
+  say: (line: string) => void
   announce: (saved: SavedCredentials, directory: string) => void
   signal: AbortSignal
 }
 
 /** Starts everything, and returns when the signal aborts. */
-async function run({ parts, children, announce, signal }: Run): Promise<void> {
+async function run({ parts, children, say, announce, signal }: Run): Promise<void> {
   const port = readPort(process.env.PORT)
   const host = process.env.HOST ?? '127.0.0.1'
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
@@ -65,11 +67,15 @@ async function run({ parts, children, announce, signal }: Run): Promise<void> {
   const record = isFree ? await recordStart(directory) : undefined
   parts.defer(() => record?.remove())
 
+  const building = new AbortController()
+  parts.defer(() => building.abort())
+  const consoleBuilt = buildConsole(say, AbortSignal.any([signal, building.signal]))
   const databaseUrl = await startDatabase(directory, parts, signal)
   signal.throwIfAborted()
   await migrate(databaseUrl)
   const credentials = await openCredentials(directory)
   const workspaceId = await administrator(databaseUrl, credentials)
+  await consoleBuilt
   signal.throwIfAborted()
 
   const environment = {
@@ -95,8 +101,6 @@ async function run({ parts, children, announce, signal }: Run): Promise<void> {
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
     await announceStart(directory)
     announce(saved, directory)
-    // Where the pages of the console are not built yet, the first who asks for them has them built.
-    await fetch(`${nearUrl}/console`, { signal }).catch(() => undefined)
   })()
   const ended = Promise.race(children.map(untilEnded))
   const stopped = untilAborted(signal)

@@ -1,44 +1,39 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { extname, join, relative } from 'node:path'
+import { access, constants, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { build } from 'vite'
-import { takeTurn } from './build-lock.ts'
-import { currentOutput, isBuilt, outputDirectory, root } from './output.ts'
+import { build, type Rolldown } from 'vite'
+import { hashFile, hashSources, isBuilt, outputDirectory, root } from './output.ts'
 
-/** What is not smaller when it is compressed, or is too small to be worth it. */
-const incompressible = new Set(['.woff2', '.png', '.gz'])
-const leastCompressed = 1024
+/** Formats that gzip does not make smaller. */
+const incompressible = new Set(['.woff2', '.png'])
+const minCompressedBytes = 1024
 
-/**
- * Builds the pages of the console, unless they are there already. Several processes may do so at once: one builds, the
- * others wait for it. They appear as a whole or not at all.
- */
+/** Builds the console, unless its output is current. The output appears as a whole. */
 async function buildConsole(): Promise<void> {
-  const output = await currentOutput()
-  await mkdir(outputDirectory, { recursive: true })
-  const turn = await takeTurn(join(outputDirectory, 'building'))
+  if (await isBuilt()) return
+  const startedAt = performance.now()
+  // A folder that is read-only is found before the work and not after it.
+  await access(dirname(outputDirectory), constants.W_OK)
+  const hash = await hashSources()
+  const files = new Map<string, string | Uint8Array>([[hashFile, hash]])
+  for (const file of await bundle()) files.set(file.fileName, file.type === 'chunk' ? file.code : file.source)
+  const unfinished = `${outputDirectory}-${process.pid}`
   try {
-    if (!isBuilt(output)) await buildInto(output)
-  } finally {
-    await turn[Symbol.asyncDispose]()
+    await Promise.all([...files].map(([name, content]) => write(join(unfinished, name), Buffer.from(content))))
+    await rm(outputDirectory, { recursive: true, force: true })
+    await rename(unfinished, outputDirectory)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    // Another process that built the same sources at the same time was faster.
+    if (!(await isBuilt())) throw error
   }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  process.stdout.write(`The console is built: ${relative(root, outputDirectory)}, in ${seconds} s\n`)
 }
 
-async function buildInto(output: string): Promise<void> {
-  const began = performance.now()
-  const unfinished = `${output}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
-  await bundle(unfinished)
-  await compress(unfinished)
-  await rename(unfinished, output)
-  await removeOthers(output)
-  const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  process.stdout.write(`The console is built: ${relative(root, output)}, in ${seconds} s\n`)
-}
-
-async function bundle(outDir: string): Promise<void> {
-  await build({
+async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
+  const output = await build({
     root: join(root, 'console'),
     base: '/console/',
     configFile: false,
@@ -48,41 +43,26 @@ async function bundle(outDir: string): Promise<void> {
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     worker: { format: 'es' },
     build: {
-      outDir,
-      emptyOutDir: true,
+      write: false,
       target: 'es2023',
       // Nothing is inlined: the policy of the pages allows no address but the server's own.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       // The editor's worker is the TypeScript compiler, and it is loaded only where code is edited.
       chunkSizeWarningLimit: 10_000,
-      reportCompressedSize: false,
       // A library of the published client mentions `eval`, which the policy of the pages forbids and nothing needs.
       rolldownOptions: { checks: { eval: false, bundlerTimings: false } },
     },
   })
+  return (output as Rolldown.RolldownOutput).output
 }
 
-/** Puts a compressed copy beside each file, once, so that none is compressed for each visitor. */
-async function compress(directory: string): Promise<void> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile() && !incompressible.has(extname(entry.name)))
-  await Promise.all(
-    files.map(async ({ parentPath, name }) => {
-      const path = join(parentPath, name)
-      const content = await readFile(path)
-      if (content.length < leastCompressed) return
-      await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }))
-    }),
-  )
-}
-
-/** Former output goes. Whoever has a page of it open is asked to load it again. */
-async function removeOthers(output: string): Promise<void> {
-  const names = await readdir(outputDirectory)
-  const others = names.map((name) => join(outputDirectory, name)).filter((path) => path !== output)
-  const former = others.filter((path) => !path.endsWith('building'))
-  await Promise.all(former.map((path) => rm(path, { recursive: true, force: true })))
+/** Writes a file and, where it is worth it, a compressed copy beside it, so that none is compressed for each visitor. */
+async function write(path: string, content: Buffer): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, content)
+  if (incompressible.has(extname(path)) || content.length < minCompressedBytes) return
+  await writeFile(`${path}.gz`, await promisify(gzip)(content, { level: 9 }))
 }
 
 await buildConsole()

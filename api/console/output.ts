@@ -1,31 +1,32 @@
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { glob, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 /** The repository, from which sources and output are named. */
 export const root = resolve(import.meta.dirname, '..', '..')
 
-/** Where all output is: one directory for each state of the sources, so that none is ever changed. */
+/** The built console: the page, its assets, and the hash of the sources that it was built from. */
 export const outputDirectory = join(root, 'console', 'dist')
 
-/**
- * What the pages are made of: their sources, the types that the editor knows, the build itself and which libraries it
- * takes. All of it is there in production as well, and no installation changes it.
- */
+/** The file of the output that holds the hash of its sources. */
+export const hashFile = 'sources.sha256'
+
+/** The sources of the console, the types that its editor knows, the build itself and the versions of the libraries. */
 const sources = ['console/source/**/*', 'console/index.html', 'bot/index.d.ts', 'api/console/build.ts', 'package.json']
 
-/** The directory of the pages that are made of the sources as they are now, whether it is there or not. */
-export async function currentOutput(): Promise<string> {
+/** A hash of all sources. Unlike modification times, it survives copies, checkouts and images. */
+export async function hashSources(): Promise<string> {
   const paths: string[] = []
   for await (const entry of glob(sources, { cwd: root, withFileTypes: true })) {
     if (entry.isFile()) paths.push(join(entry.parentPath, entry.name))
   }
   const hash = createHash('sha256')
   for (const path of paths.toSorted()) hash.update(path.slice(root.length)).update(await readFile(path))
-  return join(outputDirectory, hash.digest('hex').slice(0, 12))
+  return hash.digest('hex')
 }
 
-export function isBuilt(output: string): boolean {
-  return existsSync(output)
+/** Whether the output exists and was built from the sources as they are. */
+export async function isBuilt(): Promise<boolean> {
+  const built = await readFile(join(outputDirectory, hashFile), 'utf8').catch(() => undefined)
+  return built !== undefined && built === (await hashSources())
 }

@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises'
+import { access, readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Router, type Request, type Response } from 'express'
-import type { Logger } from '#shared/telemetry/logger.ts'
-import { openBackgroundBuild } from './background-build.ts'
-import { placeholder } from './placeholder.ts'
+import { ApiError } from '#shared/errors.ts'
+import { outputDirectory } from './output.ts'
 
 /**
  * The pages ask this server and nobody else, and run no script but its own. Styles may stand in elements, because the
@@ -33,48 +32,34 @@ const headers = {
 /** Names change with the content. */
 const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' }
 
-export interface Console {
-  router: Router
-  /** Ends a build that is under way. */
-  close(): void
-}
-
 /**
- * `/console`: the pages by which people look after their bots. They are built when somebody first asks for them, unless
- * that was done before; meanwhile a short page says so and loads itself again.
+ * `/console`: the pages by which people look after their bots.
+ *
+ * @param directory where `npm run build` and `npm start` put them
  */
-export function openConsole(log: Logger): Console {
-  const build = openBackgroundBuild(log)
-  /** What is served: that of the page that was last asked for. */
-  let current: { directory: string; assets: Set<string> } | undefined
-
-  async function find(): Promise<Exclude<typeof current, undefined> | 'building' | 'failed'> {
-    const built = await build.find()
-    if (built.state !== 'built') return built.state
-    if (current?.directory === built.directory) return current
-    current = { directory: built.directory, assets: new Set(await readdir(join(built.directory, 'assets'))) }
-    return current
-  }
-
+export function consolePages(directory = outputDirectory): Router {
+  const assets = join(directory, 'assets')
   const router = Router()
   // A browser that opens the platform's address is sent to the console.
   router.get('/', (_request, response) => response.redirect('/console'))
   router.get('/console/assets/:file', async (request, response, next) => {
-    const found = current ?? (await find())
     const { file } = request.params
-    // The list is what may be asked for: a name of anything else, however it is written, is not in it.
-    if (typeof found === 'string' || !found.assets.has(file)) return next()
+    // Only names of this list are served, so that no spelling of a name leads out of the directory.
+    const names = await readdir(assets).catch((): string[] => [])
+    if (!names.includes(file)) return next()
     response.set(immutable)
-    sendCompressed(request, response, join(found.directory, 'assets'), file, found.assets.has(`${file}.gz`))
+    sendCompressed(request, response, assets, file, names.includes(`${file}.gz`))
   })
   router.get(['/console', '/console/{*page}'], async (request, response, next) => {
     if (request.path.startsWith('/console/assets/')) return next()
+    await access(join(directory, 'index.html')).catch((cause: unknown) => {
+      const message = 'The console is not found on this server, because it is not built: run "npm run build" there'
+      throw new ApiError('ResourceNotFound', message, { cause })
+    })
     response.set(headers)
-    const found = await find()
-    if (typeof found !== 'string') return sendCompressed(request, response, found.directory, 'index.html', false)
-    response.status(503).set('Retry-After', '2').type('html').send(placeholder(found))
+    sendCompressed(request, response, directory, 'index.html', false)
   })
-  return { router, close: () => build.close() }
+  return router
 }
 
 /** Sends a file, or the compressed copy beside it to those who take it. */

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../browser/chromium.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
-import { building, untilBuilt } from './built.ts'
+import { building, buildConsole } from './built.ts'
 
 /** Time enough to download a browser, and to build the pages. */
 export const installing = 600_000 + building
@@ -23,8 +23,8 @@ interface Console {
  */
 export async function openConsole(parts: AsyncDisposableStack, expected = /^$/): Promise<Console> {
   const browser = parts.adopt(await launchChromium(), (open) => open.close())
+  await buildConsole()
   const platform = parts.use(await openPlatform())
-  await untilBuilt(platform.url)
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   page.setDefaultTimeout(patience.timeout)

@@ -1,30 +1,24 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import express from 'express'
+import express, { type ErrorRequestHandler } from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { takeTurn } from '../../api/console/build-lock.ts'
-import { openConsole } from '../../api/console/pages.ts'
-import { createLogger } from '#shared/telemetry/logger.ts'
-import { building, untilBuilt } from './built.ts'
+import { outputDirectory } from '../../api/console/output.ts'
+import { consolePages } from '../../api/console/pages.ts'
+import { building, buildConsole } from './built.ts'
 
-const pages = openConsole(createLogger('test', 'silent'))
-const server = createServer(express().use(pages.router))
+const asJson: ErrorRequestHandler = (error, _request, response, _next) => response.status(error.status).json(error)
+const unbuilt = express().use(consolePages(join(outputDirectory, 'absent')))
+const server = createServer(express().use('/unbuilt', unbuilt).use(consolePages()).use(asJson))
 let url: string
 beforeAll(async () => {
+  await buildConsole()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await untilBuilt(url)
 }, building)
-afterAll(() => {
-  pages.close()
-  server.close()
-})
+afterAll(() => server.close())
 
 test('every address of the console is its page, which is asked for anew each time and runs no script but its own', async () => {
   const [start, deep] = await Promise.all(['/console', '/console/bots/any/events'].map((path) => fetch(url + path)))
@@ -56,25 +50,12 @@ test('its files are compressed and kept for good, and nothing else can be asked 
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
 })
 
-test('one of several processes builds at a time, and one that ended in the middle holds up nobody', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'console-'))
-  const lock = join(directory, 'building')
-  try {
-    const { pid } = spawnSync(process.execPath, ['--version'])
-    await writeFile(lock, String(pid))
-    const first = await takeTurn(lock)
-    let isSecond = false
-    const second = takeTurn(lock).then((turn) => ((isSecond = true), turn))
-    expect(await readFile(lock, 'utf8')).toBe(String(process.pid))
-    expect(isSecond).toBe(false)
-    await first[Symbol.asyncDispose]()
-    await (await second)[Symbol.asyncDispose]()
-    for (const left of ['', String(process.pid)]) {
-      await writeFile(lock, left)
-      await utimes(lock, 0, 0)
-      await (await takeTurn(lock))[Symbol.asyncDispose]()
-    }
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+test('a console that is not built is not found, and the answer names the command that builds it', async () => {
+  const response = await fetch(`${url}/unbuilt/console/bots`)
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({
+    type: 'ResourceNotFound',
+    message: 'The console is not found on this server, because it is not built: run "npm run build" there',
+  })
+  expect((await fetch(`${url}/unbuilt/console/assets/index.js`)).status).toBe(404)
 })

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { freePort } from '../../../cli/postgres/free-port.ts'
 import { findProcess, type RunningProcess } from '#shared/process/find-process.ts'
+import { building, buildConsole } from '../../console/built.ts'
 import { pretendOldNode } from '../command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -23,6 +24,7 @@ let directory: string
 let port: number
 let logged = 0
 const starts: Start[] = []
+beforeAll(buildConsole, building)
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'isobot-ends-'))
   port = await freePort()

@@ -1,17 +1,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from '../../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../../cli/start/credentials.ts'
+import { building, buildConsole } from '../../console/built.ts'
 import { createChatter } from '../../support/chat-client.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 let directory: string
+beforeAll(buildConsole, building)
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'isobot-start-'))
 })
@@ -34,6 +36,7 @@ test('npm start runs everything on an empty machine, and isobot start finds its 
   ])
   expect(first.output()).toContain(credentials.token)
   expect(first.output()).toContain(credentials.workspaceId)
+  expect((await fetch(`${credentials.baseUrl}/console`)).status).toBe(200)
   expect(await paste(first.output())).toContain('You said: Hi there')
   expect(await say('Hello')).toBe('Hello stranger! You said: Hello\n')
   const chatter = await createChatter(`${credentials.chatUrl}/${credentials.webhookId}`, { id: 'returning' })
@@ -48,6 +51,35 @@ test('npm start runs everything on an empty machine, and isobot start finds its 
   expect(found.status).toBe(200)
   await second.interrupt()
 }, 120_000)
+
+test('npm start builds the console of a fresh checkout before it serves, and runs without one that cannot be built', async () => {
+  const checkout = join(directory, 'checkout')
+  const folders = ['api', 'bot', 'cli', 'examples', 'migrations', 'sandbox', 'shared', 'worker', 'package.json']
+  for (const name of folders) {
+    await cp(join(root, name), join(checkout, name), { recursive: true, verbatimSymlinks: true })
+  }
+  await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  const script = join(checkout, 'console', 'source', 'main.ts')
+  await mkdir(join(script, '..'), { recursive: true })
+  await writeFile(join(checkout, 'console', 'index.html'), '<script type="module" src="/source/main.ts"></script>')
+
+  await writeFile(script, 'document.title = ')
+  const broken = await start(['cli/start.ts'], checkout)
+  const notFound = await fetch(`http://localhost:${broken.port}/console`)
+  expect(notFound.status).toBe(404)
+  expect(((await notFound.json()) as Error).message).toContain('run "npm run build"')
+  expect(broken.output()).toContain('The console is not built')
+  await broken.interrupt()
+
+  await writeFile(script, 'document.title = "mended"')
+  const mended = await start(['cli/start.ts'], checkout)
+  const found = await fetch(`http://localhost:${mended.port}/console`)
+  expect({ status: found.status, page: await found.text() }).toMatchObject({
+    status: 200,
+    page: expect.stringContaining('src="/console/assets/'),
+  })
+  await mended.interrupt()
+}, 180_000)
 
 test('a parent that is killed leaves no process behind', async () => {
   const started = await start()
@@ -75,10 +107,10 @@ function environment(port: number): NodeJS.ProcessEnv {
 }
 
 /** Starts the product, as `npm start` does unless told otherwise, and waits until it says that it runs. */
-async function start(command = ['cli/start.ts']) {
+async function start(command = ['cli/start.ts'], folder = root) {
   const port = await freePort()
   const child = spawn(process.execPath, command, {
-    cwd: root,
+    cwd: folder,
     env: environment(port),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { isBuilt, root } from '../../api/console/output.ts'
+
+/**
+ * Builds the console if its output is absent or older than its sources, in a process of its own. Never rejects: all else
+ * works without the console, and a failure is reported with its remedy.
+ */
+export async function buildConsole(say: (line: string) => void, signal: AbortSignal): Promise<void> {
+  try {
+    if (await isBuilt()) return
+    say('Building the console, once after an installation or an update …')
+    await promisify(execFile)(process.execPath, [join('api', 'console', 'build.ts')], { cwd: root, signal })
+  } catch (error) {
+    if (signal.aborted) return
+    const { stderr = '', message } = error as Error & { stderr?: string }
+    const reason = /^\w*Error.*$/m.exec(stderr)?.[0] ?? message
+    say(`The console is not built and /console answers 404: ${reason}\n"npm run build" shows all of it.`)
+  }
+}
