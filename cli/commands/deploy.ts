@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { failed } from '../failure.ts'
+import { failed, Failure } from '../failure.ts'
 import { toolsOf } from '../tools.ts'
 import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.ts'
 
@@ -12,8 +12,9 @@ export function addDeployCommand(program: Command): void {
         'service stays.',
     )
     .option('--note <note>', 'what is new in it, for those who look at its versions')
+    .option('-y, --yes', 'do not ask before a version without hooks replaces one that has some')
     .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production --note "Understands Dutch"\n')
-    .action(async (folder: string, options: DeployOptions & { note?: string }, command: Command) => {
+    .action(async (folder: string, options: DeployOptions & { note?: string; yes?: boolean }, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openProject }, { openBundler }, { deployProject }, { refreshPlatformFiles }, { showProblems }, words] =
         await Promise.all([
@@ -28,13 +29,25 @@ export function addDeployCommand(program: Command): void {
       const connection = await connect()
       await refreshPlatformFiles(project.folder)
       await using bundler = await openBundler(project)
-      const deploying = deployProject(project, connection, bundler, {
-        checksTypes: options.types,
-        bot: options.bot,
-        net: hostsIn(options),
-        note: options.note,
+      const deploy = (allowsNoHooks: boolean) => {
+        const deploying = deployProject(project, connection, bundler, {
+          checksTypes: options.types,
+          bot: options.bot,
+          net: hostsIn(options),
+          note: options.note,
+          allowsNoHooks,
+        })
+        return output.during('Deploying', deploying)
+      }
+      const deployed = await deploy(options.yes ?? false).catch(async (error: unknown) => {
+        if (!(error instanceof Failure) || error.type !== 'BreakingChanges') throw error
+        const { confirm } = await import('../confirm.ts')
+        await confirm(
+          `The project has no hooks. Replace the version that has ${String(error.details?.['lost'])}?`,
+          false,
+        )
+        return deploy(true)
       })
-      const deployed = await output.during('Deploying', deploying)
       if (!deployed) return
       if ('problems' in deployed) {
         const { problems } = deployed

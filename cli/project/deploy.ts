@@ -1,7 +1,7 @@
 import type { Bot } from '#shared/models/bot.ts'
 import { findSource, indexSourceMap, sourceFile } from '#sandbox/compiler/source-map.ts'
 import type { Connection } from '../connection.ts'
-import { Failure, misused } from '../failure.ts'
+import { failed, Failure, misused } from '../failure.ts'
 import { findBot, listAllBots } from '../find-bot.ts'
 import type { Bundle, Bundler } from './bundle.ts'
 import { checkTypes } from './check-types.ts'
@@ -17,6 +17,8 @@ export interface DeployOptions {
   net?: string[] | undefined
   /** What is new in it. */
   note?: string | undefined
+  /** Whether it may replace a version that has hooks although it has none. */
+  allowsNoHooks?: boolean | undefined
   signal?: AbortSignal
   /** What is in service already, and so need not be deployed. */
   inService?: Bundle | undefined
@@ -75,14 +77,17 @@ async function upload(
   project: Project,
   connection: Connection,
   bundle: Bundle,
-  { bot, net, note, signal }: DeployOptions,
+  { bot, net, note, allowsNoHooks = false, signal }: DeployOptions,
 ): Promise<{ bot: Bot; isNew: boolean } | { problems: Problem[] }> {
   const permissions = net ? { net } : project.settings.permissions
   const body = { ...bundle, ...(note !== undefined && { note }), ...(permissions && { permissions }) }
   const request = { body, ...(signal && { signal }) }
   try {
     const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
-    const updated = id === undefined ? undefined : await updateBot(connection, id, request)
+    const updated =
+      id === undefined
+        ? undefined
+        : await updateBot(connection, id, { ...request, body: { ...body, allowNoHooks: allowsNoHooks } })
     if (updated) return { bot: updated, isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
@@ -91,7 +96,7 @@ async function upload(
   } catch (error) {
     const problem = toProblem(error, bundle)
     if (problem) return { problems: [problem] }
-    throw error
+    throw lossOfHooks(error) ?? error
   }
 }
 
@@ -103,6 +108,18 @@ async function updateBot(connection: Connection, id: string, request: object): P
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error
   }
+}
+
+/** Why a project that has no hooks was not deployed; undefined when an error says something else. */
+function lossOfHooks(error: unknown): Failure | undefined {
+  if (!(error instanceof Failure) || error.type !== 'BreakingChanges') return undefined
+  const { hooks = [], actions = [] } = (error.details?.['metadata'] ?? {}) as { hooks?: string[]; actions?: string[] }
+  const lost = [...hooks, ...actions.map((action) => `the action ${action}`)].join(', ')
+  return failed(
+    `The project has no hooks, and would replace a version that has ${lost}: that version stays in service. ` +
+      'If the project is meant so, `isobot deploy --yes` deploys it',
+    { cause: error, type: error.type, details: { ...error.details, lost } },
+  )
 }
 
 async function assertNameIsFree(connection: Connection, { settings: { name } }: Project): Promise<void> {

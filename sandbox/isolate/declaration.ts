@@ -1,10 +1,14 @@
 import type { BundleKind } from '../protocol/contract.ts'
 import { isolationOf, type BotExports } from './bot-module.ts'
 import { describeError } from './errors.ts'
-import { hasOwn, isArray, isObject, keys, NativeTypeError, record, stringify } from './primordials.ts'
+import { hasOwn, isArray, isObject, keys, NativeTypeError, record, sliceText, stringify } from './primordials.ts'
 
 /** What a bundle declares as JSON, or the text of the error that refuses it. */
 export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
+
+/** Of names that an error lists. */
+const maxNames = 5
+const maxNameCharacters = 50
 
 export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
   const isolation = isolationOf(bot)
@@ -22,7 +26,8 @@ export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
     wrongFunction('handler', handler) ??
     wrongHook(hooks) ??
     wrongAction(actions) ??
-    wrongChannel(channels)
+    wrongChannel(channels) ??
+    nothingExported(bot)
   if (wrong !== undefined) return wrong
   const exported = functionNames({ register, unregister, handler })
   const declared = {
@@ -54,6 +59,27 @@ function functionNames(exported: Record<string, unknown>): string[] {
     if (typeof exported[names[index]!] === 'function') functions[names[index]!] = true
   }
   return keys(functions)
+}
+
+/** Of the names that the platform looks for, a module has at least one: one that has none was exported in another way. */
+function nothingExported(bot: BotExports): Declaration | undefined {
+  const { hooks, actions, channels, register, unregister, handler } = bot
+  if ((hooks ?? actions ?? channels ?? register ?? unregister ?? handler) !== undefined) return undefined
+  return refusal(
+    `The module exports ${exportedNames(bot)}. A bot exports at least one of hooks and actions; an integration, of ` +
+      'register, unregister, handler, actions and channels. For instance: export const hooks = { … }',
+  )
+}
+
+/** What a module exports that the platform does not look for, in words. */
+function exportedNames(bot: BotExports): string {
+  const names = keys(bot)
+  if (names.length === 0) return 'nothing'
+  let list = ''
+  for (let index = 0; index < names.length && index < maxNames; index += 1) {
+    list += `${index === 0 ? '' : ', '}${sliceText(names[index]!, 0, maxNameCharacters)}`
+  }
+  return `nothing that the platform calls, but ${list}${names.length > maxNames ? ' and others' : ''}`
 }
 
 function wrongGroup(name: string, group: unknown): Declaration | undefined {

@@ -30,7 +30,7 @@ describe('bots', () => {
     await writeFile(file, 'export const hooks = { afterIncomingMessage() {} }')
     const { bot } = await isobot.json<{ bot: { id: string; name: string } }>('bots', 'create', '--file', file)
     expect(bot.name).toBe('greeter')
-    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: 'export const hooks = {}' })
+    await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: 'export const hooks = { afterTurnEnd() {} }' })
 
     const { versions } = await isobot.json<{ versions: { id: string; isDeployed: boolean }[] }>(
       'bots',

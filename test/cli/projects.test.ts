@@ -20,7 +20,7 @@ import { openTrial, type TrialResult } from '../../cli/dry-run/dry-run.ts'
 import { createChatter } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
-import { openCommandLine, type CommandLine } from './command-line.ts'
+import { launcher, openCommandLine, type CommandLine } from './command-line.ts'
 
 const parts = new AsyncDisposableStack()
 let platform: Platform
@@ -217,6 +217,48 @@ describe('deploy', () => {
     expect(renewed).toMatchObject({ isNew: true, bot: { name: 'taken', id: expect.not.stringMatching(body.bot.id) } })
   })
 
+  test('asks before a version without hooks replaces one that has some, and without a terminal says what would be lost', async () => {
+    const folder = await createProject('mute', answering('event.preview'))
+    const { bot, version } = await isobot.json<Shown>('deploy', folder, '--no-types')
+    const inService = async () => (await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).body.bot.version
+
+    await writeSources(folder, { 'src/index.ts': `export const actions = { greet() {} }` })
+    const unasked = await isobot.run(['deploy', folder, '--no-types'])
+    expect(unasked).toMatchObject({ code: 2, stdout: '' })
+    expect(unasked.stderr).toContain('has afterIncomingMessage')
+    expect(unasked.stderr).toContain('say --yes')
+    await expect(deploy(folder)).rejects.toMatchObject({ message: expect.stringContaining('isobot deploy --yes') })
+    expect((await inService()).id).toBe(version.id)
+
+    const asked = isobot.startOther(atTerminal(['deploy', folder, '--no-types']))
+    await expect.poll(asked.stdout, { timeout: 20_000 }).toContain('Replace the version that has afterIncomingMessage?')
+    asked.child.stdin.write('n\r')
+    expect(await asked.ended).toMatchObject({ code: 1 })
+    expect((await inService()).id).toBe(version.id)
+
+    const sure = isobot.startOther(atTerminal(['deploy', folder, '--no-types']))
+    await expect.poll(sure.stdout, { timeout: 20_000 }).toContain('Replace the version')
+    sure.child.stdin.write('y\r')
+    expect(await sure.ended).toMatchObject({ code: 0 })
+    expect(await inService()).toMatchObject({ hooks: [], actions: ['greet'] })
+
+    await writeSources(folder, { 'src/index.ts': `export const hooks = {}` })
+    expect(await isobot.run(['deploy', folder, '--no-types'])).toMatchObject({ code: 2 })
+    expect(await isobot.json<Shown>('deploy', folder, '--no-types', '--yes')).toMatchObject({ version: { hooks: [] } })
+  })
+
+  test('of a project that exports no hooks and no actions says what a bot exports', async () => {
+    const folder = await createProject(
+      'hidden',
+      `const hooks = { afterIncomingMessage() {} }\nexport default { hooks }`,
+    )
+    const refused = await isobot.run(['deploy', folder, '--no-types'])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /exports nothing that the platform calls, but default\. A bot exports at least one of/,
+    )
+  })
+
   test('outside of a project says what to do', async () => {
     await expect(openProject(isobot.folder)).rejects.toMatchObject({
       exitCode: 2,
@@ -224,6 +266,12 @@ describe('deploy', () => {
     })
   })
 })
+
+/** A command at a terminal of its own. */
+function atTerminal(parameters: readonly string[]): string[] {
+  const command = [process.execPath, launcher, ...parameters].map((part) => `'${part}'`).join(' ')
+  return ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null']
+}
 
 /** A line that `isobot dev --json` prints. */
 interface Item {

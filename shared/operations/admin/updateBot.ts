@@ -10,6 +10,7 @@ import { deployVersion, findBot, lockBot, updateBotFields } from '../../store/bo
 import { listInstallations } from '../../store/installations.ts'
 import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { assertAllowed } from './assert-allowed.ts'
+import { assertHooksRemain } from './assert-code-remains.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
 import { changeInstallations, settleInstallations } from '../../integrations/install.ts'
 import { planInstallations } from '../../integrations/integrations.ts'
@@ -28,6 +29,7 @@ export const updateBot = operation({
     'InvalidDataFormat',
     'ReferenceNotFound',
     'AlreadyExists',
+    'BreakingChanges',
     'LimitExceeded',
     'OperationTimeout',
   ],
@@ -35,12 +37,21 @@ export const updateBot = operation({
     type: 'object',
     additionalProperties: false,
     required: ['id'],
-    properties: { id: { type: 'string' }, ...botFields },
+    properties: {
+      id: { type: 'string' },
+      ...botFields,
+      allowNoHooks: {
+        type: 'boolean',
+        description:
+          'Whether `code` may have no hooks where the version in service has some. Unless given, it may if it has ' +
+          'actions.',
+      },
+    },
   },
   output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
 
   async handle(context, input) {
-    const { id, name, code, sourceMap, note, permissions, limits, ...others } = input
+    const { id, name, code, sourceMap, note, permissions, limits, allowNoHooks, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
@@ -62,7 +73,8 @@ export const updateBot = operation({
         definition: applyChange(botDefinitionSchema, row.definition, change),
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
-      if (inspected)
+      if (inspected) {
+        await assertHooksRemain(transaction, id, inspected, allowNoHooks)
         await deployVersion(transaction, {
           ...inspected,
           id: newId('botver'),
@@ -70,6 +82,7 @@ export const updateBot = operation({
           authorId: caller.accountId,
           description: note,
         })
+      }
       await setRecurringEvents(transaction, id, recurringEvents)
       const installed = await listInstallations(transaction, id)
       const place = { db: transaction, workspaceId, secret: config.secret, present: installed }

@@ -9,6 +9,7 @@ import {
   lockIntegration,
   updateIntegrationFields,
 } from '../../store/integrations.ts'
+import { assertFunctionsRemain } from './assert-code-remains.ts'
 import {
   changeDefinition,
   describeIntegration,
@@ -25,7 +26,7 @@ export const updateIntegration = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
-  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'LimitExceeded', 'OperationTimeout'],
+  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
   input: {
     type: 'object',
     additionalProperties: false,
@@ -45,6 +46,7 @@ export const updateIntegration = operation({
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
       const isOther = inspected && inspected.hash !== (await hashOfIntegration(transaction, id))
+      if (isOther) assertFunctionsRemain(row, inspected)
       await updateIntegrationFields(transaction, caller.workspaceId, id, {
         definition: changeDefinition(row.definition, change, inspected),
         permissions,

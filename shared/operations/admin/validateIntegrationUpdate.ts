@@ -1,6 +1,7 @@
 import { inspectCode } from '../../code/inspect-code.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findIntegration } from '../../store/integrations.ts'
+import { findIntegration, hashOfIntegration } from '../../store/integrations.ts'
+import { assertFunctionsRemain } from './assert-code-remains.ts'
 import { changeDefinition, integrationFields, noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const validateIntegrationUpdate = operation({
@@ -9,7 +10,7 @@ export const validateIntegrationUpdate = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}/validate',
   access: 'developer',
-  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'LimitExceeded', 'OperationTimeout'],
+  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
   changesNothing: true,
   input: {
     type: 'object',
@@ -25,6 +26,7 @@ export const validateIntegrationUpdate = operation({
     if (!present) throw noSuchIntegration(id)
     const inspected =
       code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
+    if (inspected && inspected.hash !== (await hashOfIntegration(db, id))) assertFunctionsRemain(present, inspected)
     changeDefinition(present.definition, change, inspected)
     return {}
   },

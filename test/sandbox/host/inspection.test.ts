@@ -32,10 +32,10 @@ describe('a bundle is accepted', () => {
     })
   })
 
-  test('when it declares nothing', async () => {
+  test('when it says that it has no hooks, or no actions', async () => {
     const nothing = { status: 'accepted', kind: 'native', hooks: [], actions: [], exports: [], channels: [] }
-    expect(await inspect(``)).toEqual(nothing)
-    expect(await inspect(`module.exports = {}`)).toEqual(nothing)
+    expect(await inspect(`exports.hooks = {}`)).toEqual(nothing)
+    expect(await inspect(`module.exports = { actions: {} }`)).toEqual(nothing)
   })
 
   test('as esbuild writes an ES module as CommonJS', async () => {
@@ -78,6 +78,18 @@ describe('a bundle is accepted', () => {
 describe('a bundle is refused', () => {
   test.each([
     ['exports no object', `module.exports = 7`, /module\.exports/],
+    [
+      'exports nothing',
+      `const hooks = { afterTurnEnd() {} }`,
+      /exports nothing\. A bot exports at least one of hooks and/,
+    ],
+    ['exports an empty object', `module.exports = {}`, /exports nothing\. .*register.*handler.*channels/],
+    [
+      'exports its hooks by default',
+      `exports.default = { hooks: {} }`,
+      /nothing that the platform calls, but default\./,
+    ],
+    ['exports what nobody calls', `exports.retry = { attempts: 2 }; exports.hook = {}`, /but retry, hook\./],
     ['exports null', `module.exports = null`, /module\.exports/],
     ['has hooks that are no object', `exports.hooks = () => {}`, /hooks/],
     ['has a list as hooks', `exports.hooks = []`, /hooks/],

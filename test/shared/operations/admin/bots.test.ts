@@ -176,6 +176,47 @@ describe('an upload', () => {
     await platform.createBot(echo)
   })
 
+  test.each([
+    [
+      'const hooks = { afterIncomingMessage() {} }',
+      /exports nothing\. A bot exports at least one of hooks and actions/,
+    ],
+    ['export default { hooks: { afterIncomingMessage() {} } }', /exports nothing that the platform calls, but default/],
+  ])('that exports none of its hooks is refused, and the deployed version stays: %s', async (code, message) => {
+    const { id } = await platform.createBot(echo)
+    const before = (await platform.ask('GET', `/v1/admin/bots/${id}`)).body
+    const refused = await platform.ask('PUT', `/v1/admin/bots/${id}`, { code })
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { type: 'InvalidPayload', message: expect.stringMatching(message), metadata: { file: 'bot.ts' } },
+    })
+    expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body).toEqual(before)
+  })
+
+  test('without hooks and actions replaces a version that has some only if that is said', async () => {
+    const hooks = 'export const hooks = { afterIncomingMessage() {}, afterTurnEnd() {} }\n'
+    const { id } = await platform.createBot(`${hooks}export const actions = { greet() {} }`)
+    const path = `/v1/admin/bots/${id}`
+    const before = (await platform.ask('GET', path)).body
+    const empty = { code: 'export const hooks = {}' }
+    const lost = { hooks: ['afterIncomingMessage', 'afterTurnEnd'], actions: ['greet'] }
+    for (const body of [empty, { ...empty, allowNoHooks: false }]) {
+      const refused = await platform.ask('PUT', path, body)
+      expect(refused).toMatchObject({ status: 400, body: { type: 'BreakingChanges', metadata: lost } })
+      expect(refused.body.message).toContain('afterIncomingMessage, afterTurnEnd, the action greet')
+    }
+    const deaf = { code: 'export const actions = { greet() {} }', allowNoHooks: false }
+    expect(await platform.ask('PUT', path, deaf)).toMatchObject({
+      status: 400,
+      body: { type: 'BreakingChanges', metadata: { ...lost, actions: [] } },
+    })
+    expect((await platform.ask('GET', path)).body).toEqual(before)
+
+    expect((await platform.ask('PUT', path, { ...empty, allowNoHooks: true })).body.bot.version.hooks).toEqual([])
+    // There is nothing left to lose.
+    expect((await platform.ask('PUT', path, { code: 'export const actions = {}' })).status).toBe(200)
+  })
+
   test('may be an ES module of plain JavaScript or a CommonJS one', async () => {
     const { id } = await platform.createBot('module.exports = { hooks: { afterTurnEnd() {} } }')
     expect((await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.version.hooks).toEqual(['afterTurnEnd'])

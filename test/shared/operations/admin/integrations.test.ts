@@ -180,6 +180,27 @@ describe('an integration, with the published client,', () => {
   })
 })
 
+test('code of an integration that has no function left does not replace what has some', async () => {
+  const { id } = await create({ code: `export const actions = { order() {} }\nexport const channels = { chat() {} }` })
+  const { db } = platform.context
+  const before = await db('integrations').where({ id }).first()
+  for (const attempt of [
+    () => client.updateIntegration({ id, code: 'export const actions = {}' }),
+    () => client.validateIntegrationUpdate({ id, code: 'export const actions = {}' }),
+  ]) {
+    expect(await refusalOf(attempt())).toMatchObject({
+      type: 'BreakingChanges',
+      message: expect.stringContaining('the action order, the channel chat'),
+    })
+  }
+  expect(await refusalOf(client.updateIntegration({ id, code: 'const actions = {}' }))).toMatchObject({
+    type: 'InvalidPayload',
+    message: expect.stringContaining('exports nothing'),
+  })
+  expect(await db('integrations').where({ id }).first()).toEqual(before)
+  await client.updateIntegration({ id, code: 'export function register() {}' })
+})
+
 describe('an integration is refused', () => {
   test.each([
     ['with a name that no address can hold', { name: 'My Shop' }, 'InvalidPayload'],
