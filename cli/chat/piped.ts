@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bot } from '#shared/models/bot.ts'
-import type { RuntimeEvent } from '#shared/models/event.ts'
+import { awaitHandledEvent, botFailure } from './await-handled-event.ts'
 import { openChat } from './session.ts'
 import type { Connection } from '../connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
-import { failed } from '../failure.ts'
+import { failed, type Failure } from '../failure.ts'
 import { describeWorkerProblem } from './worker-state.ts'
 import type { Output } from '../output.ts'
 import { chosen } from './terminal.ts'
@@ -16,14 +15,16 @@ interface PipedChatOptions {
   /** How long the bot may take over each. */
   timeoutMilliseconds: number
   signal: AbortSignal
+  /** The bot failed to handle what was said last. The conversation goes on. */
+  onFailure(failure: Failure): void
 }
 
 /**
  * A conversation without anybody at a terminal: says line by line, and prints what the bot answers to each.
- * @throws Failure when the bot fails to handle one, or takes too long
+ * @throws Failure when the bot takes too long
  */
 export async function pipeChat(connection: Connection, bot: Bot, options: PipedChatOptions): Promise<void> {
-  const { lines, output, signal, timeoutMilliseconds } = options
+  const { lines, output, signal, timeoutMilliseconds, onFailure } = options
   let offers: Offer[] = []
   await using session = await openChat(bot, connection.profile.url, {
     heard(message) {
@@ -38,36 +39,19 @@ export async function pipeChat(connection: Connection, bot: Bot, options: PipedC
     if (said === undefined) continue
     offers = []
     const { id } = await session.say(said)
-    const event = await untilHandled(connection, bot.id, id, { signal, deadline: Date.now() + timeoutMilliseconds })
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)])
+    const event = await awaitHandledEvent(connection, bot.id, id, inTime)
+    if (signal.aborted) return
+    if (event === undefined) throw await tooLate(connection)
     await session.catchUp()
-    if (event?.status === 'failed') {
-      throw failed(
-        `The bot failed: ${event.failureReason ?? 'it did not say why'}. \`isobot events ${bot.name} show ${event.id}\` tells more`,
-        { type: 'BotFailed', details: { eventId: event.id } },
-      )
-    }
+    const failure = botFailure(bot.name, event)
+    if (failure) onFailure(failure)
   }
 }
 
-const askMilliseconds = 50
-
-async function untilHandled(
-  { ask }: Connection,
-  botId: string,
-  messageId: string,
-  { deadline, signal }: { deadline: number; signal: AbortSignal },
-): Promise<RuntimeEvent | undefined> {
-  while (!signal.aborted) {
-    const request = { botId, query: { messageId } }
-    const { events } = await ask<{ events: RuntimeEvent[] }>('GET', '/v1/chat/events', request)
-    const [event] = events
-    if (event && event.status !== 'pending') return event
-    if (Date.now() > deadline) {
-      const problem = await describeWorkerProblem({ ask })
-      if (problem !== undefined) throw failed(problem)
-      throw failed('The bot has not answered in time: `isobot logs` may tell why, and --timeout makes it wait longer')
-    }
-    await delay(askMilliseconds)
-  }
-  return undefined
+async function tooLate(connection: Connection): Promise<Failure> {
+  const problem = await describeWorkerProblem(connection)
+  return failed(
+    problem ?? 'The bot has not answered in time: `isobot logs` may tell why, and --timeout makes it wait longer',
+  )
 }

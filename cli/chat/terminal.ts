@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
 import type { ChatMessage } from '#shared/chat-client/keep-listening.ts'
+import { awaitHandledEvent, botFailure } from './await-handled-event.ts'
 import { openChat, type ChatListener, type Said } from './session.ts'
 import type { Connection } from '../connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
@@ -19,10 +20,15 @@ export interface TerminalChat extends AsyncDisposable {
 const patienceMilliseconds = 15_000
 const clearLine = '\r\u001B[J'
 
-/** Opens a conversation with a bot at the terminal. Each line that is typed is said; a number chooses what is offered. */
+/**
+ * Opens a conversation with a bot at the terminal. Each line that is typed is said; a number chooses what is offered.
+ *
+ * @param options.showsFailures whether it says that the bot failed to handle a message; else the log does, that is shown
+ */
 export async function openTerminalChat(
-  bot: Pick<Bot, 'name' | 'integrations'>,
+  bot: Pick<Bot, 'id' | 'name' | 'integrations'>,
   connection: Connection,
+  { showsFailures }: { showsFailures: boolean },
 ): Promise<TerminalChat> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: styled('dim', '> ') })
   const ended = new Promise<void>((resolve) => terminal.once('close', resolve))
@@ -35,6 +41,28 @@ export async function openTerminalChat(
   const lookForWorkers = async () => {
     const problem = await describeWorkerProblem(connection)
     if (problem !== undefined) print(styled('yellow', problem))
+  }
+
+  const closed = new AbortController()
+  terminal.once('close', () => closed.abort())
+  // While the platform is away, nothing is known of the event.
+  const tolerant: Pick<Connection, 'ask'> = {
+    ask: <T>(...request: Parameters<Connection['ask']>) =>
+      connection.ask<T>(...request).catch(() => ({ events: [] }) as T),
+  }
+
+  /** Reports to the person who waits that the bot fails to handle a message. */
+  const lookForFailure = async (messageId: string) => {
+    const event = await awaitHandledEvent(tolerant, bot.id, messageId, closed.signal)
+    const failure = botFailure(bot.name, event)
+    if (failure === undefined) return
+    clearTimeout(patience)
+    print(styled('red', harmless(failure.message)))
+  }
+
+  const say = async (said: Said) => {
+    const { id } = await session.say(said)
+    if (showsFailures) await lookForFailure(id)
   }
 
   /** Prints above the line that is being typed, which stays, or below what is being written. */
@@ -83,7 +111,7 @@ export async function openTerminalChat(
     terminal.prompt()
     clearTimeout(patience)
     patience = setTimeout(() => void lookForWorkers(), patienceMilliseconds).unref()
-    session.say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
+    say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
   })
   terminal.prompt()
   return {

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { readDuration } from '../duration.ts'
+import type { Failure } from '../failure.ts'
+import { reportFailure } from '../report-failure.ts'
 import { toolsOf } from '../tools.ts'
 
 export function addChatCommand(program: Command): void {
@@ -12,7 +14,7 @@ export function addChatCommand(program: Command): void {
     .description(
       'Talks to a bot, as a new user in a new conversation. At a terminal until Ctrl-C or /quit: each line is said, and a ' +
         'number chooses what the bot offers. Otherwise it says a message, or each line of standard input, and prints the ' +
-        'answers.',
+        'answers. Where the bot fails, it says why and goes on; the exit code is 1 then.',
     )
     .option('--timeout <time>', 'how long to wait for each answer, where nobody is at a terminal', '60s')
     .addHelpText(
@@ -32,7 +34,7 @@ export function addChatCommand(program: Command): void {
       const problem = await describeWorkerProblem(connection)
       if (messages.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
         const { openTerminalChat } = await import('../chat/terminal.ts')
-        await using chat = await openTerminalChat(bot, connection)
+        await using chat = await openTerminalChat(bot, connection, { showsFailures: true })
         chat.print(`Talking to ${bot.name}; Ctrl-C ends it`)
         if (problem !== undefined) chat.print(problem)
         await chat.ended
@@ -43,7 +45,10 @@ export function addChatCommand(program: Command): void {
       using interruption = untilInterrupted()
       const { signal } = interruption
       const lines = messages.length > 0 ? [messages.join(' ')] : inputLines(signal)
-      await pipeChat(connection, bot, { lines, output, timeoutMilliseconds, signal })
+      const onFailure = (failure: Failure) => {
+        process.exitCode = reportFailure(failure, { isJson: output.isJson, isVerbose: false })
+      }
+      await pipeChat(connection, bot, { lines, output, timeoutMilliseconds, signal, onFailure })
     })
 }
 

@@ -99,7 +99,7 @@ async function openStage(
   const { url } = connection.profile
   let show: Show = (document, text) => output.item(document, text)
   if (process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
-    const chat = parts.use(await openTerminalChat(bot, connection))
+    const chat = parts.use(await openTerminalChat(bot, connection, { showsFailures: false }))
     show = (_document, text) => chat.print(text)
     void chat.ended.then(ended)
   } else {

@@ -71,6 +71,38 @@ describe('isobot chat', () => {
     )
   })
 
+  it('goes on with the next line after the bot has failed, and ends with 1', async () => {
+    const outcome = await isobot.run(['chat', 'waiter'], { input: 'one\nfail\ntwo\nfail\nthree\n' })
+    expect(outcome).toMatchObject({ code: 1, stdout: 'You said one\nYou said two\nYou said three\n' })
+    const failures = lines(outcome.stderr)
+    expect(failures).toHaveLength(2)
+    for (const line of failures)
+      expect(line).toContain('The bot failed: afterIncomingMessage: RangeError: The kettle is broken, which led to')
+
+    const asJson = await isobot.run(['chat', 'waiter', '--json'], { input: 'fail\nfour' })
+    expect(asJson.code).toBe(1)
+    expect(lines(asJson.stdout).map((line) => JSON.parse(line))).toMatchObject([{ payload: { text: 'You said four' } }])
+    expect(JSON.parse(asJson.stderr)).toMatchObject({
+      error: { type: 'BotFailed', details: { eventId: expect.stringMatching(/^evt_/) } },
+    })
+  })
+
+  it('says at a terminal that the bot failed, why, and goes on', async () => {
+    const chat = atTerminal(['chat', 'waiter'], platform.url)
+    await expect.poll(chat.stdout, soon).toContain('Talking to waiter')
+    chat.child.stdin.write('fail\r')
+    await expect
+      .poll(chat.stdout, soon)
+      .toMatch(
+        /The bot failed: afterIncomingMessage: RangeError: The kettle is broken, which led to Error: No tea.*isobot events waiter show evt_\w+/,
+      )
+    chat.child.stdin.write('and now\r')
+    await expect.poll(chat.stdout, soon).toContain('You said and now')
+    expect(chat.stdout().split('The bot failed')).toHaveLength(2)
+    chat.child.stdin.write('\u0003')
+    expect(await chat.ended).toMatchObject({ code: 0 })
+  })
+
   it('talks at a terminal until Ctrl-C, shows what the bot is writing, and gets over a lost connection', async () => {
     await using link = await linkToPlatform()
     const chat = atTerminal(['chat', 'waiter'], through(link))
@@ -151,7 +183,8 @@ describe('isobot logs', () => {
 describe('isobot events', () => {
   it('lists, shows and replays what failed', async () => {
     const listed = await isobot.json<{ events: { id: string }[] }>('events', 'waiter', 'list', '--status', 'failed')
-    expect(listed.events).toMatchObject([{ status: 'failed', failureReason: expect.stringContaining('kettle') }])
+    const failed = { status: 'failed', failureReason: expect.stringContaining('kettle') }
+    expect(listed.events).toMatchObject([failed, failed, failed, failed, failed])
     const [{ id }] = listed.events as [{ id: string }]
 
     const shown = await isobot.run(['events', 'waiter', 'show', id])
@@ -167,7 +200,7 @@ describe('isobot events', () => {
     })
     expect(await isobot.json('events', 'waiter', 'replay', '--all', '--reason', 'kettle', '--yes')).toEqual({
       botId: bot.id,
-      replayed: 1,
+      replayed: 5,
     })
     const path = `/v1/admin/bots/${bot.id}/events/${id}`
     await expect

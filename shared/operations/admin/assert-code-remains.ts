@@ -1,4 +1,4 @@
-import { ApiError } from '../../base/errors.ts'
+import { ApiError } from '../../errors.ts'
 import type { InspectedCode } from '../../code/inspect-code.ts'
 import { findDeployedVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RuntimeEvent } from '#shared/models/event.ts'
+import type { Connection } from '../connection.ts'
+import { failed, type Failure } from '../failure.ts'
+
+const minDelayMilliseconds = 50
+const maxDelayMilliseconds = 1000
+
+/**
+ * Waits until a bot has handled a message. It asks more rarely the longer that takes.
+ *
+ * @returns the message's event; undefined when the signal comes first
+ */
+export async function awaitHandledEvent(
+  { ask }: Pick<Connection, 'ask'>,
+  botId: string,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<RuntimeEvent | undefined> {
+  const startedAt = Date.now()
+  while (!signal.aborted) {
+    const request = { botId, query: { messageId } }
+    const { events } = await ask<{ events: RuntimeEvent[] }>('GET', '/v1/chat/events', request)
+    const [event] = events
+    if (event && event.status !== 'pending') return event
+    const milliseconds = Math.min(Math.max((Date.now() - startedAt) / 10, minDelayMilliseconds), maxDelayMilliseconds)
+    await delay(milliseconds, undefined, { signal }).catch(() => {})
+  }
+  return undefined
+}
+
+/** That a bot failed to handle an event, why, and how to see more; undefined when it did not fail. */
+export function botFailure(botName: string, event: RuntimeEvent | undefined): Failure | undefined {
+  if (event?.status !== 'failed') return undefined
+  return failed(
+    `The bot failed: ${event.failureReason ?? 'it did not say why'}. \`isobot events ${botName} show ${event.id}\` tells more`,
+    { type: 'BotFailed', details: { eventId: event.id } },
+  )
+}
