@@ -18,7 +18,7 @@ function describe(all: [LibraryCase, Outcome][]): string {
   const others = all.filter(([, { kind }]) => kind !== 'works')
   return [
     `Tried on ${new Date().toISOString().slice(0, 10)}: ${works.length} of ${all.length} work.`,
-    '## What works',
+    '## Supported libraries',
     table(
       ['For', 'Library', 'Version', 'Tried', 'Bundle', 'Note'],
       works.map(({ one, outcome }) => [
@@ -30,7 +30,7 @@ function describe(all: [LibraryCase, Outcome][]): string {
         one.note ?? '',
       ]),
     ),
-    '## What does not, and what to use instead',
+    '## Unsupported libraries and alternatives',
     table(
       ['Library', 'Version', 'Why', 'Instead'],
       others.map(([one, outcome]) => [
