@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
-import { announcedBytes, mostIgnoredBytes } from './overload.ts'
+import { announcedBytes, maxIgnoredBytes } from './overload.ts'
 import { parseBody } from './parse-body.ts'
 
 const megabyte = 1024 * 1024
@@ -40,7 +40,7 @@ export async function readBody(request: Request, response: Response, hold: (byte
       decoded.destroy()
     }
     // A rest that is not wanted is not read, so the connection is of no further use.
-    if (!request.complete && announced > mostIgnoredBytes) response.set('Connection', 'close')
+    if (!request.complete && announced > maxIgnoredBytes) response.set('Connection', 'close')
     else request.resume()
     throw error
   }

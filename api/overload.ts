@@ -54,7 +54,7 @@ const lookMilliseconds = 1000
 const retryAfterSeconds = 1
 
 /** The rest of a refused body that is announced as no longer than this is read and forgotten. */
-export const mostIgnoredBytes = 1024 * 1024
+export const maxIgnoredBytes = 1024 * 1024
 
 export function announcedBytes({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return Infinity
@@ -111,7 +111,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
         assertRoom(request)
       } catch (error) {
         // What little there is of a body is read and forgotten, so that the client reads the answer.
-        if (announcedBytes(request) > mostIgnoredBytes) response.set('Connection', 'close')
+        if (announcedBytes(request) > maxIgnoredBytes) response.set('Connection', 'close')
         return next(error)
       }
       held.set(response, nothing)

@@ -8,7 +8,7 @@ export const windowMilliseconds = 60_000
 /** How long a Redis that failed is not asked again: meanwhile nobody waits for it, and the log has heard of it. */
 const restMilliseconds = 5000
 /** How many counts a process keeps in its own memory before it forgets. */
-const mostCounts = 100_000
+const maxCounts = 100_000
 
 /** Counts under names. */
 export interface Counter {
@@ -34,7 +34,7 @@ function inMemory(): Counter {
   return {
     async increment(names) {
       // Invented addresses and keys are counted too. Forgetting costs less than a memory that they fill.
-      if (store.current.size >= mostCounts) await store.resetAll()
+      if (store.current.size >= maxCounts) await store.resetAll()
       return Promise.all(names.map((name) => store.increment(name)))
     },
     decrement: (name) => store.decrement(name),

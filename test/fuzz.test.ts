@@ -12,7 +12,7 @@ test('whatever is asked, by whomever: no answer is a failure, none is missing, n
       requests: 1000,
       matrixStep: 4,
       concurrency: 8,
-      mostMilliseconds: 60_000,
+      maxMilliseconds: 60_000,
       settings: { fsync: 'off', full_page_writes: 'off' },
       environment: {},
     },

@@ -9,7 +9,7 @@ import { openStreamGuard, type GuardedStream, type Listening } from './stream-gu
 /** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
 const pingMilliseconds = 25_000
 /** A listener that lets this much pile up does not read any more. */
-const mostUnreadBytes = 4 * 1024 * 1024
+const maxUnreadBytes = 4 * 1024 * 1024
 
 /** A client that does not take the good-bye by then is cut off. */
 const goodByeMilliseconds = 2000
@@ -156,6 +156,6 @@ function textOf(signal: ChatSignal | PassingSignal, knownId: string): string {
 }
 
 function send(connection: Connection, text: string, id?: string): void {
-  if (connection.unreadBytes() > mostUnreadBytes) connection.destroy()
+  if (connection.unreadBytes() > maxUnreadBytes) connection.destroy()
   else connection.send(text, id)
 }

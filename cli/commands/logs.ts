@@ -66,7 +66,7 @@ export function addLogsCommand(program: Command): void {
       const followed = followLogs(connection, id, filter, {
         signal,
         since,
-        last: Math.min(lines, mostAtOnce),
+        last: Math.min(lines, maxConcurrent),
         connected: (failure) => output.note(failure ? `${failure.message}. Trying again …` : 'Connected again'),
         cut: () => output.note('More was logged than can be followed: `isobot logs` without -f has all of it'),
       })
@@ -74,7 +74,7 @@ export function addLogsCommand(program: Command): void {
     })
 }
 
-const mostAtOnce = 100
+const maxConcurrent = 100
 
 function readCount(text: string): number {
   if (/^\d+$/.test(text)) return Number(text)

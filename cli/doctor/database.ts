@@ -10,11 +10,11 @@ import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding
 
 const { ok, warn, fail } = findingsOf('Database')
 
-const leastVersion = 150_000
+const minVersion = 150_000
 const patienceMilliseconds = 5000
 const notificationMilliseconds = 2000
 const wantedClockMilliseconds = 2000
-const mostClockMilliseconds = 30_000
+const maxClockMilliseconds = 30_000
 
 /** Looks at PostgreSQL: whether it can be reached, is new enough, may be used, has room, and what is in it. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
@@ -69,7 +69,7 @@ async function checkVersion(client: Client): Promise<Finding[]> {
     client,
     `select current_setting('server_version_num')::integer as number, current_setting('server_version') as name`,
   )
-  if (number >= leastVersion) return [ok(`PostgreSQL ${name} answers`)]
+  if (number >= minVersion) return [ok(`PostgreSQL ${name} answers`)]
   return [fail(`PostgreSQL ${name} is too old`, 'upgrade it to 15 or newer')]
 }
 
@@ -128,7 +128,7 @@ async function checkClock(client: Client): Promise<Finding[]> {
   const message = `The clock of this machine and the server’s differ by ${Math.round(away)} ms`
   if (away <= wantedClockMilliseconds) return [ok(message)]
   const remedy = 'set both by a time server (chrony, systemd-timesyncd): scheduled events and keys go by them'
-  return [away > mostClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
+  return [away > maxClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
 }
 
 /** A pooler between that lends connections for single transactions loses what processes tell each other. */

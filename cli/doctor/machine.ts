@@ -12,7 +12,7 @@ const megabyte = 1024 * 1024
 const processMegabytes = 200
 /** Each listener of a conversation and each request holds one. */
 const wantedFiles = 4096
-const leastDiskMegabytes = 200
+const minDiskMegabytes = 200
 const wantedDiskMegabytes = 2000
 
 /** Looks at what the machine gives: Node, memory, open files, disk. */
@@ -55,5 +55,5 @@ async function checkDisk(directory: string): Promise<Finding> {
   const message = `${free} MB are free where the data folder is (${directory})`
   if (free >= wantedDiskMegabytes) return ok(message)
   const remedy = 'make room: PostgreSQL stops taking writes when its disk is full'
-  return free < leastDiskMegabytes ? fail(message, remedy) : warn(message, remedy)
+  return free < minDiskMegabytes ? fail(message, remedy) : warn(message, remedy)
 }

@@ -4,7 +4,7 @@ import { codeOf, findingsOf, selfSigned, wordsOf, type Finding } from './finding
 
 const { ok, warn, fail } = findingsOf('Redis')
 
-const leastVersion = [6, 2]
+const minVersion = [6, 2]
 const patienceMilliseconds = 5000
 
 /** Looks at Redis: whether it can be reached, is new enough, and keeps what it is given. */
@@ -63,7 +63,7 @@ function checkVersion({ redis_version: version = '', cluster_enabled: cluster }:
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (cluster === '1')
     return fail('Redis runs as a cluster', 'use a single server: the queue is one and would not be shared out')
-  const isNew = major > leastVersion[0]! || (major === leastVersion[0] && minor >= leastVersion[1]!)
+  const isNew = major > minVersion[0]! || (major === minVersion[0] && minor >= minVersion[1]!)
   return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
 }
 

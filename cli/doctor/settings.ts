@@ -11,7 +11,7 @@ const ourPrefixes = /^(ISOBOT|API|BOT|CHAT|WORKER|SANDBOX|RETENTION|OUTBOUND|QUE
 /** What those are likely to be meant for that begin otherwise. */
 const likelyNames = ['DATABASE_URL', 'DATABASE_POOL', 'REDIS_URL', 'REDIS_PREFIX', 'TLS_ALLOW_SELF_SIGNED', 'LOG_LEVEL']
 /** Of as many random characters as a secret must have, more are different. */
-const leastDifferent = 12
+const minDifferent = 12
 
 /**
  * Reads the settings; without a configuration, what is wrong is among the findings.
@@ -62,11 +62,11 @@ function findMisspelt(environment: NodeJS.ProcessEnv): Finding[] {
 
 function findWeak({ secret, adminToken, http }: Config): Finding[] {
   const findings: Finding[] = []
-  if (new Set(secret).size < leastDifferent) {
+  if (new Set(secret).size < minDifferent) {
     const remedy = 'make another one while nothing is stored, for instance with: openssl rand -hex 32'
     findings.push(warn('ISOBOT_SECRET can be guessed: it has few different characters', remedy))
   }
-  if (adminToken !== undefined && new Set(adminToken).size < leastDifferent) {
+  if (adminToken !== undefined && new Set(adminToken).size < minDifferent) {
     const remedy = 'make another one, for instance with: openssl rand -hex 32'
     findings.push(warn('ISOBOT_ADMIN_TOKEN can be guessed: it has few different characters', remedy))
   }

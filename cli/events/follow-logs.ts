@@ -37,7 +37,7 @@ interface NewLines {
 }
 
 const askMilliseconds = 400
-const mostLines = 100
+const maxLines = 100
 
 /** Lines of a bot's log as they come, the oldest first, across restarts of the platform, until the signal aborts. */
 export async function* followLogs(
@@ -61,7 +61,7 @@ export async function* followLogs(
   let isAway = false
   while (!signal.aborted) {
     try {
-      const query = { ...filter, after: next, pageSize: mostLines }
+      const query = { ...filter, after: next, pageSize: maxLines }
       const answer = await connection.ask<NewLines>('GET', path, { query, signal })
       if (isAway) connected?.()
       isAway = false

@@ -76,7 +76,7 @@ const canaryStepMilliseconds = 50
 const fresh = { startedAt: 0, reportedLong: false, isSuspected: false }
 
 /** So many turns are given to the isolate's thread at once: it is not woken for each of them. */
-const mostGiven = 16
+const maxGiven = 16
 
 /**
  * One isolate, in which one turn follows another: whoever's turn it is pays for the processor time, and is to blame when
@@ -205,7 +205,7 @@ export class BotIsolate {
 
   #takes(turn: Turn): boolean {
     const [first] = this.#given
-    return first === undefined || (!first.isAlone && !turn.isAlone && this.#given.length < mostGiven)
+    return first === undefined || (!first.isAlone && !turn.isAlone && this.#given.length < maxGiven)
   }
 
   #begin(turn: Turn): void {

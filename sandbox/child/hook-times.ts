@@ -1,5 +1,5 @@
 /** More than anybody looks at. */
-const mostHooks = 40
+const maxHooks = 40
 
 /** What was at work in a run, and since when. */
 export class HookTimes {
@@ -7,7 +7,7 @@ export class HookTimes {
   readonly #starts: [name: string, start: number][] = []
 
   add(name: string): void {
-    if (name !== '' && this.#starts.length < mostHooks) this.#starts.push([name, this.#now()])
+    if (name !== '' && this.#starts.length < maxHooks) this.#starts.push([name, this.#now()])
   }
 
   /** As the frame `done` has it, for a run that ends now. */

@@ -34,7 +34,7 @@ const quarantineMilliseconds = 60 * minute
  * A death with several suspects counts as a part of a kill for each, and for no less than this, which is what a death
  * from outside counts for: one that was there at every death is in quarantine after twelve, however many were with it.
  */
-const leastPart = 1 / 4
+const minPart = 1 / 4
 /** Sums of thirds and tenths are not exact. */
 const tolerance = 1e-6
 
@@ -81,7 +81,7 @@ export class Conduct {
   /** A process where bots are at home has died. */
   diedAtHome({ suspects, fromOutside }: Death): void {
     this.#forget()
-    const part = fromOutside ? leastPart : Math.max(1 / suspects.length, leastPart)
+    const part = fromOutside ? minPart : Math.max(1 / suspects.length, minPart)
     for (const owner of suspects) {
       const record = this.#strike(owner, part)
       // It may have been sent there by the last death, and have had runs in two processes.
@@ -95,7 +95,7 @@ export class Conduct {
   /** A process that one owner's code has for itself has died. */
   diedInQuarantine(owner: Owner, { fromOutside }: Death): void {
     this.#forget()
-    const record = this.#strike(owner, fromOutside ? leastPart : 1)
+    const record = this.#strike(owner, fromOutside ? minPart : 1)
     record.quarantinedUntil = this.#now() + quarantineMilliseconds
     if (sum(record) < killsForDisabling - tolerance) return
     record.kills = []

@@ -1,5 +1,5 @@
 const intervalMilliseconds = 1000
-const mostUnanswered = 4
+const maxUnanswered = 4
 /** Times the memory it should hold: so far a process may go before its idle isolates have gone. */
 const overweight = 1.15
 
@@ -52,7 +52,7 @@ export class Heartbeat {
   }
 
   #beat(): void {
-    if (this.#unanswered >= mostUnanswered) return this.#options.missed()
+    if (this.#unanswered >= maxUnanswered) return this.#options.missed()
     this.#unanswered += 1
     this.#options.ask()
   }

@@ -30,7 +30,7 @@ export const defaultRecycling: Recycling = {
   milliseconds: 6 * 60 * 60_000,
   runs: 500_000,
   overweightMilliseconds: 15_000,
-  leastMilliseconds: 5 * 60_000,
+  minMilliseconds: 5 * 60_000,
 }
 
 const firstRetryMilliseconds = 100
@@ -150,7 +150,7 @@ export class Home {
     if (age > recycling.milliseconds) return 'it is old'
     if (process.runs >= recycling.runs) return 'it has had many runs'
     const isOverweight = process.overweightMilliseconds > recycling.overweightMilliseconds
-    return isOverweight && age > recycling.leastMilliseconds ? 'it holds too much memory' : undefined
+    return isOverweight && age > recycling.minMilliseconds ? 'it holds too much memory' : undefined
   }
 
   #succeed(successor: SandboxProcess): void {

@@ -13,7 +13,7 @@ export interface QuarantineOptions {
 }
 
 /** Each takes memory that was not meant for it; who finds no room comes again later. */
-const mostRooms = 2
+const maxProcesses = 2
 /** A process in which nothing has run for so long is ended. */
 const idleMilliseconds = 60_000
 
@@ -70,8 +70,8 @@ export class Quarantine {
   #roomOf(owner: Owner): Room | undefined {
     const found = this.#rooms.get(ownerKey(owner))
     if (found !== undefined || this.#isClosed) return found
-    if (this.#rooms.size >= mostRooms) this.#leave(({ process, expected }) => process.isIdle && expected === 0, 1)
-    return this.#rooms.size < mostRooms ? this.#open(owner) : undefined
+    if (this.#rooms.size >= maxProcesses) this.#leave(({ process, expected }) => process.isIdle && expected === 0, 1)
+    return this.#rooms.size < maxProcesses ? this.#open(owner) : undefined
   }
 
   #open(owner: Owner): Room {

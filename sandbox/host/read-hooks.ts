@@ -1,7 +1,7 @@
 import type { HookStart, Json } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 
-const mostHooks = 40
+const maxHooks = 40
 const nameCharacters = 100
 const textCharacters = 16_000
 
@@ -16,7 +16,7 @@ export function readHooks(text: string, took: number): HookStart[] {
   const [tookThere, ...pairs] = parseList(text)
   if (typeof tookThere !== 'number') return []
   const way = Math.max(0, took - tookThere) / 2
-  return pairs.slice(0, mostHooks).flatMap((pair) => {
+  return pairs.slice(0, maxHooks).flatMap((pair) => {
     const [name, start] = Array.isArray(pair) ? pair : []
     if (typeof name !== 'string' || typeof start !== 'number') return []
     return [{ name: name.slice(0, nameCharacters), start: Math.min(Math.max(0, start) + way, took) }]

@@ -33,7 +33,7 @@ interface Budget {
 const replyCharacters = 8_000_000
 
 /** As the kernel has it. */
-const mostStateCharacters = 2_000_000
+const maxStateCharacters = 2_000_000
 
 /** Follows one run from the worker's side. `outer` is the run that called it, whose budget it draws on. */
 export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
@@ -105,7 +105,7 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     done(result, state, cpuMilliseconds, hooksText) {
       const hooks = readHooks(hooksText, performance.now() - begunAt)
       try {
-        if (result.length > limits.resultCharacters || state.length > mostStateCharacters) {
+        if (result.length > limits.resultCharacters || state.length > maxStateCharacters) {
           throw new TypeError('The result is too large')
         }
         const parsed = parseUntrustedJson(result)

@@ -4,7 +4,7 @@ import { star } from './secrets.ts'
 import { botFrames } from './stack.ts'
 
 const deepest = 4
-const mostListed = 5
+const maxListed = 5
 const headCharacters = 300
 const allCharacters = 3000
 
@@ -17,7 +17,7 @@ export function describeCauses(error: Record<string, unknown>, depth = 0): strin
   let text = hasOwn(error, 'cause') ? describe('Caused by', error['cause'], depth) : ''
   const errors = hasOwn(error, 'errors') ? error['errors'] : undefined
   if (!isArray(errors)) return text
-  for (let index = 0; index < errors.length && index < mostListed && text.length < allCharacters; index += 1) {
+  for (let index = 0; index < errors.length && index < maxListed && text.length < allCharacters; index += 1) {
     text += describe(`Error ${index + 1} of ${errors.length}`, errors[index], depth)
   }
   return text

@@ -89,14 +89,14 @@ export async function blaming(run: KernelRun, name: string, call: () => unknown)
 }
 
 /** A hook that stops what a loop sends over and over would else flood the host. */
-const mostTold = 1000
+const maxReported = 1000
 
 /** Tells the host which function is at work, unless it knows, or only the kernel is. */
 function tellOf(run: KernelRun): void {
   const { atWork, shared } = run
-  if (run.ended || atWork === undefined || atWork.name === run.told || shared.timesTold > mostTold) return
+  if (run.ended || atWork === undefined || atWork.name === run.told || shared.timesTold > maxReported) return
   shared.timesTold += 1
-  run.told = shared.timesTold > mostTold ? '' : atWork.name
+  run.told = shared.timesTold > maxReported ? '' : atWork.name
   run.tell(run.told)
 }
 

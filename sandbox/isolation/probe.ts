@@ -15,7 +15,7 @@ export type Probe = { holds: Set<WallName> } | { problem: string }
 const probeMilliseconds = 30_000
 const complaintCharacters = 300
 /** Node alone takes more than this. */
-const leastKilobytes = 20_000
+const minKilobytes = 20_000
 
 /** What a program found that ran where a sandbox process would. */
 interface Findings {
@@ -84,7 +84,7 @@ function wallsOf(findings: Findings, pid: number, { profile, dataKilobytes }: Co
 
   const cap = `${dataKilobytes * 1024}`
   const isCapped = new RegExp(`^Max data size\\s+${cap}\\s+${cap}\\s`, 'm').test(kernelView(inside, 'limits'))
-  const isWatchable = (residentKilobytes(inside) ?? 0) > leastKilobytes
+  const isWatchable = (residentKilobytes(inside) ?? 0) > minKilobytes
   if (profile === 'hardened' ? isCapped : isWatchable) holds.add('memory')
   return holds
 }

@@ -126,7 +126,7 @@ function parseFrame(bytes: Buffer): unknown {
 }
 
 /** More than any frame has. */
-const mostFields = 16
+const maxFields = 16
 /** `"`, `\`, `:`, `{` and `[`. */
 const [quote, backslash, colon, brace, bracket] = [0x22, 0x5c, 0x3a, 0x7b, 0x5b]
 
@@ -142,7 +142,7 @@ function isFlat(bytes: Buffer): boolean {
     if (byte === quote) index = endOfText(bytes, index)
     else if (byte === brace) objects += 1
     else if (byte === colon) fields += 1
-    if (byte === bracket || objects > 1 || fields > mostFields) return false
+    if (byte === bracket || objects > 1 || fields > maxFields) return false
   }
   return true
 }

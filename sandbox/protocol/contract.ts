@@ -382,7 +382,7 @@ export interface Recycling {
   /** So long it may hold more memory than it should, in which it throws away idle isolates, ten a second. */
   overweightMilliseconds: number
   /** One younger than this is not replaced for its memory: its successor may come to need as much. */
-  leastMilliseconds: number
+  minMilliseconds: number
 }
 
 /** Where the sandbox reports what the operator should know: kills, respawns, which walls hold. */

@@ -1,7 +1,7 @@
 import type { Json } from './contract.ts'
 
 /** V8 parses any depth, but writes no more than some thousands. */
-const mostNested = 1000
+const maxDepth = 1000
 
 /** `"`, `[`, `{`, `]` and `}`. */
 const [quote, bracket, brace, closingBracket, closingBrace] = [0x22, 0x5b, 0x7b, 0x5d, 0x7d]
@@ -14,7 +14,7 @@ const [quote, bracket, brace, closingBracket, closingBrace] = [0x22, 0x5b, 0x7b,
  * @throws TypeError when it is nested so deep that it could not be written again
  */
 export function parseUntrustedJson(text: string): Json {
-  if (isDeep(text)) throw new TypeError(`JSON may be nested ${mostNested} deep`)
+  if (isDeep(text)) throw new TypeError(`JSON may be nested ${maxDepth} deep`)
   const parsed = JSON.parse(text) as Json
   if (text.includes('__proto__') || text.includes('\\u')) dropPrototypes(parsed)
   return parsed
@@ -29,14 +29,14 @@ function dropPrototypes(value: Json): void {
 }
 
 function isDeep(text: string): boolean {
-  if (text.length < mostNested) return false
+  if (text.length < maxDepth) return false
   let depth = 0
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charCodeAt(index)
     if (character === quote) index = endOfString(text, index)
     else if (character === bracket || character === brace) depth += 1
     else if (character === closingBracket || character === closingBrace) depth -= 1
-    if (depth > mostNested) return true
+    if (depth > maxDepth) return true
   }
   return false
 }

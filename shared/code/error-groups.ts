@@ -24,7 +24,7 @@ export interface ErrorGroup {
   replayable: number
 }
 
-const mostExamples = 5
+const maxExamples = 5
 const messageCharacters = 300
 
 /**
@@ -63,7 +63,7 @@ export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
     groups.set(key, group)
     group.count += 1
     group.firstAt = row.ended_at
-    if (group.eventIds.length < mostExamples) group.eventIds.push(row.id)
+    if (group.eventIds.length < maxExamples) group.eventIds.push(row.id)
     addOnce(group.types, row.type)
     if (row.version_id !== null) addOnce(group.versionIds, row.version_id)
     if (!unreplayable.includes(row.type) && row.ended_at > oldest) group.replayable += 1
@@ -93,5 +93,5 @@ function longestOf(texts: string[]): string {
 }
 
 function addOnce(values: string[], value: string): void {
-  if (values.length < mostExamples && !values.includes(value)) values.push(value)
+  if (values.length < maxExamples && !values.includes(value)) values.push(value)
 }

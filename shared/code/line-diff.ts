@@ -10,11 +10,11 @@ export interface LineChange {
 }
 
 /** Each is held in the memory of the process that compares. */
-export const mostLines = 50_000
+export const maxLines = 50_000
 /** Of what differs: they are the answer. */
-export const mostCharacters = 1_048_576
+export const maxCharacters = 1_048_576
 /** The work grows with the square of it. More lines than so that differ are told as one change. */
-const mostSteps = 250
+const maxSteps = 250
 
 /**
  * What has to be changed in one text to make it another, from top to bottom. It holds the event loop for some
@@ -23,8 +23,8 @@ const mostSteps = 250
  * @returns undefined when a text has more lines, or the texts differ in more characters, than are compared
  */
 export function compareLines(from: string, to: string): LineChange[] | undefined {
-  const [before, after] = [from.split('\n', mostLines + 1), to.split('\n', mostLines + 1)]
-  if (before.length > mostLines || after.length > mostLines) return undefined
+  const [before, after] = [from.split('\n', maxLines + 1), to.split('\n', maxLines + 1)]
+  if (before.length > maxLines || after.length > maxLines) return undefined
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++
   let same = 0
@@ -33,8 +33,8 @@ export function compareLines(from: string, to: string): LineChange[] | undefined
   const removed = before.slice(start, before.length - same)
   const added = after.slice(start, after.length - same)
   if (removed.length === 0 && added.length === 0) return []
-  if (countCharacters(removed) + countCharacters(added) > mostCharacters) return undefined
-  const isSmall = removed.length <= mostSteps && added.length <= mostSteps
+  if (countCharacters(removed) + countCharacters(added) > maxCharacters) return undefined
+  const isSmall = removed.length <= maxSteps && added.length <= maxSteps
   if (!isSmall) return [{ fromLine: start + 1, toLine: start + 1, removed, added }]
   return gather(differences(removed, added), start + 1)
 }

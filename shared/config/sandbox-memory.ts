@@ -4,9 +4,9 @@ const megabyte = 1024 * 1024
 /** The worker itself holds 110 MB when idle and 140 when busy; the rest is for what comes and goes. */
 const ownMegabytes = 192
 /** Room for 170 small bots; together with the worker itself less than 512 MB. */
-const leastMegabytes = 320
+const minMegabytes = 320
 /** More warm isolates than a process of 1 GB holds, its one thread does not serve. */
-const mostOfOneProcess = 1024
+const maxPerProcess = 1024
 const smallestMegabytes = 128
 
 /**
@@ -17,7 +17,7 @@ const smallestMegabytes = 128
  */
 export function sandboxMegabytes(processes: number, machineBytes = usableBytes()): number {
   const machine = machineBytes / megabyte
-  const share = Math.min(machine - ownMegabytes, Math.max(leastMegabytes, machine / 2), processes * mostOfOneProcess)
+  const share = Math.min(machine - ownMegabytes, Math.max(minMegabytes, machine / 2), processes * maxPerProcess)
   return Math.max(smallestMegabytes, Math.floor(share))
 }
 

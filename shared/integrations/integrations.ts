@@ -54,7 +54,7 @@ const aliasPattern = /^[a-z][a-zA-Z0-9_/-]{0,199}$/
 /** In characters of its JSON. */
 const longestConfiguration = 20_000
 
-const mostInstalled = 30
+const maxInstalled = 30
 
 /** Where the bot is whose installations are to change. */
 export interface Place {
@@ -92,8 +92,8 @@ export async function planInstallations(
   const planned = [...changes.values()]
   const added = planned.filter((change) => change.kind === 'install' && !change.present).length
   const removed = planned.filter(({ kind }) => kind === 'remove').length
-  if (added > 0 && place.present.length + added - removed > mostInstalled) {
-    throw new ApiError('LimitExceeded', `A bot has at most ${mostInstalled} integrations, the chat included`)
+  if (added > 0 && place.present.length + added - removed > maxInstalled) {
+    throw new ApiError('LimitExceeded', `A bot has at most ${maxInstalled} integrations, the chat included`)
   }
   return planned
 }

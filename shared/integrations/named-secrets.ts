@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
 
 /** They are decrypted for every run. */
-const mostSecrets = 100
+const maxSecrets = 100
 
 /**
  * Decrypts the secrets that a bot or an integration was given.
@@ -33,6 +33,6 @@ export async function changeSecrets(
 ): Promise<string> {
   const all = { ...(await readSecrets(secret, owner)), ...changes }
   const kept = Object.entries(all).filter(([, value]) => value !== null)
-  if (kept.length > mostSecrets) throw new ApiError('LimitExceeded', `There can be at most ${mostSecrets} secrets`)
+  if (kept.length > maxSecrets) throw new ApiError('LimitExceeded', `There can be at most ${maxSecrets} secrets`)
   return encryptJson(secret, owner.id, Object.fromEntries(kept))
 }

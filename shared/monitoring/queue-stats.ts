@@ -37,7 +37,7 @@ export function workerStateOf({
 }
 
 /** Who asks more often is told the same. Counting reads all events that wait: it may take this part of the time. */
-const leastAgeMilliseconds = 3000
+const minAgeMilliseconds = 3000
 const partOfTime = 1 / 20
 /** The rate of arrivals is that of about so long. */
 const rateMilliseconds = 60_000
@@ -46,7 +46,7 @@ export const aliveMilliseconds = 30_000
 
 const targetSeconds = 5
 const targetUse = 0.7
-const mostGrowth = 2
+const maxGrowth = 2
 
 type Sample = Pick<Backlog, 'stored' | 'now'>
 
@@ -72,7 +72,7 @@ export function readOperatingState(context: Context): Promise<OperatingState> {
   const begin = performance.now()
   const settled = () => {
     const end = performance.now()
-    memory.until = end + Math.max(leastAgeMilliseconds, (end - begin) / partOfTime)
+    memory.until = end + Math.max(minAgeMilliseconds, (end - begin) / partOfTime)
   }
   memory.state.then(settled, () => (memory.until = 0))
   return memory.state
@@ -112,7 +112,7 @@ export function suggestWorkers({
 }: Pick<OperatingState, 'workers' | 'slots' | 'slotsInUse' | 'oldestWaitingSeconds'>): number {
   if (workers === 0) return 1
   const late = oldestWaitingSeconds / targetSeconds
-  if (late > 1) return Math.ceil(workers * Math.min(late, mostGrowth))
+  if (late > 1) return Math.ceil(workers * Math.min(late, maxGrowth))
   const use = slots === 0 ? 0 : slotsInUse / slots
-  return Math.max(1, Math.min(workers * mostGrowth, Math.ceil((workers * use) / targetUse)))
+  return Math.max(1, Math.min(workers * maxGrowth, Math.ceil((workers * use) / targetUse)))
 }

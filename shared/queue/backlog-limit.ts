@@ -36,10 +36,10 @@ export interface WaitingEvents {
 
 /** A process may store so much of what a bot may have waiting before it looks how many there are. */
 const partBetweenLooks = 1 / 10
-const leastPauseMilliseconds = 1000
+const minPauseMilliseconds = 1000
 /** Looks while bots are full may take this part of the time: they read all events that wait. */
 const partOfTime = 1 / 10
-const mostBots = 10_000
+const maxBots = 10_000
 /** What is due may fill so many times the room of what comes now. */
 const roomForDue = 11 / 10
 
@@ -65,7 +65,7 @@ export function openWaitingEvents(most: number): WaitingEvents {
 
 function openRoom(most: number): WaitingEvents['admitSome'] {
   const atOnce = Math.ceil(most * partBetweenLooks)
-  const allowances = new LRUCache<string, Allowance>({ max: mostBots })
+  const allowances = new LRUCache<string, Allowance>({ max: maxBots })
   /** How many events are just being stored, which a look may not see yet. */
   const underWay = new Map<string, number>()
   let look: Promise<void> | undefined
@@ -75,7 +75,7 @@ function openRoom(most: number): WaitingEvents['admitSome'] {
     const storing = new Map(underWay)
     const bots = await busyBots(db, { least: most - atOnce, or: Array.from(storing.keys()) })
     const now = performance.now()
-    const pause = Math.max(leastPauseMilliseconds, (now - begin) / partOfTime)
+    const pause = Math.max(minPauseMilliseconds, (now - begin) / partOfTime)
     allowances.clear()
     for (const { bot_id: botId, count } of bots) storing.set(botId, (storing.get(botId) ?? 0) + count)
     for (const [botId, count] of storing) {
@@ -142,6 +142,6 @@ function full(most: number): ApiError {
   return new ApiError(
     'RateLimited',
     `${most} events of the bot wait to be handled: it takes more when it has handled some of them`,
-    { retryAfterSeconds: leastPauseMilliseconds / 1000 },
+    { retryAfterSeconds: minPauseMilliseconds / 1000 },
   )
 }

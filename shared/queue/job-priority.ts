@@ -6,7 +6,7 @@ const fewWakes = 10
 /** Of each bot one wake-up in this time goes there in any case, so that none comes to a standstill behind the others. */
 const certainMilliseconds = 1000
 /** The first number that is not in order any more is far above what a process enqueues. */
-const mostBits = 20
+const maxBits = 20
 
 /**
  * Says where in the queue a bot's wake-up waits: 0 in front, and further back the more wake-ups it has had lately. So a
@@ -31,7 +31,7 @@ export class WakeOrder {
     this.#wakes.add(botId)
     if (this.#isCertain(botId)) return 0
     const excess = this.#wakes.of(botId) / fewWakes
-    return Math.min(Math.max(Math.ceil(Math.log2(excess)), 0), mostBits)
+    return Math.min(Math.max(Math.ceil(Math.log2(excess)), 0), maxBits)
   }
 
   #isCertain(botId: string): boolean {

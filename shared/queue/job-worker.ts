@@ -29,7 +29,7 @@ export interface JobWorker {
 const interruptedMilliseconds = 100
 const firstRetryMilliseconds = 200
 /** PostgreSQL's largest integer: as good as never. */
-const mostStalls = 2 ** 31 - 1
+const maxStalls = 2 ** 31 - 1
 
 /** BullMQ renews no lock younger than this share of its time: a failure says nothing of a job that was taken anew. */
 const youngestRenewed = 1 / 4
@@ -37,7 +37,7 @@ const youngestRenewed = 1 / 4
 /** How soon to look whether a worker's queue is back, or can be opened after all. */
 const retryMilliseconds = 1000
 /** How often a job is begun anew because its connections broke, though the database is there. */
-const mostBreaks = 5
+const maxRetries = 5
 
 /**
  * Opens the receiving end: `work` is called for each job, many at once. A job whose worker dies is taken by another
@@ -63,7 +63,7 @@ export function openJobWorker(
         return await work(job)
       } catch (error) {
         const isAway = !database.isHere() && (isConnectionLoss(error) || error instanceof InterruptedError)
-        if (!isAway && (!isConnectionLoss(error) || breaks === mostBreaks)) throw error
+        if (!isAway && (!isConnectionLoss(error) || breaks === maxRetries)) throw error
         await pause(firstRetryMilliseconds)
       }
     }
@@ -96,7 +96,7 @@ export function openJobWorker(
       runRetryDelay: retryMilliseconds,
       settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
       // However often workers die, the event is not to blame: it is handled in the end.
-      maxStalledCount: mostStalls,
+      maxStalledCount: maxStalls,
     })
     reportErrors(worker, parts, isRenewalFailure)
     worker.on('lockRenewalFailed', (jobIds) => {

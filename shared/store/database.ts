@@ -95,7 +95,7 @@ export function query<Row>(db: Database, sql: string, bindings: Record<string, B
 }
 
 /** How often a statement is tried at all that PostgreSQL takes back because it and another wait for each other. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 /** A statement by itself leaves nothing when it fails, so one that met another in a deadlock is simply repeated. */
 async function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
@@ -103,7 +103,7 @@ async function executeAgain<Row>(db: Database, sql: string, bindings: Record<str
     try {
       return await execute<Row>(db, sql, bindings)
     } catch (error) {
-      if (db.isTransaction || attempt === mostAttempts || postgresCode(error) !== deadlockDetected) throw error
+      if (db.isTransaction || attempt === maxAttempts || postgresCode(error) !== deadlockDetected) throw error
     }
   }
 }

@@ -26,7 +26,7 @@ export interface TimelineFilter {
 }
 
 /** Events that one look goes over. */
-export const mostLooked = 5000
+export const maxScanned = 5000
 
 export interface Timeline {
   rows: TimelineRow[]
@@ -42,7 +42,7 @@ export async function lookThroughEvents(
   db: Database,
   botId: string,
   filter: TimelineFilter,
-  { after, limit, most: bound = mostLooked }: { after?: Place | undefined; limit: number; most?: number },
+  { after, limit, most: bound = maxScanned }: { after?: Place | undefined; limit: number; most?: number },
 ): Promise<Timeline> {
   const { conversationId, eventId, timeStart, timeEnd, words, searchesContents = false } = filter
   const ranges = [

@@ -24,7 +24,7 @@ export interface NewLogFilter {
 /** So many lines of all bots may be begun while one that was begun before them is not stored yet. */
 const overtaken = 2000
 /** Lines of all bots that one look goes over: who comes back after long misses those before them. */
-const mostLooked = 20_000
+const maxScanned = 20_000
 
 /** Where a log is now. */
 export async function logPlace(db: Database): Promise<LogPlace> {
@@ -63,11 +63,11 @@ export async function newLogs(
     `with now as materialized (
        select pg_current_snapshot()::text as snapshot, coalesce((select max(id) from logs), 0) as last
      )
-     select now.snapshot, now.last::text as last, :afterId::bigint < now.last - ${mostLooked} as is_far, line.*
+     select now.snapshot, now.last::text as last, :afterId::bigint < now.last - ${maxScanned} as is_far, line.*
      from now left join lateral (
        select logs.*, events.user_id, events.workflow_id
        from logs left join events on events.id = logs.event_id
-       where logs.id > greatest(:afterId::bigint - ${overtaken}, now.last - ${mostLooked})
+       where logs.id > greatest(:afterId::bigint - ${overtaken}, now.last - ${maxScanned})
          and ${['logs.bot_id = :botId', ...conditions, `not ${seenAt(':snapshot')}`].join(' and ')}
        order by logs.id desc limit :limit
      ) line on true`,

@@ -1,7 +1,7 @@
 import { query, type Database } from './database.ts'
 
 /** Failed events of one bot are counted up to so many. */
-const mostCounted = 10_000
+const maxCounted = 10_000
 
 /** How many events of a workspace's bots failed for good within the last day. */
 export async function failedOfToday(db: Database, workspaceId: string): Promise<number> {
@@ -11,7 +11,7 @@ export async function failedOfToday(db: Database, workspaceId: string): Promise<
        select count(*) from (
          select from events
          where events.bot_id = bots.id and status = 'failed' and ended_at > now() - interval '1 day'
-         order by ended_at desc limit ${mostCounted}
+         order by ended_at desc limit ${maxCounted}
        ) newest
      ) counted where bots.workspace_id = :workspaceId`,
     { workspaceId },

@@ -5,7 +5,7 @@ import type { Due } from './scheduled-events.ts'
 import type { RecurringEventRow } from './tables.ts'
 
 /** All bots' fire one after the other. */
-const mostOfBot = 20
+const maxPerBot = 20
 
 /** An event that a bot is to get again and again. */
 export interface RecurringEvent {
@@ -32,10 +32,10 @@ export async function setRecurringEvents(
   }
   const names = await db('recurring_events')
     .where({ bot_id: botId })
-    .limit(mostOfBot + 1)
+    .limit(maxPerBot + 1)
     .pluck('name')
-  if (names.length > mostOfBot) {
-    throw new ApiError('LimitExceeded', `A bot has at most ${mostOfBot} recurring events: take some away`)
+  if (names.length > maxPerBot) {
+    throw new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: take some away`)
   }
 }
 

@@ -3,7 +3,7 @@ import { openedTracing, traced } from '../telemetry/tracing.ts'
 
 const summaries = new Map<string, string>()
 /** Statements that are built may have many forms; those of the straight line are few. */
-const mostSummaries = 1000
+const maxSummaries = 1000
 const summaryCharacters = 80
 
 /** Runs a statement in a span of its own, where anything is traced. */
@@ -46,6 +46,6 @@ function summaryOf(sql: string): string {
   const read = /\bfrom\s+"?(\w+)/i.exec(sql)?.[1]
   const words = written.length > 0 ? written : [read === undefined ? sql.trim().split(/\s/)[0]! : `select ${read}`]
   const summary = [...new Set(words)].join(', ').slice(0, summaryCharacters)
-  if (summaries.size < mostSummaries) summaries.set(sql, summary)
+  if (summaries.size < maxSummaries) summaries.set(sql, summary)
   return summary
 }

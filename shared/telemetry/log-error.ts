@@ -18,14 +18,14 @@ const told = [
 ] as const
 
 const deepestCause = 5
-const mostErrors = 10
+const maxErrors = 10
 
 /** An error as the log has it, with its causes. What is no error stays as it is. */
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack, cause } = error
   const fields = error as unknown as Record<string, unknown>
-  const errors = error instanceof AggregateError ? error.errors.slice(0, mostErrors) : []
+  const errors = error instanceof AggregateError ? error.errors.slice(0, maxErrors) : []
   const goesOn = depth < deepestCause
   return {
     type: name,

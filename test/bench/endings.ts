@@ -16,7 +16,7 @@ const endless = {
 }
 
 /** From its limit on, whatever code does is to be over after this time. */
-const mostMilliseconds = 2000
+const maxMilliseconds = 2000
 const wallMilliseconds = 400
 const limits = { ...limitsOf(readLimits({})), wallMilliseconds, cpuMilliseconds: 60_000 }
 const timesEach = 5
@@ -88,7 +88,7 @@ function run(sandbox: Sandbox, bundle: Bundle): Promise<Outcome> {
 /** How long code went on after its limit, and its neighbour waited, as a Markdown table. */
 export function endingsTable(endings: Ending[]): string {
   return table(
-    ['code that', `is over, ms after its limit (aim: ≤ ${mostMilliseconds})`, 'longest wait of a neighbour, ms'],
+    ['code that', `is over, ms after its limit (aim: ≤ ${maxMilliseconds})`, 'longest wait of a neighbour, ms'],
     endings.map(({ what, late, waits }) => [what, spread(late), spread(waits)]),
   )
 }

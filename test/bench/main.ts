@@ -6,7 +6,7 @@ import { endingsTable, measureEndings } from './endings.ts'
 import { compareFairness, floods, type FairnessComparison, type Flood } from './fairness/compare.ts'
 import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
-import { mostStreams } from './listeners/open-files.ts'
+import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
 import { measureMemory, memoryTable, type MemoryCourse } from './memory.ts'
 import { readOptions, usage, type Options } from './options.ts'
@@ -133,7 +133,7 @@ async function listeners(
   results: Results,
   parts: AsyncDisposableStack,
 ): Promise<string[]> {
-  const possible = Math.floor(mostStreams() / listenersPerConversation) * listenersPerConversation
+  const possible = Math.floor(maxStreams() / listenersPerConversation) * listenersPerConversation
   const options = { ...wanted, listeners: Math.min(wanted.listeners, possible) }
   if (options.listeners < wanted.listeners) {
     console.error(

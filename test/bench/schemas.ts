@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { UntrustedSchema } from '#shared/code/untrusted-schema.ts'
-import { leastProcessorMilliseconds } from '../support/processor-time.ts'
+import { minProcessorMilliseconds } from '../support/processor-time.ts'
 import type { Options } from './options.ts'
 import { round, table } from './report.ts'
 import { percentile } from './statistics.ts'
@@ -77,7 +77,7 @@ function makeOurs(): (data: object) => unknown {
 }
 
 async function least(times: number, work: () => unknown): Promise<number> {
-  const all = await leastProcessorMilliseconds(() => {
+  const all = await minProcessorMilliseconds(() => {
     for (let count = 0; count < times; count++) work()
   })
   return all / times

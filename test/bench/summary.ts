@@ -26,7 +26,7 @@ export function summaryTable({ straightLine = [], listeners = [], bundles = [], 
   return rows.length === 0 ? '' : table(['all in one', 'ours', 'floor', 'ours / floor', 'aim'], rows)
 }
 
-const leastRate = { redis: '≥ 0.70', postgres: '≥ 0.50' }
+const minRate = { redis: '≥ 0.70', postgres: '≥ 0.50' }
 
 function ofStraightLine({ backEnd, ours, floor }: Comparison): Row[] {
   const row = (name: string, of: (round: Round) => number, aim = ''): Row => [
@@ -35,7 +35,7 @@ function ofStraightLine({ backEnd, ours, floor }: Comparison): Row[] {
     aim,
   ]
   return [
-    row('messages/s', ({ saturated }) => saturated.rate, leastRate[backEnd]),
+    row('messages/s', ({ saturated }) => saturated.rate, minRate[backEnd]),
     row('p50 ms of a reply, at that rate', ({ saturated }) => saturated.p50, backEnd === 'redis' ? '≤ 1.50' : ''),
     row('p99 ms of a reply, at that rate', ({ saturated }) => saturated.p99),
     row('p50 ms of a lone reply', ({ quiet }) => quiet.p50, backEnd === 'redis' ? '≤ 1.50' : ''),

@@ -22,7 +22,7 @@ export interface Differences {
   examples: string[]
 }
 
-const mostExamples = 10
+const maxExamples = 10
 
 interface Conversation {
   said: string[]
@@ -58,7 +58,7 @@ export async function findDifferences(databaseUrl: string, talks: Talk[]): Promi
     unprocessed: unprocessed.length,
     otherLogs: 0,
     examples: unprocessed
-      .slice(0, mostExamples)
+      .slice(0, maxExamples)
       .map((event) => `${event.id} of ${event.conversation_id}: ${event.status}, ${event.failure_reason}`),
   }
   for (const talk of talks) compare(talk, found.get(talk.conversationId), differences)
@@ -93,7 +93,7 @@ function compare({ conversationId, acknowledged }: Talk, found: Conversation | u
   differences.otherStates += isStateSame ? 0 : 1
   differences.otherLogs += otherLines
   const isEqual = lost.length + duplicates.length + otherAnswers.length + otherLines === 0 && isOrdered && isStateSame
-  if (isEqual || differences.examples.length >= 2 * mostExamples) return
+  if (isEqual || differences.examples.length >= 2 * maxExamples) return
   const how = {
     lost,
     duplicates,

@@ -63,7 +63,7 @@ function readOptions(): FuzzOptions {
     backEnd: backend,
     seed: whole('seed', values.seed),
     requests: whole('requests', values.requests),
-    mostMilliseconds: whole('seconds', values.seconds) * 1000,
+    maxMilliseconds: whole('seconds', values.seconds) * 1000,
     concurrency: only === undefined ? whole('concurrency', values.concurrency) : 1,
     matrixStep: 1,
     ...(only !== undefined && { only: whole('only', only) }),

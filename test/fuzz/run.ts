@@ -21,7 +21,7 @@ export interface FuzzOptions extends PlatformOptions {
   /** Requests at one time. */
   concurrency: number
   /** No further requests are begun after that. */
-  mostMilliseconds: number
+  maxMilliseconds: number
   /** Sends the request with this number alone. */
   only?: number
 }
@@ -87,7 +87,7 @@ export async function runFuzz(
   }
   const begunAt = performance.now()
   const attemptAt = planOf(options, api, own, foreign)
-  const isOver = () => performance.now() - begunAt > options.mostMilliseconds
+  const isOver = () => performance.now() - begunAt > options.maxMilliseconds
   let next = options.only ?? 0
   async function work(): Promise<void> {
     for (;;) {

@@ -5,7 +5,7 @@ import { startImpostor, type Impostor } from './host/compromised-process.ts'
 import { watchTurns } from './child/longest-turn.ts'
 
 /** What the worker may spend at one go on a hostile process, in processor time: a frame of 10 MB, read and refused. */
-const mostMilliseconds = 200
+const maxMilliseconds = 200
 
 /** A run for which the impostor is to do something. */
 const someRun = (options?: Parameters<typeof messageRun>[1]) => messageRun(botThat(''), options)
@@ -95,7 +95,7 @@ describe('a sandbox process that something has taken over is killed, and the run
     const run = someRun()
     const outcome = await impostor.run(run)
     const { reason, death } = await impostor.died
-    expect(longestTurn()).toBeLessThan(mostMilliseconds)
+    expect(longestTurn()).toBeLessThan(maxMilliseconds)
     expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed', error: { name: 'CrashError' } })
     expect(reason).toMatch(expected)
     expect(death).toEqual({ suspects: [{ botId: run.bundle.botId, codeId: run.bundle.id }], fromOutside: false })

@@ -11,7 +11,7 @@ export async function processorMilliseconds(work: () => unknown): Promise<number
 }
 
 /** The least that some work takes of the processor in several tries, in milliseconds. */
-export async function leastProcessorMilliseconds(work: () => unknown): Promise<number> {
+export async function minProcessorMilliseconds(work: () => unknown): Promise<number> {
   const tries: number[] = []
   for (let count = 0; count < 5; count++) tries.push(await processorMilliseconds(work))
   return Math.min(...tries)

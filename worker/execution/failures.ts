@@ -51,7 +51,7 @@ function deepestCause(stack: string): string | undefined {
 }
 
 /** Of a run's log: the names of files may be much longer than the positions that they stand for. */
-const mostFramesNamed = 1000
+const maxFramesNamed = 1000
 
 /** Has the stacks in a run's log name the author's own files. */
 export async function nameSources(sourceMaps: SourceMaps, lines: LogLine[], code: Code): Promise<void> {
@@ -62,7 +62,7 @@ export async function nameSources(sourceMaps: SourceMaps, lines: LogLine[], code
   for (const line of withFrames) {
     line.message = line.message.replace(/^ +at .*$/gm, (frame) => {
       named += 1
-      return named > mostFramesNamed ? frame : toSourceStack(frame, index)
+      return named > maxFramesNamed ? frame : toSourceStack(frame, index)
     })
   }
 }

@@ -66,7 +66,7 @@ export function openDoor(context: Context, run: DoorRun): (call: HostCall) => Pr
 }
 
 /** So often a call is made again that found something away although it was here again by the time it was looked for. */
-const mostBreaks = 5
+const maxRetries = 5
 const pauseMilliseconds = 200
 
 /**
@@ -76,7 +76,7 @@ const pauseMilliseconds = 200
 async function answerPatiently(context: Context, request: Request): Promise<Reply> {
   const { all } = context.dependencies
   let reply = await answer(context, request)
-  for (let breaks = 0; reply.status === 503 && breaks < mostBreaks;) {
+  for (let breaks = 0; reply.status === 503 && breaks < maxRetries;) {
     if (all.every((dependency) => dependency.isHere())) breaks++
     await Promise.all(all.map((dependency) => dependency.untilHere()))
     await pause(pauseMilliseconds)

@@ -51,7 +51,7 @@ interface Place {
 }
 
 /** How many actions may call each other in a chain. */
-const mostNested = 16
+const maxDepth = 16
 
 /** Times what one run may call at once: so many actions may run at once for an event. */
 const widthOfNested = 4
@@ -86,8 +86,8 @@ export async function runCall(
     async callAction(type, input, nestedScope) {
       const called = await actionCall(tools, event, call, type, input as JsonObject)
       const depth = depthOf(event) + nestedScope.split('/').length - 1
-      if (depth >= mostNested) {
-        throw new ApiError('Runtime', `Actions call each other more than ${mostNested} deep: '${type}' was not called`)
+      if (depth >= maxDepth) {
+        throw new ApiError('Runtime', `Actions call each other more than ${maxDepth} deep: '${type}' was not called`)
       }
       if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id

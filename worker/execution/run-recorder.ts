@@ -5,11 +5,11 @@ import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
 
 /** More steps than people look through; what comes after them is counted. */
-const mostSteps = 60
+const maxSteps = 60
 const nameCharacters = 100
 const messageCharacters = 300
 /** Getting an isolate ready is a step where it took some time. */
-const leastLoadMilliseconds = 1
+const minLoadMilliseconds = 1
 
 /** Hooks that run where the bot calls, within another one. */
 const within = new Set(['beforeOutgoingMessage', 'afterOutgoingMessage', 'beforeCallAction', 'afterCallAction'])
@@ -55,7 +55,7 @@ export class RunRecorder {
     // A run within another one draws on that one's processor time, and tells it all.
     this.#cpu = Math.max(this.#cpu, outcome.cpuMilliseconds)
     const [first] = outcome.hooks
-    if (depth === 0 && first && first.start >= leastLoadMilliseconds) {
+    if (depth === 0 && first && first.start >= minLoadMilliseconds) {
       this.#add(['load', 'load', round(start), round(first.start), 0])
     }
     for (const step of toSteps(outcome.hooks, start, this.now, depth)) this.#add(step)
@@ -83,7 +83,7 @@ export class RunRecorder {
   }
 
   #add(step: RunStep): boolean {
-    const hasRoom = this.#steps.length < mostSteps
+    const hasRoom = this.#steps.length < maxSteps
     if (hasRoom) this.#steps.push(step)
     else this.#leftOut += 1
     return hasRoom

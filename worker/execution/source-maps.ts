@@ -12,14 +12,14 @@ export interface SourceMaps {
 /** Of maps that were read. A bundle of the public SDK has one of 2 MB. */
 const keptBytes = 64 * 1024 * 1024
 /** Of a map that cannot be read it is kept that it cannot. */
-const leastBytes = 1024
+const minBytes = 1024
 /** It may have been the machine that was too busy. */
 const retryMilliseconds = 60_000
 
 export function openSourceMaps(compiler: Pick<Compiler, 'readSourceMap'>): SourceMaps {
   const kept = new LRUCache<string, { index: SourceMapIndex | undefined }>({
     maxSize: keptBytes,
-    sizeCalculation: ({ index }) => leastBytes + (index ? index.lines.byteLength + index.segments.byteLength : 0),
+    sizeCalculation: ({ index }) => minBytes + (index ? index.lines.byteLength + index.segments.byteLength : 0),
   })
   const underWay = new Map<string, Promise<SourceMapIndex | undefined>>()
 

@@ -25,22 +25,22 @@ const decoders: Record<string, (first: Buffer) => Transform> = {
 }
 
 /** Nobody compresses what is compressed; each further layer costs as much as the first. */
-const mostCodings = 2
+const maxCodings = 2
 
 /**
  * Reads the body of an answer as it comes, decompressed. A coding that is not known is left as it is.
  *
- * @param mostBytes that it may have, before and after, and in between
+ * @param maxBytes that it may have, before and after, and in between
  * @throws OutboundError `too-large`, or `unreachable` when it is not what its headers say
  */
-export function readDecoded(response: OutboundResponse, mostBytes: number): AsyncIterable<Buffer> {
+export function readDecoded(response: OutboundResponse, maxBytes: number): AsyncIterable<Buffer> {
   const codings = codingsOf(response)
-  if (codings.length > mostCodings) return refuse(response, codings.length)
+  if (codings.length > maxCodings) return refuse(response, codings.length)
   let body = response.body
   for (const coding of codings.toReversed()) {
     const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
     if (!decoder) return body
-    body = decode(body, decoder, mostBytes, response)
+    body = decode(body, decoder, maxBytes, response)
   }
   return body
 }
@@ -66,7 +66,7 @@ function codingsOf({ headers }: OutboundResponse): string[] {
 async function* decode(
   body: AsyncIterable<Buffer>,
   toDecoder: (first: Buffer) => Transform,
-  mostBytes: number,
+  maxBytes: number,
   response: OutboundResponse,
 ): AsyncGenerator<Buffer> {
   const iterator = body[Symbol.asyncIterator]()
@@ -75,12 +75,12 @@ async function* decode(
   const decoder = toDecoder(first.value)
   // Its failure is the decoder's.
   pipeline(Readable.from(continued(first.value, iterator), { objectMode: false }), decoder, () => {})
-  let left = mostBytes
+  let left = maxBytes
   try {
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
       left -= chunk.length
       // It stops where the limit is passed, however much there would be.
-      if (left < 0) throw tooLarge(response, mostBytes)
+      if (left < 0) throw tooLarge(response, maxBytes)
       yield chunk
     }
   } catch (error) {
@@ -97,9 +97,9 @@ async function* continued(first: Buffer, iterator: AsyncIterator<Buffer>): Async
   }
 }
 
-function tooLarge({ url }: OutboundResponse, mostBytes: number): OutboundError {
+function tooLarge({ url }: OutboundResponse, maxBytes: number): OutboundError {
   const { host } = new URL(url)
-  return new OutboundError('too-large', `The answer of ${host} is larger than ${mostBytes} bytes, decompressed`)
+  return new OutboundError('too-large', `The answer of ${host} is larger than ${maxBytes} bytes, decompressed`)
 }
 
 function undecodable({ url }: OutboundResponse, reason: string): OutboundError {

@@ -20,7 +20,7 @@ import type { Tools } from '../worker.ts'
 
 const megabyte = 1024 * 1024
 
-const mostRequestBytes = megabyte
+const maxRequestBytes = megabyte
 
 /** What a stream holds at the most: a part, a chunk, and what the connection reads ahead. */
 const streamBytes = 256 * 1024
@@ -82,7 +82,7 @@ async function send(
   grant: { tenant: string; allow: string[]; signal: AbortSignal },
   { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
 ): Promise<FetchAnswer | FetchStream> {
-  const mostBytes = fetchMegabytes * megabyte
+  const maxBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
   using held = new DisposableStack()
   const share = held.use(tools.memory.open(grant.tenant))
@@ -96,7 +96,7 @@ async function send(
       headers: { 'accept-encoding': codingsFor(request), ...request.headers },
       ...(body && { body }),
       timeoutMilliseconds: fetchMilliseconds,
-      maxResponseBytes: mostBytes,
+      maxResponseBytes: maxBytes,
       ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
     }),
   )
@@ -105,7 +105,7 @@ async function send(
     throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
   }
   const head = { status, statusText, url, headers: pairsOf(response.headers) }
-  const decoded = readDecoded(response, mostBytes)
+  const decoded = readDecoded(response, maxBytes)
   if (!request.streams) return { ...head, ...toText(await collect(decoded, share)) }
   const { chunks, rest } = await readBeginning(request, response, decoded)
   if (!rest) return { ...head, ...toText(Buffer.concat(chunks)) }
@@ -164,8 +164,8 @@ function toSource(
 function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {
   if (body === undefined) return undefined
   const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8')
-  if (bytes.length <= mostRequestBytes) return bytes
-  throw new OutboundError('too-large', `The body of a request may have ${mostRequestBytes} bytes, not ${bytes.length}`)
+  if (bytes.length <= maxRequestBytes) return bytes
+  throw new OutboundError('too-large', `The body of a request may have ${maxRequestBytes} bytes, not ${bytes.length}`)
 }
 
 function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {

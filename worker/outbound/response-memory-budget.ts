@@ -3,8 +3,8 @@ import { OutboundError } from './errors.ts'
 const megabyte = 1024 * 1024
 
 /** Six of the largest answers. */
-const mostBytesOfTenant = 64 * megabyte
-const mostBytes = 192 * megabyte
+const maxBytesPerWorkspace = 64 * megabyte
+const maxBytes = 192 * megabyte
 
 /** What one request holds; disposing gives it back. */
 export interface MemoryShare extends Disposable {
@@ -32,7 +32,7 @@ export class AnswerMemory {
     }
     return {
       add: (bytes) => {
-        if (this.#of(tenant) + bytes > mostBytesOfTenant || this.#all + bytes > mostBytes) throw busy()
+        if (this.#of(tenant) + bytes > maxBytesPerWorkspace || this.#all + bytes > maxBytes) throw busy()
         take(bytes)
       },
       [Symbol.dispose]: () => take(-own),

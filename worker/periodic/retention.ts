@@ -23,7 +23,7 @@ const restMilliseconds = 60_000
 /** Rows that one statement looks at; it holds their locks and its share of the disk for some tens of milliseconds. */
 const rowsOfPass = 2000
 /** Passes over each kind between two rests: two million rows of each an hour at least. */
-const mostPasses = 20
+const maxPasses = 20
 const dayMilliseconds = 24 * 3600 * 1000
 
 /** One pass over one kind of rows. Gives whether another one would find more. */
@@ -38,7 +38,7 @@ export function startRetention(context: Context): () => Promise<void> {
   const retention = openRetention(context)
   const stopping = new AbortController()
   const stop = repeatedly(restMilliseconds, async () => {
-    for (let pass = 0; pass < mostPasses && !stopping.signal.aborted; pass++) {
+    for (let pass = 0; pass < maxPasses && !stopping.signal.aborted; pass++) {
       if (!context.dependencies.database.isHere() || !(await retention.pass())) break
     }
   })

@@ -4,7 +4,7 @@ import type { FairSlots } from './fair-slots.ts'
 /** When all seats are taken, one is made free so often: whoever comes from the front of the queue then waits no longer. */
 const vacateMilliseconds = 10
 /** Nobody waits here for longer than this: another worker may have a slot. */
-const mostMilliseconds = 5000
+const maxMilliseconds = 5000
 
 interface Waiting {
   botId: string
@@ -87,7 +87,7 @@ export class WaitingRoom {
       return
     }
     const isFull = this.#waiting.size + this.#slots.inUse >= this.#seats
-    if (isFull || performance.now() - first.since > mostMilliseconds) this.#dismiss(first)
+    if (isFull || performance.now() - first.since > maxMilliseconds) this.#dismiss(first)
   }
 
   #dismiss(waiting: Waiting): void {

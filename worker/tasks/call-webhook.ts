@@ -19,7 +19,7 @@ const attempts = 10
 const backOffMilliseconds = 1000
 const timeoutMilliseconds = 10_000
 /** The answer is of no interest. */
-const mostResponseBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 
 /**
  * Sends the entries of a conversation's log that wait for its webhook, in their order, each until it is taken. One that
@@ -86,7 +86,7 @@ async function send(
       // A redirect would turn the POST into a GET, which tells nobody anything.
       maxRedirects: 0,
       timeoutMilliseconds,
-      maxResponseBytes: mostResponseBytes,
+      maxResponseBytes: maxResponseBytes,
     })
     return response.status < 300 ? undefined : `it answered with ${response.status}`
   } catch (error) {

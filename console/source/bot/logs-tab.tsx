@@ -11,7 +11,7 @@ import { chatIsOpen, type TabProps } from './tab.ts'
 import { LogLines } from './log-lines.tsx'
 
 const betweenLooksMilliseconds = 700
-const mostLines = 2000
+const maxLines = 2000
 const firstLines = 100
 
 const levels = [
@@ -101,7 +101,7 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
         if (!document.hidden || next === undefined) {
           const query = { ...filter, ...(next === undefined ? { pageSize: firstLines } : { after: next }) }
           const answer = await ask<NewLines>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
-          const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-mostLines) : lines
+          const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-maxLines) : lines
           latest.current = { key, lines: all, next: answer.next, isCut: isCut || (next !== undefined && answer.isCut) }
           setState(latest.current)
           setError(undefined)

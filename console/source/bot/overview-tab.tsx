@@ -131,7 +131,7 @@ function TimesChart({ health: { buckets } }: { health: BotHealth }): JSX.Element
   )
 }
 
-const mostErrors = 3
+const maxErrors = 3
 
 function LatestErrors({ botId, window }: { botId: string; window: Window }): JSX.Element {
   const errors = useResource(
@@ -153,7 +153,7 @@ function LatestErrors({ botId, window }: { botId: string; window: Window }): JSX
             </p>
           ) : (
             <ul class="plain">
-              {errors.slice(0, mostErrors).map(({ id, message, count, lastAt, eventIds: [eventId = ''] }) => (
+              {errors.slice(0, maxErrors).map(({ id, message, count, lastAt, eventIds: [eventId = ''] }) => (
                 <li key={id}>
                   <a href={to('bots', botId, 'events', eventId)}>
                     <code>{message}</code>

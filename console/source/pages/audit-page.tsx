@@ -11,7 +11,7 @@ import { session } from '../state/session.ts'
 import { Page } from './page.tsx'
 
 const firstRecords = 50
-const mostRecords = 100
+const maxRecords = 100
 
 /** Who changed what in the workspace. */
 export function AuditPage(): JSX.Element {
@@ -47,9 +47,9 @@ export function AuditPage(): JSX.Element {
                   </li>
                 ))}
               </ol>
-              {meta.nextToken !== undefined && pageSize < mostRecords && (
+              {meta.nextToken !== undefined && pageSize < maxRecords && (
                 <p class="more">
-                  <button type="button" class="button" onClick={() => setPageSize(mostRecords)}>
+                  <button type="button" class="button" onClick={() => setPageSize(maxRecords)}>
                     Show more
                   </button>
                 </p>

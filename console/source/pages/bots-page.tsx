@@ -18,7 +18,7 @@ import { CreateBot } from './create-bot.tsx'
 import { Page } from './page.tsx'
 
 const everyMilliseconds = 5000
-const mostPages = 20
+const maxPages = 20
 
 /** All bots of the workspace with their health of the last hour. */
 export function BotsPage(): JSX.Element {
@@ -59,7 +59,7 @@ export function BotsPage(): JSX.Element {
 async function loadAll(abort: AbortSignal): Promise<ListedHealth[]> {
   const all: ListedHealth[] = []
   let nextToken: string | undefined
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const query = { pageSize: 100, nextToken }
     const answer = await ask<{ bots: ListedHealth[]; meta: PageMeta }>('GET', '/bots/health', { query, abort })
     all.push(...answer.bots)

@@ -10,7 +10,7 @@ export interface Resource<Data> {
 
 /** What was heard last, so that a page that is shown again is there at once. */
 const heard = new Map<string, unknown>()
-const mostHeard = 200
+const maxHeard = 200
 
 export function forget(): void {
   heard.clear()
@@ -70,5 +70,5 @@ export function useResource<Data>(
 function remember(key: string, data: unknown): void {
   heard.delete(key)
   heard.set(key, data)
-  if (heard.size > mostHeard) heard.delete(heard.keys().next().value!)
+  if (heard.size > maxHeard) heard.delete(heard.keys().next().value!)
 }

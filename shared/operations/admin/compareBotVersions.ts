@@ -1,4 +1,4 @@
-import { compareLines, mostCharacters, mostLines } from '../../code/line-diff.ts'
+import { compareLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
 import { ApiError } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -61,7 +61,7 @@ export const compareBotVersions = operation({
     if (!changes) {
       throw new ApiError(
         'LimitExceeded',
-        `Versions are compared up to ${mostLines} lines of each, and ${mostCharacters} characters that differ: ` +
+        `Versions are compared up to ${maxLines} lines of each, and ${maxCharacters} characters that differ: ` +
           'get both by getBotVersion and compare their code',
       )
     }

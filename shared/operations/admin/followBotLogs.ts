@@ -47,7 +47,7 @@ export const followBotLogs = operation({
     const levels = level && logLevels.slice(logLevels.indexOf(level))
     const filter = { levels, eventId, conversationId, words: messageContains }
     if (after !== undefined) {
-      const { rows, place, isCut } = await newLogs(db, id, filter, { after: unpack(after), limit: mostLines })
+      const { rows, place, isCut } = await newLogs(db, id, filter, { after: unpack(after), limit: maxLines })
       return { logs: rows.map(toLogLine), next: pack(place), isCut }
     }
     const place = await logPlace(db)
@@ -67,7 +67,7 @@ export const followBotLogs = operation({
 
 const defaultLines = 20
 /** Lines of one answer. */
-const mostLines = 1000
+const maxLines = 1000
 
 function pack({ snapshot, id }: LogPlace): string {
   return Buffer.from(`${id} ${snapshot}`).toString('base64url')

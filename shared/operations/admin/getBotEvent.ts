@@ -7,7 +7,7 @@ import { logOfEvent } from '../../store/failed-events.ts'
 import { findMessage } from '../../store/messages.ts'
 import { findOwnBot } from './find-version.ts'
 
-const mostLines = 1000
+const maxLines = 1000
 
 export const getBotEvent = operation({
   name: 'getBotEvent',
@@ -39,7 +39,7 @@ export const getBotEvent = operation({
     if (!row) throw new ApiError('ResourceNotFound', `The bot '${id}' has no event '${eventId}'`)
     const [message, lines] = await Promise.all([
       row.message_id === null ? undefined : findMessage(db, id, row.message_id),
-      logOfEvent(db, id, eventId, mostLines),
+      logOfEvent(db, id, eventId, maxLines),
     ])
     const { user_id, workflow_id } = row
     const logs = lines.map((line) => ({ ...line, user_id, workflow_id }))

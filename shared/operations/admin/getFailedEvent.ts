@@ -6,7 +6,7 @@ import { findBot } from '../../store/bots.ts'
 import { findFailedEvent, logOfEvent } from '../../store/failed-events.ts'
 import { noSuchBot } from './describe-bot.ts'
 
-const mostLines = 1000
+const maxLines = 1000
 
 export const getFailedEvent = operation({
   name: 'getFailedEvent',
@@ -30,7 +30,7 @@ export const getFailedEvent = operation({
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)
     const row = await findFailedEvent(db, botId, id)
     if (!row) throw noSuchFailedEvent(botId, id)
-    return { event: toFailedEvent(row, await logOfEvent(db, botId, id, mostLines), oldestReplayable(config)) }
+    return { event: toFailedEvent(row, await logOfEvent(db, botId, id, maxLines), oldestReplayable(config)) }
   },
 })
 

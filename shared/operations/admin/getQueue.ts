@@ -8,7 +8,7 @@ import { liveWorkers } from '../../store/workers.ts'
 import { firstWorkspaceId } from '../../store/workspaces.ts'
 import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
 
-const mostBots = 20
+const maxBots = 20
 
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -102,7 +102,7 @@ export const getQueue = operation({
         workerState: workerStateOf(state),
         bots: due
           .toSorted((a, b) => b.waiting - a.waiting)
-          .slice(0, mostBots)
+          .slice(0, maxBots)
           .map((row) => ({
             botId: row.bot_id,
             name: row.name,

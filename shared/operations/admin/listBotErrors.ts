@@ -6,8 +6,8 @@ import { failuresSince } from '../../store/error-groups.ts'
 import { findOwnBot } from './find-version.ts'
 
 /** Failed events that are looked at, and groups that are told of. */
-const mostLooked = 5000
-const mostGroups = 100
+const maxScanned = 5000
+const maxGroups = 100
 
 const time = { type: 'string', format: 'date-time' } as const
 const texts = { type: 'array', items: { type: 'string' } } as const
@@ -77,17 +77,17 @@ export const listBotErrors = operation({
     await findOwnBot(context, id)
     const to = new Date()
     const from = beginOf(windows[window], to.getTime())
-    const rows = await failuresSince(context.db, id, from, mostLooked)
+    const rows = await failuresSince(context.db, id, from, maxScanned)
     const groups = groupErrors(rows, oldestReplayable(context.config))
     return {
-      errors: groups.slice(0, mostGroups).map(({ hook, firstAt, lastAt, ...each }) => ({
+      errors: groups.slice(0, maxGroups).map(({ hook, firstAt, lastAt, ...each }) => ({
         ...each,
         ...(hook !== null && { hook }),
         firstAt: firstAt.toISOString(),
         lastAt: lastAt.toISOString(),
       })),
       looked: rows.length,
-      isComplete: rows.length < mostLooked,
+      isComplete: rows.length < maxScanned,
       from: from.toISOString(),
       to: to.toISOString(),
     }

@@ -6,7 +6,7 @@ import { installationStates, type InstallationState, type RegistrationOutcome } 
 import { schedules } from '../../store/tables.ts'
 import { findOwnBot } from './find-version.ts'
 
-const mostOutcomes = 10
+const maxOutcomes = 10
 
 const time = { type: 'string', format: 'date-time' } as const
 
@@ -67,7 +67,7 @@ export const listBotInstallations = operation({
 
   async handle(context, { id }) {
     await findOwnBot(context, id)
-    const rows = await installationStates(context.db, id, mostOutcomes)
+    const rows = await installationStates(context.db, id, maxOutcomes)
     return { installations: rows.map(toInstalled) }
   },
 })

@@ -5,7 +5,7 @@ import { findBot } from '../../store/bots.ts'
 import { replayEvents } from '../../store/failed-events.ts'
 import { noSuchBot } from './describe-bot.ts'
 
-const mostAtOnce = 1000
+const maxEvents = 1000
 
 export const replayFailedEvents = operation({
   name: 'replayFailedEvents',
@@ -26,7 +26,7 @@ export const replayFailedEvents = operation({
     properties: {
       ...failedEventFilter,
       botId: { type: 'string' },
-      limit: { type: 'integer', minimum: 1, maximum: mostAtOnce, default: mostAtOnce },
+      limit: { type: 'integer', minimum: 1, maximum: maxEvents, default: maxEvents },
     },
   },
   output: {

@@ -21,7 +21,7 @@ describe('a sandbox process in good health is replaced', () => {
     ['when it has had many runs', { recycling: { runs: 1 } }, 'it has had many runs'],
     [
       'when it holds too much memory all the time',
-      { memoryMegabytes: 20, recycling: { overweightMilliseconds: 1, leastMilliseconds: 1 } },
+      { memoryMegabytes: 20, recycling: { overweightMilliseconds: 1, minMilliseconds: 1 } },
       'it holds too much memory',
     ],
   ])('%s, and its runs come to their end', async (_when, options, reason) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareLines, mostCharacters, mostLines, type LineChange } from '#shared/code/line-diff.ts'
+import { compareLines, maxCharacters, maxLines, type LineChange } from '#shared/code/line-diff.ts'
 
 /** Of texts that are compared. */
 function changesOf(from: string, to: string): LineChange[] {
@@ -69,10 +69,10 @@ test('texts of more lines, or with more that differs, than may hold up others ar
   const newlines = '\n'.repeat(4_000_000)
   expect(compareLines(newlines, newlines)).toBeUndefined()
   expect(compareLines('a', newlines)).toBeUndefined()
-  const most = '\n'.repeat(mostLines - 1)
+  const most = '\n'.repeat(maxLines - 1)
   expect(compareLines(most, most)).toEqual([])
   expect(compareLines(`${most}\n`, most)).toBeUndefined()
-  const [half, same] = ['x'.repeat(mostCharacters / 2), 'y'.repeat(mostCharacters)]
+  const [half, same] = ['x'.repeat(maxCharacters / 2), 'y'.repeat(maxCharacters)]
   expect(compareLines(`${same}\n${half}`, `${same}\nz${half.slice(1)}`)).toHaveLength(1)
   expect(compareLines(`${same}\n${half}`, `${same}\nz${half}`)).toBeUndefined()
 })

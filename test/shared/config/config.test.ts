@@ -24,17 +24,17 @@ test('a worker that died is noticed within ten seconds', () => {
 })
 
 /** The most connections to PostgreSQL of an api and of a worker. */
-function mostConnections(environment: NodeJS.ProcessEnv): { api: number; worker: number } {
+function maxConnections(environment: NodeJS.ProcessEnv): { api: number; worker: number } {
   const config = readConfig({ ...least, ...environment })
   return { api: connectionBudget(config, 'api').total, worker: connectionBudget(config, 'worker').total }
 }
 
 test('an api and a worker fit a plan of 20 connections, and so does a second one of either while it replaces the first', () => {
-  const { api, worker } = mostConnections({})
+  const { api, worker } = maxConnections({})
   expect([api + worker, 2 * api + worker, api + 2 * worker]).toEqual([12, 17, 19])
-  const withRedis = mostConnections({ REDIS_URL: 'redis://localhost' })
+  const withRedis = maxConnections({ REDIS_URL: 'redis://localhost' })
   expect(2 * withRedis.api + 2 * withRedis.worker).toBe(20)
-  expect(mostConnections({ DATABASE_POOL: '10', QUEUE_POOL: '4' })).toEqual({ api: 12, worker: 17 })
+  expect(maxConnections({ DATABASE_POOL: '10', QUEUE_POOL: '4' })).toEqual({ api: 12, worker: 17 })
 })
 
 test('all problems are reported at once, each with what to do', () => {

@@ -8,7 +8,7 @@ import { openPlatform, type DeployedBot, type Platform } from '../../support/pla
 
 const most = 20
 /** What is due may exceed that by a tenth, and a process what it lets in by another. */
-const mostWithDue = 26
+const maxWithDue = 26
 
 let platform: Platform
 beforeAll(async () => {
@@ -96,7 +96,7 @@ describe('what is due for a bot for which too many events wait', () => {
     await lookOften()
     const waiting = await countOf(bot, 'pending')
     expect(waiting).toBeGreaterThanOrEqual(most)
-    expect(waiting).toBeLessThanOrEqual(mostWithDue)
+    expect(waiting).toBeLessThanOrEqual(maxWithDue)
     const ask = async () =>
       (await platform.ask('POST', '/v1/chat/events', { type: 'tick', payload: {} }, { 'x-bot-id': bot.id })).status
     await expect.poll(ask, { interval: 1 }).toBe(429)
