@@ -11,10 +11,10 @@ export function batched<Input, Output>(
   most: number,
 ): (input: Input) => Promise<Output> {
   let waiting: { input: Input; resolve: (output: Output) => void; reject: (error: unknown) => void }[] = []
-  let isUnderWay = false
+  let isInFlight = false
 
   async function send(): Promise<void> {
-    isUnderWay = true
+    isInFlight = true
     while (waiting.length > 0) {
       const sent = waiting.slice(0, most)
       waiting = waiting.slice(most)
@@ -32,12 +32,12 @@ export function batched<Input, Output>(
           )
       }
     }
-    isUnderWay = false
+    isInFlight = false
   }
 
   return (input) =>
     new Promise((resolve, reject) => {
       waiting.push({ input, resolve, reject })
-      if (!isUnderWay) void send()
+      if (!isInFlight) void send()
     })
 }

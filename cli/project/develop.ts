@@ -129,23 +129,23 @@ async function openStage(
 
 /** Does something, and once more when it was asked for meanwhile. */
 function oneAtATime(work: () => Promise<void>): { start(): void; isDueAgain(): boolean; settled(): Promise<void> } {
-  let underWay: Promise<void> | undefined
+  let inFlight: Promise<void> | undefined
   let again = false
   const run = async () => {
     do {
       again = false
       await work()
     } while (again)
-    underWay = undefined
+    inFlight = undefined
   }
   return {
     start() {
-      if (underWay) again = true
-      else underWay = run()
+      if (inFlight) again = true
+      else inFlight = run()
     },
     isDueAgain: () => again,
     async settled() {
-      await underWay
+      await inFlight
     },
   }
 }

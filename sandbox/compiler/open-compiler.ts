@@ -86,7 +86,7 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
   const uploads = new FairQueue(concurrency)
   const maps = new FairQueue(1)
   const closing = new AbortController()
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
 
   async function run(
     program: OtherProgram,
@@ -96,11 +96,11 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
     const { dataMegabytes, ...others } = within
     const dataKilobytes = dataMegabytes * 1024
     const ended = runProgram(walls, program, input, { ...others, dataKilobytes }, closing.signal)
-    underWay.add(ended)
+    inFlight.add(ended)
     try {
       return await ended
     } finally {
-      underWay.delete(ended)
+      inFlight.delete(ended)
     }
   }
 
@@ -169,7 +169,7 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
       }),
     async close() {
       closing.abort()
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 }

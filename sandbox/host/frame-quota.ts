@@ -1,13 +1,13 @@
 import type { Job } from './handle.ts'
 
 /** Useless frames within a heartbeat that say that nobody keeps order in the process any more. */
-const uselessAtOnce = 1000
+const maxUselessFrames = 1000
 /** A frame counts once, and once more for each of these. */
 const bytesOfOne = 4096
 
 interface Spent {
   calls: number
-  callsUnderWay: number
+  callsInFlight: number
   fetches: number
   unfetches: number
   asksCode: boolean
@@ -22,7 +22,7 @@ export class Rations {
   #useless = 0
 
   begin(job: Job): void {
-    this.#spent.set(job.id, { calls: 0, callsUnderWay: 0, fetches: 0, unfetches: 0, asksCode: true })
+    this.#spent.set(job.id, { calls: 0, callsInFlight: 0, fetches: 0, unfetches: 0, asksCode: true })
   }
 
   end(job: Job): void {
@@ -34,15 +34,15 @@ export class Rations {
     const spent = this.#spent.get(job.id)
     const { hostCalls, hostCallsAtOnce, hostCallCharacters } = job.limits
     if (spent === undefined || call.length > nameCharacters || request.length > hostCallCharacters) return false
-    if (spent.calls >= hostCalls || spent.callsUnderWay >= hostCallsAtOnce) return false
+    if (spent.calls >= hostCalls || spent.callsInFlight >= hostCallsAtOnce) return false
     spent.calls += 1
-    spent.callsUnderWay += 1
+    spent.callsInFlight += 1
     return true
   }
 
   answered(job: Job): void {
     const spent = this.#spent.get(job.id)
-    if (spent !== undefined) spent.callsUnderWay -= 1
+    if (spent !== undefined) spent.callsInFlight -= 1
   }
 
   /** Whether a job may make this request; how many at once, whoever makes them looks at. */
@@ -74,7 +74,7 @@ export class Rations {
   /** A frame that changes nothing has come. True when there were too many. */
   useless(bytes: number): boolean {
     this.#useless += 1 + bytes / bytesOfOne
-    return this.#useless > uselessAtOnce
+    return this.#useless > maxUselessFrames
   }
 
   beat(): void {

@@ -16,7 +16,7 @@ import { secretsStarrer } from '../protocol/redact-secrets.ts'
 
 const pathCharacters = 300
 
-interface UnderWay {
+interface InFlight {
   request: FetchRequest
   controller: AbortController
   startedAt: number
@@ -39,7 +39,7 @@ export class RunFetches {
   readonly #report: SandboxLog
   readonly #star: (text: string) => string
   readonly #streams: RunStreams
-  readonly #underWay = new Map<string, UnderWay>()
+  readonly #inFlight = new Map<string, InFlight>()
 
   constructor(run: Run, { limits, log, report, streams }: FetchesOptions) {
     this.#run = run
@@ -55,29 +55,29 @@ export class RunFetches {
     const request = toFetchRequest(text)
     if (request === undefined) return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
     // The kernel keeps both of these; one that was tampered with may not.
-    if (this.#underWay.has(name) || this.#underWay.size >= this.#limits.fetchesAtOnce) {
+    if (this.#inFlight.has(name) || this.#inFlight.size >= this.#limits.fetchesAtOnce) {
       return toTexts({ failure: 'limit', message: `A run may make ${this.#limits.fetchesAtOnce} requests at once` })
     }
     const controller = new AbortController()
-    const underWay = { request, controller, startedAt: performance.now() }
-    this.#underWay.set(name, underWay)
+    const inFlight = { request, controller, startedAt: performance.now() }
+    this.#inFlight.set(name, inFlight)
     // A body that comes whole needs no place among those that stream.
     if (this.#streams.open >= this.#limits.fetchesAtOnce) delete request.streams
     const answer = await this.#answerOf(request, controller.signal)
-    const isWanted = this.#underWay.get(name) === underWay
-    if (isWanted) this.#underWay.delete(name)
-    if ('parts' in answer) return this.#stream(name, underWay, answer)
-    if (isWanted) this.#logLine(underWay, 'failure' in answer ? `failed: ${answer.failure}` : `${answer.status}`)
+    const isWanted = this.#inFlight.get(name) === inFlight
+    if (isWanted) this.#inFlight.delete(name)
+    if ('parts' in answer) return this.#stream(name, inFlight, answer)
+    if (isWanted) this.#logLine(inFlight, 'failure' in answer ? `failed: ${answer.failure}` : `${answer.status}`)
     return toTexts(answer)
   }
 
   /** Its line of the log is written when the last part has crossed. */
-  #stream(name: string, underWay: UnderWay, { parts, ...head }: FetchStream): FetchedTexts {
-    const { controller } = underWay
+  #stream(name: string, inFlight: InFlight, { parts, ...head }: FetchStream): FetchedTexts {
+    const { controller } = inFlight
     const ended = (how: StreamEnd) => {
       const wasTakenBack = controller.signal.aborted
       controller.abort()
-      if (!wasTakenBack) this.#logLine(underWay, describeEnd(head.status, how))
+      if (!wasTakenBack) this.#logLine(inFlight, describeEnd(head.status, how))
     }
     this.#streams.offer(streamName(name), parts, ended)
     if (controller.signal.aborted) this.#streams.cancel(streamName(name))
@@ -86,16 +86,16 @@ export class RunFetches {
 
   /** Takes a request back. That is said at once: the run may be over when the last of it has ended. */
   abort(name: string): void {
-    const underWay = this.#underWay.get(name)
+    const inFlight = this.#inFlight.get(name)
     // Its answer may just have begun to stream.
-    if (underWay === undefined) return void this.#streams.cancel(streamName(name))
-    this.#underWay.delete(name)
-    underWay.controller.abort()
-    this.#logLine(underWay, 'failed: aborted')
+    if (inFlight === undefined) return void this.#streams.cancel(streamName(name))
+    this.#inFlight.delete(name)
+    inFlight.controller.abort()
+    this.#logLine(inFlight, 'failed: aborted')
   }
 
   abortAll(): void {
-    for (const name of this.#underWay.keys()) this.abort(name)
+    for (const name of this.#inFlight.keys()) this.abort(name)
   }
 
   async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchStream | FetchFailure> {
@@ -112,7 +112,7 @@ export class RunFetches {
     }
   }
 
-  #logLine({ request, startedAt }: UnderWay, how: string): void {
+  #logLine({ request, startedAt }: InFlight, how: string): void {
     const { host, pathname } = new URL(request.url)
     // Some services have callers put their token into the path; half of it would not be found any more.
     const where = `${host}${this.#star(pathname).slice(0, pathCharacters)}`

@@ -41,18 +41,18 @@ export function createFetches(
   post: Post,
 ): Fetches {
   const outbox = createQueue<Pending>()
-  const underWay = create(null) as Record<string, Pending>
-  let fetchesUnderWay = 0
+  const inFlight = create(null) as Record<string, Pending>
+  let fetchesInFlight = 0
   let nextFetch = 0
 
   const flushOutbox = () => {
-    while (outbox.length > 0 && fetchesUnderWay < limits.fetchesAtOnce) {
+    while (outbox.length > 0 && fetchesInFlight < limits.fetchesAtOnce) {
       const pending = outbox.shift()!
       if (pending.isOver) continue
       nextFetch += 1
-      fetchesUnderWay += 1
+      fetchesInFlight += 1
       pending.name = `${nextFetch}`
-      underWay[pending.name] = pending
+      inFlight[pending.name] = pending
       post('fetch', id, pending.name, pending.request)
     }
   }
@@ -60,8 +60,8 @@ export function createFetches(
   const finish = (pending: Pending) => {
     pending.isOver = true
     if (pending.name === '') return
-    delete underWay[pending.name]
-    fetchesUnderWay -= 1
+    delete inFlight[pending.name]
+    fetchesInFlight -= 1
     flushOutbox()
   }
 
@@ -94,7 +94,7 @@ export function createFetches(
       return { answer, cancel }
     },
     settle(fetch, answerText, body) {
-      const pending = underWay[fetch]
+      const pending = inFlight[fetch]
       if (pending === undefined) return
       finish(pending)
       const answer = parse(answerText) as Fetched['answer']

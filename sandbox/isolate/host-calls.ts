@@ -38,16 +38,16 @@ interface Waiting {
 export function createHostCalls({ id, limits, shared }: Caller, post: Post): HostCalls {
   const line = createQueue<Place>()
   const outbox = createQueue<Waiting>()
-  const underWay = create(null) as Record<string, Waiting>
-  let callsUnderWay = 0
+  const inFlight = create(null) as Record<string, Waiting>
+  let callsInFlight = 0
   let nextCall = 0
 
   const flushOutbox = () => {
-    while (outbox.length > 0 && callsUnderWay < limits.hostCallsAtOnce) {
+    while (outbox.length > 0 && callsInFlight < limits.hostCallsAtOnce) {
       const waiting = outbox.shift()!
       nextCall += 1
-      callsUnderWay += 1
-      underWay[nextCall] = waiting
+      callsInFlight += 1
+      inFlight[nextCall] = waiting
       post('call', id, `${nextCall}`, waiting.request)
     }
   }
@@ -95,10 +95,10 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
       }),
     makeNow: (request, site) => enter(request, site, (send) => send()),
     settle(call, reply) {
-      const waiting = underWay[call]
+      const waiting = inFlight[call]
       if (waiting === undefined) return
-      delete underWay[call]
-      callsUnderWay -= 1
+      delete inFlight[call]
+      callsInFlight -= 1
       waiting.resolve(reply)
       flushOutbox()
     },

@@ -50,7 +50,7 @@ const retryAfterSeconds = 2
 export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watch {
   const events = new EventEmitter().setMaxListeners(0)
   /** What is under way while it is here. */
-  const underWay = new Set<() => void>()
+  const inFlight = new Set<() => void>()
   const closing = new AbortController()
   let awaySince: number | undefined
   let rest = new AbortController()
@@ -63,7 +63,7 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
     if (awaySince !== undefined) return
     awaySince = Date.now()
     log.error({ err: problem }, `The ${name} is away; what needs it waits, or is answered with 503`)
-    for (const refuse of underWay) refuse()
+    for (const refuse of inFlight) refuse()
   }
 
   function arrive(): void {
@@ -111,11 +111,11 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
       if (awaySince !== undefined) throw absence()
       const { promise: gone, reject } = Promise.withResolvers<never>()
       const refuse = () => reject(absence())
-      underWay.add(refuse)
+      inFlight.add(refuse)
       try {
         return await Promise.race([work(), gone])
       } finally {
-        underWay.delete(refuse)
+        inFlight.delete(refuse)
       }
     },
     async untilHere(signal) {

@@ -17,7 +17,7 @@ import {
 import type { EventRow, InstallationRow, InstallationStatus } from '../store/tables.ts'
 
 /** Installations whose times are worked out in one transaction. */
-const atOnce = 100
+const batchSize = 100
 
 /** The address at which the outside reaches an installed integration. */
 export function integrationWebhookUrl({ http }: Config, webhookId: string): string {
@@ -108,14 +108,14 @@ export async function registrationEnded(
  * @param installationId of the only one that is of interest; all unless given
  */
 export async function registerBySchedule(context: Context, installationId?: string): Promise<void> {
-  while ((await registerSome(context, installationId)) === atOnce);
+  while ((await registerSome(context, installationId)) === batchSize);
 }
 
 /** @returns how many installations were seen to, at most as many as are at once */
 async function registerSome(context: Context, installationId?: string): Promise<number> {
   const { db, config } = context
   const { seenTo, registering } = await db.transaction(async (transaction) => {
-    const taken = await takeScheduledRegistrations(transaction, atOnce, installationId)
+    const taken = await takeScheduledRegistrations(transaction, batchSize, installationId)
     if (taken.length === 0) return { seenTo: 0, registering: [] }
     const planned = taken.map((row) => ({
       installationId: row.id,

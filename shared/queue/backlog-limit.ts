@@ -64,29 +64,29 @@ export function openWaitingEvents(most: number): WaitingEvents {
 }
 
 function openRoom(most: number): WaitingEvents['admitSome'] {
-  const atOnce = Math.ceil(most * partBetweenLooks)
+  const allowanceSize = Math.ceil(most * partBetweenLooks)
   const allowances = new LRUCache<string, Allowance>({ max: maxBots })
   /** How many events are just being stored, which a look may not see yet. */
-  const underWay = new Map<string, number>()
+  const inFlight = new Map<string, number>()
   let look: Promise<void> | undefined
 
   async function lookAtAll(db: Database): Promise<void> {
     const begin = performance.now()
-    const storing = new Map(underWay)
-    const bots = await busyBots(db, { least: most - atOnce, or: Array.from(storing.keys()) })
+    const storing = new Map(inFlight)
+    const bots = await busyBots(db, { least: most - allowanceSize, or: Array.from(storing.keys()) })
     const now = performance.now()
     const pause = Math.max(minPauseMilliseconds, (now - begin) / partOfTime)
     allowances.clear()
     for (const { bot_id: botId, count } of bots) storing.set(botId, (storing.get(botId) ?? 0) + count)
     for (const [botId, count] of storing) {
-      allowances.set(botId, count < most ? { left: Math.min(most - count, atOnce) } : { fullUntil: now + pause })
+      allowances.set(botId, count < most ? { left: Math.min(most - count, allowanceSize) } : { fullUntil: now + pause })
     }
   }
 
   /** @returns whether the event may be stored without a look */
   function spend(botId: string): boolean {
     const allowance = allowances.get(botId)
-    if (!allowance) allowances.set(botId, { left: atOnce - 1 })
+    if (!allowance) allowances.set(botId, { left: allowanceSize - 1 })
     else if ('fullUntil' in allowance || allowance.left <= 0) return false
     else allowance.left -= 1
     return true
@@ -117,9 +117,9 @@ function openRoom(most: number): WaitingEvents['admitSome'] {
   }
 
   function count(botId: string, change: number): void {
-    const stored = (underWay.get(botId) ?? 0) + change
-    if (stored > 0) underWay.set(botId, stored)
-    else underWay.delete(botId)
+    const stored = (inFlight.get(botId) ?? 0) + change
+    if (stored > 0) inFlight.set(botId, stored)
+    else inFlight.delete(botId)
   }
 
   return async (db, botId, wanted, store) => {

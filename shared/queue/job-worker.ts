@@ -53,7 +53,7 @@ export function openJobWorker(
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
   /** The jobs that are worked on, and since when. What is over needs no lock any more, and may have given it back. */
-  const underWay = new Map<string, number>()
+  const inFlight = new Map<string, number>()
 
   /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
   async function patiently(job: AnyJob): Promise<void> {
@@ -72,8 +72,8 @@ export function openJobWorker(
   const process: Processor<Jobs[JobName], void, JobName> = (job, token) =>
     withLogFields({ jobId: job.id, job: job.name }, async () => {
       try {
-        underWay.set(job.id!, performance.now())
-        await patiently(job as AnyJob).finally(() => underWay.delete(job.id!))
+        inFlight.set(job.id!, performance.now())
+        await patiently(job as AnyJob).finally(() => inFlight.delete(job.id!))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
@@ -101,7 +101,7 @@ export function openJobWorker(
     reportErrors(worker, parts, isRenewalFailure)
     worker.on('lockRenewalFailed', (jobIds) => {
       const renewable = performance.now() - options.lockMilliseconds * youngestRenewed
-      const lost = jobIds.filter((id) => (underWay.get(id) ?? Infinity) < renewable)
+      const lost = jobIds.filter((id) => (inFlight.get(id) ?? Infinity) < renewable)
       if (lost.length > 0)
         log.warn({ jobIds: lost }, 'The locks of jobs under way ran out: another worker takes them over')
     })

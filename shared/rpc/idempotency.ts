@@ -112,7 +112,7 @@ async function answerAtOnce(context: CallerContext, { operation, input }: KeyedR
       return { body, isRepeated: false, follow: () => deferred.follow() }
     })
     .catch((error: unknown) => {
-      throw postgresCode(error) === lockNotAvailable ? underWay(error) : error
+      throw postgresCode(error) === lockNotAvailable ? inFlight(error) : error
     })
   if ('follow' in done) await done.follow()
   return { body: done.body, isRepeated: done.isRepeated }
@@ -145,11 +145,11 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
       { status: 422 },
     )
   }
-  if (reply === null) throw underWay()
+  if (reply === null) throw inFlight()
   return { body: await place.decrypt(reply), isRepeated: true }
 }
 
-function underWay(cause?: unknown): ApiError {
+function inFlight(cause?: unknown): ApiError {
   return new ApiError(
     'ResourceLockedConflict',
     'The request with this Idempotency-Key is under way: ask again in a moment. If this stays so for minutes, the ' +

@@ -123,7 +123,7 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
 /** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; what is larger goes through a table. */
 const largestNotification = 7900
 /** As many as a statement tells of. */
-const atOnce = 100
+const batchSize = 100
 
 /** Over the connection to PostgreSQL that is always open. */
 function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: Logger): Transport {
@@ -131,7 +131,7 @@ function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: L
   const tell = batched(async (notifications: Notification[]) => {
     await notify(db, notifications)
     return notifications.map(() => undefined)
-  }, atOnce)
+  }, batchSize)
 
   async function receive(topic: string, payload: string) {
     try {

@@ -136,7 +136,7 @@ export interface LogPage {
 }
 
 /** Entries of each kind that are read at once. */
-const atOnce = 50
+const batchSize = 50
 
 /** Reads a log's entries after a time and up to another, which must be one that the log has reached; the oldest first. */
 export async function readLog(
@@ -147,7 +147,7 @@ export async function readLog(
 ): Promise<LogPage> {
   const bindings = { ...where, after, until }
   const range = `bot_id = :botId and conversation_id = :conversationId and created_at > :after and created_at <= :until`
-  const page = `order by created_at limit ${atOnce}`
+  const page = `order by created_at limit ${batchSize}`
   const [messages, events, signals] = await Promise.all([
     query<MessageRow>(db, `select * from messages where ${range} ${page}`, bindings),
     query<EventRow>(db, `select * from events where type = '${chatCustom}' and ${range} ${page}`, bindings),
@@ -169,7 +169,7 @@ export async function readLog(
     ...signals.map((row) => ({ at: row.created_at, signal: row.signal })),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime())
 
-  const ends = [messages, events, signals].flatMap((rows) => (rows.length === atOnce ? [rows.at(-1)!.created_at] : []))
+  const ends = [messages, events, signals].flatMap((rows) => (rows.length === batchSize ? [rows.at(-1)!.created_at] : []))
   const complete = new Date(Math.min(until.getTime(), ...ends.map((end) => end.getTime())))
   return { entries: entries.filter(({ at }) => at <= complete), until: complete }
 }

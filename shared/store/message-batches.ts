@@ -24,7 +24,7 @@ import {
  */
 
 /** As many as a statement handles well. */
-const atOnce = 50
+const batchSize = 50
 
 /** What a bot says, and the journal's entry for the call that says it. */
 export interface Saying {
@@ -88,7 +88,7 @@ function together<Input, Row extends { id: string }>(
     }
     const rows = new Map((await storeMany(inputs)).map((row) => [row.id, row]))
     return inputs.map((input) => async () => rows.get(idOf(input)) ?? storeOne(input))
-  }, atOnce)
+  }, batchSize)
   // What is left is stored when the batch is through, so that the next batch does not wait for it.
   return async (input) => (await store(input))()
 }

@@ -140,8 +140,8 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
     expect(await say('slowly', slow)).toMatchObject({ status: 201 })
     await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
     database.silence()
-    const underWay = await Promise.all([1, 2, 3].map(() => timed(() => say('is it lost?'))))
-    for (const answer of underWay) expect(answer).toMatchObject(away)
+    const inFlight = await Promise.all([1, 2, 3].map(() => timed(() => say('is it lost?'))))
+    for (const answer of inFlight) expect(answer).toMatchObject(away)
 
     // From now on it is known.
     const begin = performance.now()

@@ -270,17 +270,17 @@ describe('what a hostile sandbox process says of a run', () => {
 
 /** A run with a source that never ends, and counts its readings and the chunks that were taken. */
 function endless() {
-  const counter = { readings: 0, taken: 0, underWay: 0 }
+  const counter = { readings: 0, taken: 0, inFlight: 0 }
   async function* source() {
     counter.readings += 1
-    counter.underWay += 1
+    counter.inFlight += 1
     try {
       for (;;) {
         counter.taken += 1
         yield new Uint8Array(64 * 1024)
       }
     } finally {
-      counter.underWay -= 1
+      counter.inFlight -= 1
     }
   }
   return { counter, run: { ...someRun(), sources: { request: source } } }
@@ -298,7 +298,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
     expect(await impostor.run(run)).toMatchObject({ status: 'failed', reason: 'crashed' })
     expect((await impostor.died).reason).toBe('it floods the worker')
     expect(counter.readings).toBe(1)
-    expect(counter.underWay).toBe(0)
+    expect(counter.inFlight).toBe(0)
   })
 
   test('and does not read piles up over there', async () => {
@@ -332,7 +332,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
       on.run = ({ run }) => { ${frames.replaceAll(')send', '); send')}; on.ping = () => { send(log(run, String(parts))); send(done(run)) } }`)
     const { counter, run } = endless()
     expect(logged(await impostor.run(run))).toEqual(['0'])
-    expect(counter).toEqual({ readings: 0, taken: 0, underWay: 0 })
+    expect(counter).toEqual({ readings: 0, taken: 0, inFlight: 0 })
   })
 
   test('is read so many times at the most, one reading at a time, and by nobody when the run has ended', async () => {
@@ -349,7 +349,7 @@ describe('what a hostile sandbox process asks of a stream', () => {
     const first = endless()
     done(await impostor.run(first.run))
     expect(first.counter.readings).toBeLessThanOrEqual(16)
-    expect(first.counter.underWay).toBe(0)
+    expect(first.counter.inFlight).toBe(0)
     const { taken } = first.counter
     done(await impostor.run(endless().run))
     expect(first.counter.taken).toBe(taken)

@@ -71,14 +71,14 @@ describe.each(backEnds)(
             talks.map(({ conversationId }) => conversationId),
           )
           .where({ direction: 'outgoing' })
-      const underWay = () =>
+      const inFlight = () =>
         db('events').whereIn('bot_id', botIds).where({ status: 'pending' }).where('attempt', '>', 0)
-      const busyBots = async () => new Set((await underWay()).map(({ bot_id: botId }) => botId)).size
+      const busyBots = async () => new Set((await inFlight()).map(({ bot_id: botId }) => botId)).size
 
       for (const soFar of [8, 24]) {
         await expect.poll(async () => (await said()).length, patience).toBeGreaterThanOrEqual(soFar)
         await expect.poll(busyBots, patience).toBe(2)
-        const interrupted = await underWay()
+        const interrupted = await inFlight()
         process.kill(sandboxProcesses()[0]!, 'SIGKILL')
         const killedAt = performance.now()
         const again = () =>

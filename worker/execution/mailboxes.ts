@@ -12,11 +12,11 @@ export interface Mailboxes {
 }
 
 /** As many as a statement handles well. */
-const atOnce = 100
+const batchSize = 100
 
 export function openMailboxes(db: Database): Mailboxes {
   return {
-    claim: batched((mailboxes: string[]) => claimNextEvents(db, mailboxes), atOnce),
-    end: batched((ends: EventEnd[]) => endEvents(db, ends), atOnce),
+    claim: batched((mailboxes: string[]) => claimNextEvents(db, mailboxes), batchSize),
+    end: batched((ends: EventEnd[]) => endEvents(db, ends), batchSize),
   }
 }

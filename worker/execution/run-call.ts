@@ -37,7 +37,7 @@ export interface Handling extends FetchCount {
   log: EventLog
   recorder: RunRecorder
   /** Calls of actions, those that actions make included: so many so far, and so many at this moment. */
-  actions: { called: number; underWay: number }
+  actions: { called: number; inFlight: number }
   /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
   deadline: number
 }
@@ -164,12 +164,12 @@ async function counted({ actions, limits }: Handling, call: () => Promise<Outcom
   const { hostCalls, hostCallsAtOnce } = limits
   actions.called += 1
   if (actions.called > hostCalls) throw tooMany(`${hostCalls} actions`)
-  if (actions.underWay >= hostCallsAtOnce * widthOfNested) throw tooMany(`${hostCallsAtOnce * widthOfNested} at once`)
-  actions.underWay += 1
+  if (actions.inFlight >= hostCallsAtOnce * widthOfNested) throw tooMany(`${hostCallsAtOnce * widthOfNested} at once`)
+  actions.inFlight += 1
   try {
     return await call()
   } finally {
-    actions.underWay -= 1
+    actions.inFlight -= 1
   }
 }
 

@@ -51,7 +51,7 @@ export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunR
     limits,
     log,
     recorder,
-    actions: { called: 0, underWay: 0 },
+    actions: { called: 0, inFlight: 0 },
     deadline,
     fetches: 0,
   }

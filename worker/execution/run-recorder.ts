@@ -26,7 +26,7 @@ export interface OpenStep {
 export class RunRecorder {
   readonly #begin = performance.now()
   readonly #steps: RunStep[] = []
-  readonly #underWay = new Set<RunStep>()
+  readonly #inFlight = new Set<RunStep>()
   #leftOut = 0
   #cpu = 0
 
@@ -38,12 +38,12 @@ export class RunRecorder {
   begin(kind: StepKind, name: string, depth: number): OpenStep {
     const step: RunStep = [kind, cut(name), round(this.now), 0, depth]
     if (!this.#add(step)) return { name() {}, end() {} }
-    this.#underWay.add(step)
+    this.#inFlight.add(step)
     return {
       name: (known) => void (step[1] = cut(known)),
       end: (answer) => {
         // What ends later than the run took as long as the run.
-        if (!this.#underWay.delete(step)) return
+        if (!this.#inFlight.delete(step)) return
         step[3] = round(this.now - step[2])
         if (answer !== undefined) step[5] = answer
       },
@@ -64,8 +64,8 @@ export class RunRecorder {
   /** The record of the run, and before it those of the event's earlier ones that are kept. */
   finish(event: ClaimedEvent, outcome: RunRecord['outcome'], failure?: Failure): RunRecord[] {
     const version = event.installation_id === null ? event.version_id : null
-    for (const step of this.#underWay) step[3] = round(this.now - step[2])
-    this.#underWay.clear()
+    for (const step of this.#inFlight) step[3] = round(this.now - step[2])
+    this.#inFlight.clear()
     const steps = this.#steps.toSorted((a, b) => a[2] - b[2] || a[4] - b[4])
     const record: RunRecord = {
       attempt: event.attempt,

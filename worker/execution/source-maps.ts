@@ -21,7 +21,7 @@ export function openSourceMaps(compiler: Pick<Compiler, 'readSourceMap'>): Sourc
     maxSize: keptBytes,
     sizeCalculation: ({ index }) => minBytes + (index ? index.lines.byteLength + index.segments.byteLength : 0),
   })
-  const underWay = new Map<string, Promise<SourceMapIndex | undefined>>()
+  const inFlight = new Map<string, Promise<SourceMapIndex | undefined>>()
 
   async function read(codeId: string, { bundle, sourceMap }: Code): Promise<SourceMapIndex | undefined> {
     const index = await compiler.readSourceMap(bundle.botId, sourceMap)
@@ -35,12 +35,12 @@ export function openSourceMaps(compiler: Pick<Compiler, 'readSourceMap'>): Sourc
       if (code.sourceMap === '' || codeId === undefined) return undefined
       const known = kept.get(codeId)
       if (known) return known.index
-      const reading = underWay.get(codeId) ?? read(codeId, code)
-      underWay.set(codeId, reading)
+      const reading = inFlight.get(codeId) ?? read(codeId, code)
+      inFlight.set(codeId, reading)
       try {
         return await reading
       } finally {
-        underWay.delete(codeId)
+        inFlight.delete(codeId)
       }
     },
   }

@@ -19,7 +19,7 @@ export interface Activity {
 /** A process that is killed takes the counts of so long with it; events themselves are rows. */
 const flushMilliseconds = 2000
 /** Bots in one statement. */
-const atOnce = 1000
+const batchSize = 1000
 
 /** Counting costs no statement for an event; a flush is one for all bots that had any. */
 export function openActivity({ db, dependencies, log }: Context): Activity {
@@ -47,8 +47,8 @@ export function openActivity({ db, dependencies, log }: Context): Activity {
     if (counts.size === 0 || !dependencies.database.isHere()) return
     const counted = Array.from(counts.values())
     counts = new Map()
-    for (let index = 0; index < counted.length; index += atOnce) {
-      await addActivity(db, counted.slice(index, index + atOnce))
+    for (let index = 0; index < counted.length; index += batchSize) {
+      await addActivity(db, counted.slice(index, index + batchSize))
     }
   }
 

@@ -62,7 +62,7 @@ const keptAgents = 1000
 /** @param overrides `resolve` finds the addresses of names in place of the name servers */
 export function openOutbound(config: Config, log: Logger, overrides: { resolve?: Resolve } = {}): Outbound {
   const reach = openReach(config, log, overrides.resolve)
-  const underWay = new Set<Deadline>()
+  const inFlight = new Set<Deadline>()
   // An idle agent holds no connections, so one that is forgotten costs nothing but its making.
   const agents = new LRUCache<string, Agent>({ max: keptAgents, dispose: (agent) => void agent.close() })
   let closed = false
@@ -131,10 +131,10 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     async request(options) {
       if (closed) throw new OutboundError('aborted', 'The platform is stopping: try again later')
       const deadline = new Deadline(options.timeoutMilliseconds, options.signal)
-      underWay.add(deadline)
+      inFlight.add(deadline)
       const end = (): void => {
         deadline.end()
-        underWay.delete(deadline)
+        inFlight.delete(deadline)
       }
       try {
         const [{ url }, answer] = await follow(options, deadline)
@@ -155,7 +155,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     },
     async close() {
       closed = true
-      for (const deadline of underWay) deadline.abort(new OutboundError('aborted', 'The platform is stopping'))
+      for (const deadline of inFlight) deadline.abort(new OutboundError('aborted', 'The platform is stopping'))
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
     },
   }

@@ -5,7 +5,7 @@ import { forgetImpossibleTimes } from '#shared/store/registrations.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /** Installations of each schedule that get another time in one look because of a clock that was put back. */
-const atOnce = 100
+const batchSize = 100
 /** How late a `register()` may be by this. A look among 100,000 schedules of which none is due takes 3 ms. */
 const tickMilliseconds = 1000
 
@@ -22,7 +22,7 @@ export function startRegisterTick(context: Context): () => Promise<void> {
 async function look(context: Context): Promise<void> {
   if (!context.dependencies.database.isHere()) return
   try {
-    await forgetImpossibleTimes(context.db, longestPeriods, atOnce)
+    await forgetImpossibleTimes(context.db, longestPeriods, batchSize)
     await registerBySchedule(context)
   } catch (error) {
     context.log.error({ err: error }, 'Looking for integrations to register failed; the next look follows')

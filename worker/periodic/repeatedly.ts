@@ -5,12 +5,12 @@
  * @returns stops it, and waits for the one that is under way
  */
 export function repeatedly(milliseconds: number, act: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined
+  let inFlight: Promise<void> | undefined
   const timer = setInterval(() => {
-    underWay ??= act().finally(() => (underWay = undefined))
+    inFlight ??= act().finally(() => (inFlight = undefined))
   }, milliseconds)
   return async () => {
     clearInterval(timer)
-    await underWay
+    await inFlight
   }
 }

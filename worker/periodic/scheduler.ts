@@ -32,7 +32,7 @@ import { repeatedly } from './repeatedly.ts'
 const tickMilliseconds = 1000
 
 /** Rows of each kind in one look. Those that remain have waited longest in the next. */
-const atOnce = 500
+const batchSize = 500
 
 /**
  * Looks every second for what is due.
@@ -47,7 +47,7 @@ export function startDue(context: Context): () => Promise<void> {
 export async function look(context: Context): Promise<void> {
   const { db, dependencies } = context
   if (!dependencies.database.isHere()) return
-  await attempt(context, 'sessions', () => deleteSilently(db, atOnce))
+  await attempt(context, 'sessions', () => deleteSilently(db, batchSize))
   await each(context, 'scheduled events', dueEvents, goOff)
   await each(context, 'recurring events', dueRecurringEvents, fire)
   await each(context, 'expired states', expiredStates, expire)
@@ -64,12 +64,12 @@ async function each<Row extends { bot_id: string }>(
   for (let isOver = false; !isOver;) {
     const known = fullBots.size
     const rows =
-      (await attempt(context, what, () => find(context.db, { limit: atOnce, fullBots: [...fullBots] }))) ?? []
+      (await attempt(context, what, () => find(context.db, { limit: batchSize, fullBots: [...fullBots] }))) ?? []
     for (const row of rows) {
       if (!fullBots.has(row.bot_id)) await attempt(context, what, () => actUnlessFull(context, row, act, fullBots))
     }
     // What waits for room must not keep others' from being found.
-    isOver = rows.length < atOnce || fullBots.size === known
+    isOver = rows.length < batchSize || fullBots.size === known
   }
 }
 

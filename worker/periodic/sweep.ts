@@ -8,7 +8,7 @@ import { forgottenWebhooks } from '#shared/store/webhook-cursors.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /** Mailboxes woken in one sweep. */
-const atOnce = 1000
+const batchSize = 1000
 
 /**
  * Looks now and then for what has waited too long and wakes it: the net under lost jobs. It lives in the worker and not
@@ -41,10 +41,10 @@ export function startSweep(context: Context): () => Promise<void> {
 /** @param waitedMilliseconds how long what is to be woken has waited without a run */
 async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
   const runMilliseconds = config.worker.sweepMilliseconds
-  const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: atOnce })
+  const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited long')
   for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
-  const webhooks = await forgottenWebhooks(db, waitedMilliseconds, atOnce)
+  const webhooks = await forgottenWebhooks(db, waitedMilliseconds, batchSize)
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)

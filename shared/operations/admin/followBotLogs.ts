@@ -82,8 +82,8 @@ function unpack(text: string): LogPlace {
 
 /** Whether PostgreSQL would read it: the first and the next transaction, and between them in order those under way. */
 function isSnapshot(text: string): boolean {
-  const [first, next, underWay] = text.split(':') as [string, string, string]
-  const numbers = [first, ...(underWay === '' ? [] : underWay.split(',')), next].map(BigInt)
+  const [first, next, inFlight] = text.split(':') as [string, string, string]
+  const numbers = [first, ...(inFlight === '' ? [] : inFlight.split(',')), next].map(BigInt)
   return numbers.every((number, index) => number > 0n && number >= (numbers[index - 1] ?? 0n))
 }
 

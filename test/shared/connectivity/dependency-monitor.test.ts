@@ -27,10 +27,10 @@ const away = { status: 503, type: 'Internal', retryAfterSeconds: 2 }
 
 test('what goes away takes along what is under way, and refuses at once what comes', async () => {
   const { state, dependency } = watchSomething()
-  const underWay = dependency.whileHere(never)
+  const inFlight = dependency.whileHere(never)
   state.answer = refuse
   dependency.look()
-  await expect(underWay).rejects.toMatchObject(away)
+  await expect(inFlight).rejects.toMatchObject(away)
   await expect(dependency.whileHere(async () => 'done')).rejects.toMatchObject(away)
   expect(await dependency.check(1000)).toBe(false)
   expect(state.cuts).toBe(0)

@@ -375,13 +375,13 @@ describe('limits', () => {
   })
 
   test('an event has 6 requests under way at once, and the others wait', async () => {
-    let underWay = 0
+    let inFlight = 0
     const most: number[] = []
     const { url } = await serve((_request, response) => {
-      most.push(++underWay)
+      most.push(++inFlight)
       // Time enough for more to come, if more were sent.
       setTimeout(() => {
-        underWay -= 1
+        inFlight -= 1
         response.end()
       }, 200)
     })
