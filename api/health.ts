@@ -1,6 +1,6 @@
 import { Router } from 'express'
 import type { Context } from '#shared/context.ts'
-import { answerMetrics, metricsPaths } from '#shared/monitoring/metrics-endpoint.ts'
+import { serveMetrics, metricsPaths } from '#shared/monitoring/metrics-endpoint.ts'
 
 /** Platforms that ask whether a process is ready give it a few seconds at most. */
 const patienceMilliseconds = 1500
@@ -25,7 +25,7 @@ export function health(context: Context): Router {
   })
   if (!config.metrics) return router
   router.get([...metricsPaths], async (request, response) => {
-    const { status, headers, body } = await answerMetrics(context, request.path, request)
+    const { status, headers, body } = await serveMetrics(context, request.path, request)
     response.writeHead(status, headers).end(body)
   })
   return router

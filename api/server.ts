@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
-import { answer, logFailure, toReply, type Reply } from '#shared/dispatch.ts'
+import { dispatch, logFailure, toReply, type Reply } from '#shared/dispatch.ts'
 import { tenantOf, type Caller } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -59,7 +59,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload }: AppPart
   app.use(async (request, response) => {
     const body = (caller: Caller) =>
       readBody(request, response, (bytes) => overload.hold(response, bytes, tenantOf(caller)))
-    const reply = await answer(context, fromHttp(context, request, body))
+    const reply = await dispatch(context, fromHttp(context, request, body))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)

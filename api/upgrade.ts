@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { answer, toReply, type Reply } from '#shared/dispatch.ts'
+import { dispatch, toReply, type Reply } from '#shared/dispatch.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { refuseConnection } from '#shared/protocol-errors.ts'
@@ -98,7 +98,7 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
   const { 'x-user-key': _unused, ...others } = headers
   const key = query.get('x-user-key')
   const ask = noting(identify(context, { ...others, ...(key && { 'x-user-key': key }) }))
-  return answer(context, {
+  return dispatch(context, {
     method,
     path,
     query: Object.fromEntries(query),

@@ -1,7 +1,7 @@
 import { authorise, type Caller } from './rpc/caller.ts'
 import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
-import { answerOnce } from './rpc/idempotency.ts'
+import { dispatchOnce } from './rpc/idempotency.ts'
 import type { Operation } from './rpc/operation.ts'
 import { nestQuery } from './rpc/query.ts'
 import { findOperation, type PathParameters } from './router.ts'
@@ -34,7 +34,7 @@ export interface Reply {
 }
 
 /** Answers one request, whichever door it came through. Never throws: an error is a reply too. */
-export async function answer(context: Context, request: Request): Promise<Reply> {
+export async function dispatch(context: Context, request: Request): Promise<Reply> {
   try {
     return await context.dependencies.database.whileHere(() => carryOut(context, request))
   } catch (cause) {
@@ -53,7 +53,7 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   const { status, opensStream } = operation
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation, input }
-    const { body, isRepeated } = await answerOnce({ ...context, caller }, keyed)
+    const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
     return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
   }
   return { status, body: await operation.call({ ...context, caller }, input), opensStream }

@@ -3,7 +3,7 @@ import { dateToIso, freeze, isObject, NativeDate, NativeError, NativeTypeError, 
 import { follow, type KernelRun } from './run.ts'
 
 /** How a stream speaks to the platform. */
-export interface StreamDoor {
+export interface StreamHost {
   /** Calls the action `chat:publishMessageStream`, without hooks and past all calls that keep a place. */
   publish(input: object, site: CallSite): Promise<unknown>
   /**
@@ -18,7 +18,7 @@ export interface StreamDoor {
  *
  * @throws TypeError when the conversation's id is no string
  */
-export function openMessageStream(run: KernelRun, door: StreamDoor, conversationId: unknown): object {
+export function openMessageStream(run: KernelRun, door: StreamHost, conversationId: unknown): object {
   if (typeof conversationId !== 'string') throw new NativeTypeError('client.streamMessage takes a conversation’s id')
   run.streams += 1
   const id = `${run.streamPrefix}${run.streams}`

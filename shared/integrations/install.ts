@@ -23,7 +23,7 @@ import type { InstallationChange } from './integrations.ts'
 const registrationMilliseconds = 30_000
 
 /** What is to be done when the changes of some installations are committed. */
-export interface Aftermath {
+export interface PostCommitWork {
   /** Addresses whose installation is not any more as it was. */
   webhookIds: string[]
   registrations: NewRegistration[]
@@ -40,19 +40,19 @@ export async function changeInstallations(
   transaction: Database,
   botId: string,
   changes: InstallationChange[],
-): Promise<Aftermath> {
-  const aftermath: Aftermath = { webhookIds: [], registrations: [], removed: [] }
+): Promise<PostCommitWork> {
+  const postCommitWork: PostCommitWork = { webhookIds: [], registrations: [], removed: [] }
   for (const change of changes) {
     if (change.kind === 'install') {
       const row = await install(transaction, config.secret, botId, change)
-      aftermath.webhookIds.push(row.webhook_id)
+      postCommitWork.webhookIds.push(row.webhook_id)
       const type = registrationOf(change)
-      if (type) aftermath.registrations.push(newRegistration(config, row, type))
+      if (type) postCommitWork.registrations.push(newRegistration(config, row, type))
       continue
     }
     const { present } = change
     const key = { botId, id: present.id }
-    aftermath.webhookIds.push(present.webhook_id)
+    postCommitWork.webhookIds.push(present.webhook_id)
     if (change.kind === 'configure chat') {
       const { configuration } = change
       if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
@@ -60,23 +60,23 @@ export async function changeInstallations(
       await deleteInstallation(transaction, key)
     } else {
       await beginUnregistration(transaction, key)
-      aftermath.registrations.push(newRegistration(config, present, 'unregister'))
-      aftermath.removed.push(present)
+      postCommitWork.registrations.push(newRegistration(config, present, 'unregister'))
+      postCommitWork.removed.push(present)
     }
   }
-  for (const registration of aftermath.registrations) await insertRegistration(transaction, registration)
-  return aftermath
+  for (const registration of postCommitWork.registrations) await insertRegistration(transaction, registration)
+  return postCommitWork
 }
 
 /**
  * Waits, once the changes are committed, for the integrations to register and unregister. One that fails says so on its
  * installation; one that takes too long goes on, and its installation stays pending.
  */
-export async function settleInstallations(context: Context, aftermath: Aftermath): Promise<void> {
+export async function finishInstallations(context: Context, postCommitWork: PostCommitWork): Promise<void> {
   const { db, installations } = context
-  for (const webhookId of aftermath.webhookIds) await installations.changed(webhookId)
-  await Promise.all(aftermath.registrations.map((registration) => awaitRegistration(context, registration)))
-  for (const { id, bot_id: botId, webhook_id: webhookId } of aftermath.removed) {
+  for (const webhookId of postCommitWork.webhookIds) await installations.changed(webhookId)
+  await Promise.all(postCommitWork.registrations.map((registration) => awaitRegistration(context, registration)))
+  for (const { id, bot_id: botId, webhook_id: webhookId } of postCommitWork.removed) {
     if (await deleteUnregistered(db, { botId, id })) await installations.changed(webhookId)
   }
 }

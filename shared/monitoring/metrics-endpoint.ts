@@ -20,7 +20,7 @@ type MetricsPath = (typeof metricsPaths)[number]
  * Answers `/metrics`, for Prometheus, and `/autoscale`, how many workers are wanted. They tell of all workspaces together,
  * so they are for the operator alone: without METRICS_TOKEN there are none.
  */
-export async function answerMetrics(
+export async function serveMetrics(
   context: Context,
   path: string,
   { headers }: Pick<IncomingMessage, 'headers'>,

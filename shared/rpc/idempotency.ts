@@ -37,7 +37,7 @@ type CallerContext = Context & { caller: Caller }
  * @throws ApiError what the operation throws; `InvalidPayload` (400) when the key is malformed, and (422) when it was
  *   sent with another request; `ResourceLockedConflict` while the earlier request is under way
  */
-export async function answerOnce(
+export async function dispatchOnce(
   context: CallerContext,
   request: KeyedRequest,
 ): Promise<{ body: unknown; isRepeated: boolean }> {

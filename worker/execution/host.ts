@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostCall, HostReply, Json } from '#sandbox/protocol/contract.ts'
-import { answer, type Reply, type Request } from '#shared/dispatch.ts'
+import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
@@ -8,7 +8,7 @@ import { isRecord } from '#shared/models/payload.ts'
 import type { Installation } from '#shared/store/installations.ts'
 
 /** The run for which the sandbox door is open. */
-export interface DoorRun {
+export interface HostRun {
   botId: string
   /** The installed integration whose code it is; absent when it is the bot's own. */
   installation?: Installation
@@ -28,7 +28,7 @@ export interface DoorRun {
  * The sandbox door: what code asks for is answered by the same operations that answer HTTP, with the bot as the caller,
  * or the integration that is installed on it. Calls are numbered as they arrive, which is the order in which the code made them.
  */
-export function openDoor(context: Context, run: DoorRun): (call: HostCall) => Promise<HostReply> {
+export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply> {
   const counts = new Map<string, number>()
   return async ({ method, path, query, body }) => {
     let caller: BotCaller | undefined
@@ -75,12 +75,12 @@ const pauseMilliseconds = 200
  */
 async function answerPatiently(context: Context, request: Request): Promise<Reply> {
   const { all } = context.dependencies
-  let reply = await answer(context, request)
+  let reply = await dispatch(context, request)
   for (let breaks = 0; reply.status === 503 && breaks < maxRetries;) {
     if (all.every((dependency) => dependency.isHere())) breaks++
     await Promise.all(all.map((dependency) => dependency.untilHere()))
     await pause(pauseMilliseconds)
-    reply = await answer(context, request)
+    reply = await dispatch(context, request)
   }
   return reply
 }

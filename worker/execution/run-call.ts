@@ -22,7 +22,7 @@ import { describeFailure, nameSources } from './failures.ts'
 import type { FetchCount } from '../outbound/fetch.ts'
 import type { EventLog } from './event-log.ts'
 import type { RunRecorder } from './run-recorder.ts'
-import { openDoor } from './host.ts'
+import { createHostHandler } from './host.ts'
 import type { limitsOf } from './limits.ts'
 import { observedCall, observedRun } from '../metrics/instrumentation.ts'
 import type { Tools } from '../worker.ts'
@@ -75,7 +75,7 @@ export async function runCall(
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
-  const door = openDoor(tools, {
+  const door = createHostHandler(tools, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
     eventId: event.id,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Context } from '#shared/context.ts'
-import { answerMetrics } from '#shared/monitoring/metrics-endpoint.ts'
+import { serveMetrics } from '#shared/monitoring/metrics-endpoint.ts'
 import { answerProtocolErrors } from '#shared/protocol-errors.ts'
 
 const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
@@ -21,7 +21,7 @@ export async function startMetricsServer(context: Context): Promise<AsyncDisposa
     void tell(path, request, response)
   })
   const tell = async (path: string, request: IncomingMessage, response: ServerResponse) => {
-    const { status, headers, body } = await answerMetrics(context, path, request)
+    const { status, headers, body } = await serveMetrics(context, path, request)
     response.statusCode = status
     response.setHeaders(new Headers(headers)).end(body)
   }

@@ -13,7 +13,7 @@ import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { botFields, describeBot } from './describe-bot.ts'
-import { changeInstallations, settleInstallations } from '../../integrations/install.ts'
+import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
 import { planInstallations } from '../../integrations/integrations.ts'
 
 export const createBot = operation({
@@ -45,7 +45,7 @@ export const createBot = operation({
     const inspected =
       code === undefined ? undefined : await inspectCode(context, workspaceId, { code, sourceMap, limits })
     const id = newId('bot')
-    const aftermath = await db.transaction(async (transaction) => {
+    const postCommitWork = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
         id,
         workspaceId,
@@ -77,7 +77,7 @@ export const createBot = operation({
       const changes = await planInstallations(place, integrations)
       return changeInstallations(context, transaction, id, changes)
     })
-    await settleInstallations(context, aftermath)
+    await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }
   },
 })

@@ -2,7 +2,7 @@ import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { noSuchBot } from './describe-bot.ts'
-import { changeInstallations, settleInstallations } from '../../integrations/install.ts'
+import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
 
 export const deleteBot = operation({
   name: 'deleteBot',
@@ -16,13 +16,13 @@ export const deleteBot = operation({
 
   async handle(context, { id }) {
     const { db, caller, installations } = context
-    const aftermath = await db.transaction(async (transaction) => {
+    const postCommitWork = await db.transaction(async (transaction) => {
       if (!(await lockBot(transaction, caller.workspaceId, id))) throw noSuchBot(id)
       const installed = (await listInstallations(transaction, id)).filter((row) => row.integration_id !== null)
       const removals = installed.map((present) => ({ kind: 'remove', present }) as const)
       return changeInstallations(context, transaction, id, removals)
     })
-    await settleInstallations(context, aftermath)
+    await finishInstallations(context, postCommitWork)
     // Whatever has not unregistered goes with the bot.
     const left = await listInstallations(db, id)
     if (!(await deleteBotRow(db, caller.workspaceId, id))) throw noSuchBot(id)

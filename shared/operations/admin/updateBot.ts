@@ -12,7 +12,7 @@ import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
-import { changeInstallations, settleInstallations } from '../../integrations/install.ts'
+import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
 import { planInstallations } from '../../integrations/integrations.ts'
 
 export const updateBot = operation({
@@ -63,7 +63,7 @@ export const updateBot = operation({
     acceptSchemas(botDefinitionSchema, change)
     const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }
     const inspected = upload && (await inspectCode(context, workspaceId, upload))
-    const aftermath = await db.transaction(async (transaction) => {
+    const postCommitWork = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
       await updateBotFields(transaction, workspaceId, id, {
@@ -89,7 +89,7 @@ export const updateBot = operation({
       const changes = await planInstallations(place, integrations)
       return changeInstallations(context, transaction, id, changes)
     })
-    await settleInstallations(context, aftermath)
+    await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }
   },
 })

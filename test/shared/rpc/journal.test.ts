@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
-import { openDoor } from '../../../worker/execution/host.ts'
+import { createHostHandler } from '../../../worker/execution/host.ts'
 import { createChatter } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -22,7 +22,7 @@ async function openRuns() {
   const begin = async () => {
     const event = (await claimNextEvents(platform.context.db, [conversationId]))[0]!
     expect(event.type).toBe(messageCreated)
-    const host = openDoor(platform.context, {
+    const host = createHostHandler(platform.context, {
       botId: bot.id,
       eventId: event.id,
       attempt: event.attempt,
@@ -115,7 +115,7 @@ test('a call that is made twice at the same moment is performed once', async () 
   const body = { conversationId, type: 'text', payload: { text: 'once' } }
   const answers = await Promise.all(
     Array.from({ length: 5 }, () =>
-      openDoor(platform.context, run)({ method: 'POST', path: '/v1/chat/messages', body }),
+      createHostHandler(platform.context, run)({ method: 'POST', path: '/v1/chat/messages', body }),
     ),
   )
   const said = await db('messages').where({ conversation_id: conversationId, direction: 'outgoing' }).pluck('id')

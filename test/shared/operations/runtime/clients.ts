@@ -1,5 +1,5 @@
 import { Client } from '@botpress/client'
-import { answer } from '#shared/dispatch.ts'
+import { dispatch } from '#shared/dispatch.ts'
 import { newId } from '#shared/ids.ts'
 import { findInstallation } from '#shared/store/installations.ts'
 import { createChatter } from '../../../support/chat-client.ts'
@@ -61,7 +61,7 @@ export async function openClients(platform: Platform): Promise<BotWithClients> {
 export interface InstalledIntegration {
   integrationId: string
   installationId: string
-  ask(method: string, path: string, body?: unknown): ReturnType<typeof answer>
+  ask(method: string, path: string, body?: unknown): ReturnType<typeof dispatch>
 }
 
 /** Stores an integration and installs it under an alias. */
@@ -98,7 +98,7 @@ export async function installIntegration(
     integrationId,
     installationId,
     ask: (method, path, body) =>
-      answer(context, {
+      dispatch(context, {
         method,
         path,
         query: {},

@@ -1,6 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { answer } from '#shared/dispatch.ts'
+import { dispatch } from '#shared/dispatch.ts'
 import type { BotCaller } from '#shared/rpc/caller.ts'
 import { newId } from '#shared/ids.ts'
 import { nextTime } from '#shared/integrations/register-schedule.ts'
@@ -267,7 +267,7 @@ test('a run that is repeated does not configure again what somebody has configur
         callAction: () => Promise.reject(new Error('No action is called')),
       },
     }
-    return answer(context, { method: 'POST', path, body: async () => ({ identifier }), identify: () => caller })
+    return dispatch(context, { method: 'POST', path, body: async () => ({ identifier }), identify: () => caller })
   }
 
   expect(await configure(1, newId('user'))).toEqual({ status: 200, body: {}, opensStream: false })

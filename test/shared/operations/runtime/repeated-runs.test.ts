@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answer } from '#shared/dispatch.ts'
+import { dispatch } from '#shared/dispatch.ts'
 import type { Installation } from '#shared/store/installations.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { createChatter } from '../../../support/chat-client.ts'
@@ -27,7 +27,7 @@ async function openRuns() {
     const event = (await claimNextEvents(context.db, [mailbox]))[0]!
     const counts = new Map<string, number>()
     return async (method: string, path: string, body: object = {}, as: { installation?: Installation } = {}) => {
-      const reply = await answer(context, {
+      const reply = await dispatch(context, {
         method,
         path: `/v1/chat/${path}`,
         query: {},
