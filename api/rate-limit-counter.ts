@@ -43,7 +43,7 @@ function inMemory(): Counter {
 }
 
 function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
-  const redis = connect('hurries')
+  const redis = connect('fail-fast')
   const store = new RedisStore({
     prefix: `${prefix}:rate:`,
     sendCommand: (command: string, ...parameters: string[]) =>

@@ -96,7 +96,7 @@ async function userOf(context: Context, webhookId: string, key: string): Promise
   // For what is no JSON Web Token at all nothing is looked up.
   if (key.split('.').length !== 3) return invalidKey
   try {
-    return await context.dependencies.database.whileHere(async () => {
+    return await context.dependencies.database.failFast(async () => {
       const { installation } = await visitor(context, { webhookId })
       const { knownUserId, boundUserId } = await verifyUserKey(installation, context.config.secret, key)
       return ['user', boundUserId ?? knownUserId]

@@ -36,7 +36,7 @@ export interface Reply {
 /** Answers one request, whichever door it came through. Never throws: an error is a reply too. */
 export async function dispatch(context: Context, request: Request): Promise<Reply> {
   try {
-    return await context.dependencies.database.whileHere(() => carryOut(context, request))
+    return await context.dependencies.database.failFast(() => carryOut(context, request))
   } catch (cause) {
     const error = ApiError.from(cause)
     logFailure(context, error, { method: request.method, path: request.path })

@@ -55,7 +55,7 @@ export function openFeeds(context: Context): Feeds {
     for (const [conversationId, position] of positions) feeds.get(conversationId)?.compare(position)
   }
   function look(): void {
-    if (feeds.size === 0 || !dependencies.database.isHere()) return
+    if (feeds.size === 0 || !dependencies.database.isUp()) return
     compare().catch((error: unknown) => log.warn({ err: error }, 'The streams could not be compared with the logs'))
   }
   const timer = setInterval(look, compareMilliseconds)

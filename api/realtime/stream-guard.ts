@@ -66,7 +66,7 @@ export function openStreamGuard(context: Context): StreamGuard {
   }
 
   function attempt(work: () => Promise<void>): void {
-    if (guarded.size === 0 || !dependencies.database.isHere()) return
+    if (guarded.size === 0 || !dependencies.database.isUp()) return
     work().catch((error: unknown) => log.warn({ err: error }, 'Streams could not be looked at; the next look follows'))
   }
   const look = () => attempt(lookAtAll)

@@ -42,7 +42,7 @@ export function webhooks(context: Context, overload: Overload): RequestHandler {
 /** Never throws: an error is a reply too. */
 async function answerWebhook(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
   try {
-    return await context.dependencies.database.whileHere(() => carryOut(context, request, hold))
+    return await context.dependencies.database.failFast(() => carryOut(context, request, hold))
   } catch (cause) {
     const error = ApiError.from(cause)
     const isGone = request.destroyed && !request.complete
@@ -59,7 +59,7 @@ async function carryOut(context: Context, request: Request, hold: (botId: string
   }
   addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
   // Nothing is stored for what could not be handled.
-  await context.dependencies.carrier.whileHere(async () => {})
+  await context.dependencies.broker.failFast(async () => {})
   hold(installation.bot_id)
   const id = newId('evt')
   await context.waiting.admit(context.db, installation.bot_id, () =>

@@ -11,7 +11,7 @@ const lifelineConnections = 1
 export interface ConnectionBudget {
   statements: number
   queue: number
-  lifeline: number
+  listenConnection: number
   total: number
 }
 
@@ -20,5 +20,5 @@ export function connectionBudget({ database, redis }: Config, process: 'api' | '
   const receiving = process === 'worker' ? database.queueSize + listeningConnections : 0
   const queue = redis ? 0 : sendingConnections + receiving
   const statements = database.poolSize
-  return { statements, queue, lifeline: lifelineConnections, total: statements + queue + lifelineConnections }
+  return { statements, queue, listenConnection: lifelineConnections, total: statements + queue + lifelineConnections }
 }

@@ -3,16 +3,16 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { openRedis, type RedisConnections } from './redis.ts'
 import { openConnections, type Connections } from '../store/connections.ts'
-import { openLifeline, type Lifeline } from '../store/listen-connection.ts'
+import { openListenConnection, type ListenConnection } from '../store/listen-connection.ts'
 import { watch, type Dependency, type Watch } from './dependency-monitor.ts'
 
 /** What this process needs beside itself. While one is away, what needs it waits or is refused at once, and goes on when it is back. */
 export interface Dependencies extends AsyncDisposable {
-  database: Dependency & { lifeline: Lifeline; connections: Connections }
+  database: Dependency & { listenConnection: ListenConnection; connections: Connections }
   /** Absent when nothing is kept in Redis. */
   redis?: Dependency & RedisConnections
   /** Whichever of them carries the queue and the signals. */
-  carrier: Dependency
+  broker: Dependency
   all: Dependency[]
 }
 
@@ -24,7 +24,7 @@ export function openDependencies(config: Config, log: Logger): Dependencies {
   return {
     database,
     ...(redis && { redis }),
-    carrier: redis ?? database,
+    broker: redis ?? database,
     all: watches,
     async [Symbol.asyncDispose]() {
       await Promise.all(watches.map((one) => one.close()))
@@ -33,28 +33,28 @@ export function openDependencies(config: Config, log: Logger): Dependencies {
 }
 
 function openDatabaseWatch(config: Config, log: Logger) {
-  const lifeline = openLifeline(config.database, log)
+  const listenConnection = openListenConnection(config.database, log)
   const connections = openConnections()
   const watched = watch(
     {
       name: 'database',
-      ping: () => lifeline.ping(),
+      ping: () => listenConnection.ping(),
       cut() {
-        lifeline.cut()
+        listenConnection.cut()
         connections.cut()
       },
-      end: () => lifeline.close(),
+      end: () => listenConnection.close(),
     },
     log,
   )
-  lifeline.onLost(() => watched.look())
-  return { ...watched, lifeline, connections }
+  listenConnection.onLost(() => watched.look())
+  return { ...watched, listenConnection, connections }
 }
 
 function openRedisWatch(settings: NonNullable<Config['redis']>, log: Logger) {
   // Looked up when it is first asked: the connections need a log that knows whether Redis is away.
-  const isHere = () => watched.isHere()
-  const connections = openRedis(settings, log, isHere)
+  const isUp = () => watched.isUp()
+  const connections = openRedis(settings, log, isUp)
   const sender: Redis = connections.sender
   const watched: Watch = watch(
     {

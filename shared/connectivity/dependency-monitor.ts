@@ -7,19 +7,19 @@ import type { Logger } from '../telemetry/logger.ts'
 export interface Dependency {
   readonly name: string
   /** As far as is known: an absence shows within two and a half seconds, and at once where connections are refused. */
-  isHere(): boolean
+  isUp(): boolean
   /** Finds out now. @returns whether it has answered within so many milliseconds */
   check(milliseconds: number): Promise<boolean>
   /**
    * Does something that needs it, for as long as it is here.
    * @throws ApiError 503 when it is away, or goes away before the end
    */
-  whileHere<Result>(work: () => Promise<Result>): Promise<Result>
+  failFast<Result>(work: () => Promise<Result>): Promise<Result>
   /**
    * Resolves when it is here.
    * @throws Error when the signal is aborted first
    */
-  untilHere(signal?: AbortSignal): Promise<void>
+  waitUntilUp(signal?: AbortSignal): Promise<void>
   /** Calls back whenever it has come back. @returns ends that */
   onReturn(listener: () => void): () => void
 }
@@ -52,7 +52,7 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
   /** What is under way while it is here. */
   const inFlight = new Set<() => void>()
   const closing = new AbortController()
-  let awaySince: number | undefined
+  let downSince: number | undefined
   let rest = new AbortController()
 
   const absence = () =>
@@ -60,16 +60,16 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
 
   function leave(problem: unknown): void {
     if (problem === silence) cut()
-    if (awaySince !== undefined) return
-    awaySince = Date.now()
+    if (downSince !== undefined) return
+    downSince = Date.now()
     log.error({ err: problem }, `The ${name} is away; what needs it waits, or is answered with 503`)
     for (const refuse of inFlight) refuse()
   }
 
   function arrive(): void {
-    if (awaySince === undefined) return
-    log.warn({ awayMilliseconds: Date.now() - awaySince }, `The ${name} is back`)
-    awaySince = undefined
+    if (downSince === undefined) return
+    log.warn({ awayMilliseconds: Date.now() - downSince }, `The ${name} is back`)
+    downSince = undefined
     events.emit('return')
   }
 
@@ -91,12 +91,12 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
   const look = () => rest.abort()
   return {
     name,
-    isHere: () => awaySince === undefined,
+    isUp: () => downSince === undefined,
     look,
     async check(milliseconds) {
       const timeLimit = new AbortController()
       const looked = once(events, 'looked', timeLimit).then(
-        () => awaySince === undefined,
+        () => downSince === undefined,
         () => false,
       )
       look()
@@ -107,8 +107,8 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
         clearTimeout(timer)
       }
     },
-    async whileHere(work) {
-      if (awaySince !== undefined) throw absence()
+    async failFast(work) {
+      if (downSince !== undefined) throw absence()
       const { promise: gone, reject } = Promise.withResolvers<never>()
       const refuse = () => reject(absence())
       inFlight.add(refuse)
@@ -118,9 +118,9 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
         inFlight.delete(refuse)
       }
     },
-    async untilHere(signal) {
+    async waitUntilUp(signal) {
       signal?.throwIfAborted()
-      if (awaySince !== undefined) await once(events, 'return', signal ? { signal } : {})
+      if (downSince !== undefined) await once(events, 'return', signal ? { signal } : {})
     },
     onReturn(listener) {
       events.on('return', listener)

@@ -3,22 +3,22 @@ import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 /** How a connection behaves while Redis is away. */
-export type Patience =
+export type ConnectionMode =
   /** Commands wait for Redis to come back: for who has nothing better to do. */
-  | 'waits'
+  | 'block'
   /** Commands fail after a moment: for who answers a request meanwhile. */
-  | 'fails'
+  | 'retry'
   /** Commands fail at once: for who can do without. */
-  | 'hurries'
+  | 'fail-fast'
 
-const patienceOptions = {
+const optionsByMode = {
   // The longest a command waits by itself for a job is ten seconds.
-  waits: { maxRetriesPerRequest: null, socketTimeout: 12_000 },
+  block: { maxRetriesPerRequest: null, socketTimeout: 12_000 },
   // The attempts to connect again are 50 ms and more apart.
-  fails: { maxRetriesPerRequest: 3, socketTimeout: 3000 },
+  retry: { maxRetriesPerRequest: 3, socketTimeout: 3000 },
   // A Redis that is connected and does not answer is away too.
-  hurries: { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 },
-} satisfies Record<Patience, RedisOptions>
+  'fail-fast': { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 },
+} satisfies Record<ConnectionMode, RedisOptions>
 
 const common = {
   connectTimeout: 2000,
@@ -31,7 +31,7 @@ const common = {
  * Writes the commands of a moment to the socket together: a write takes longer than making the command, and a busy
  * process has several of them at once. None waits for company: they go out before anything new comes in.
  */
-class GatheringRedis extends Redis {
+class CorkedRedis extends Redis {
   override sendCommand(...command: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this
     if (stream?.writableCorked === 0) {
@@ -49,16 +49,16 @@ export interface RedisConnections {
   /** For everything that is over at once: jobs, signals, questions. It fails rather than waits. */
   sender: Redis
   /** Opens another one. It connects again by itself; whoever opens it closes it. */
-  connect(patience: Patience): Redis
+  connect(patience: ConnectionMode): Redis
   /** Ends connections that are not answered any more; they are made anew. */
   cut(): void
 }
 
-/** @param isHere whether Redis is known to be there; while it is away, what connections report says nothing new */
+/** @param isUp whether Redis is known to be there; while it is away, what connections report says nothing new */
 export function openRedis(
   { url, allowSelfSigned, prefix }: NonNullable<Config['redis']>,
   log: Logger,
-  isHere: () => boolean,
+  isUp: () => boolean,
 ): RedisConnections {
   const open = new Set<Redis>()
 
@@ -67,7 +67,7 @@ export function openRedis(
     redis.on('connect', () => open.add(redis))
     redis.on('end', () => open.delete(redis))
     redis.on('error', (error) =>
-      log[isHere() ? 'error' : 'debug']({ err: error }, 'A Redis connection reports an error'),
+      log[isUp() ? 'error' : 'debug']({ err: error }, 'A Redis connection reports an error'),
     )
     // BullMQ makes the connection on which it waits for jobs in this way.
     const duplicate = redis.duplicate.bind(redis)
@@ -75,18 +75,18 @@ export function openRedis(
     return redis
   }
 
-  const connect = (patience: Patience) =>
+  const connect = (patience: ConnectionMode) =>
     keep(
-      new GatheringRedis(url, {
+      new CorkedRedis(url, {
         ...common,
-        ...patienceOptions[patience],
+        ...optionsByMode[patience],
         ...(allowSelfSigned && url.startsWith('rediss:') && { tls: { rejectUnauthorized: false } }),
       }),
     )
 
   return {
     prefix,
-    sender: connect('fails'),
+    sender: connect('retry'),
     connect,
     cut() {
       for (const redis of open) redis.disconnect(true)

@@ -13,7 +13,7 @@ export function watchConnections({ gauge }: Metrics, { all }: Dependencies, db: 
     name: 'dependency_up',
     help: 'Whether what the process needs is there: 1 or 0',
     labels: ['dependency'],
-    read: () => all.map((one) => [{ dependency: one.name }, one.isHere() ? 1 : 0]),
+    read: () => all.map((one) => [{ dependency: one.name }, one.isUp() ? 1 : 0]),
   })
   gauge({
     name: 'database_connections',

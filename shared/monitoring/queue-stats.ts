@@ -79,7 +79,7 @@ export function readOperatingState(context: Context): Promise<OperatingState> {
 }
 
 async function look({ db, queue, dependencies }: Context, samples: Sample[]): Promise<OperatingState> {
-  const [backlog, workers, jobs] = await dependencies.database.whileHere(() =>
+  const [backlog, workers, jobs] = await dependencies.database.failFast(() =>
     Promise.all([readBacklog(db), liveWorkers(db, aliveMilliseconds), queue.counts()]),
   )
   const { waiting, oldestSeconds: oldestWaitingSeconds } = backlog

@@ -49,7 +49,7 @@ export function openJobWorker(
   work: (job: AnyJob) => Promise<void>,
 ): JobWorker {
   const { dependencies, log, metrics } = parts
-  const { carrier, database } = dependencies
+  const { broker, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
   /** The jobs that are worked on, and since when. What is over needs no lock any more, and may have given it back. */
@@ -58,11 +58,11 @@ export function openJobWorker(
   /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
   async function patiently(job: AnyJob): Promise<void> {
     for (let breaks = 0; ; breaks++) {
-      if (!database.isHere()) await database.untilHere(stopping.signal)
+      if (!database.isUp()) await database.waitUntilUp(stopping.signal)
       try {
         return await work(job)
       } catch (error) {
-        const isAway = !database.isHere() && (isConnectionLoss(error) || error instanceof InterruptedError)
+        const isAway = !database.isUp() && (isConnectionLoss(error) || error instanceof InterruptedError)
         if (!isAway && (!isConnectionLoss(error) || breaks === maxRetries)) throw error
         await pause(firstRetryMilliseconds)
       }
@@ -119,14 +119,14 @@ export function openJobWorker(
   /** BullMQ's worker is of no use for good when it could not be opened at first. */
   async function open(): Promise<ReturnType<typeof start> | undefined> {
     while (!stopping.signal.aborted) {
-      await carrier.untilHere(stopping.signal)
+      await broker.waitUntilUp(stopping.signal)
       const worker = start()
       try {
-        await carrier.whileHere(() => worker.waitUntilReady())
+        await broker.failFast(() => worker.waitUntilReady())
         worker.run().catch((error: unknown) => log.error({ err: error }, 'The queue reports an error'))
         return worker
       } catch (error) {
-        if (carrier.isHere()) log.error({ err: error }, 'The queue cannot be opened; trying again')
+        if (broker.isUp()) log.error({ err: error }, 'The queue cannot be opened; trying again')
         await Promise.race([worker.close().catch(() => {}), pause(retryMilliseconds)])
         await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
       }
@@ -140,7 +140,7 @@ export function openJobWorker(
     async close() {
       stopping.abort()
       const closing = opening.then((worker) => worker?.close())
-      await carrier.whileHere(() => closing).catch(() => {})
+      await broker.failFast(() => closing).catch(() => {})
       await release()
       // Without connections it does not wait for anything any more.
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])

@@ -32,7 +32,7 @@ export type QueueEnd = 'sends' | 'receives'
 export function openQueueBackend({ dependencies, config, log }: QueueParts, end: QueueEnd): QueueBackend {
   const { redis, database } = dependencies
   if (redis) {
-    const connection = end === 'sends' ? redis.sender : redis.connect('waits')
+    const connection = end === 'sends' ? redis.sender : redis.connect('block')
     return {
       ...(withBackend(createRedisBackend) as unknown as AnyClasses),
       connection,
@@ -59,7 +59,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     ...(withBackend(postgresQueueBackend(pool)) as unknown as AnyClasses),
     connection: pool,
     async release() {
-      if (!database.isHere()) database.connections.cut()
+      if (!database.isUp()) database.connections.cut()
       await pool.end()
     },
   }

@@ -81,7 +81,7 @@ export const queueName = 'events'
 
 /** Opens the sending end. What it is asked for fails with an ApiError 503 while the queue's back end is away. */
 export function openQueue(parts: QueueParts): WakeQueue {
-  const { carrier } = parts.dependencies
+  const { broker } = parts.dependencies
   const { Queue, connection, prefix, release } = openQueueBackend(parts, 'sends')
   const create = () =>
     new Queue<Jobs[JobName], void, JobName>(queueName, {
@@ -116,7 +116,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
   }
 
   function ask<Answer>(question: (queue: OpenQueue) => Promise<Answer>): Promise<Answer> {
-    return carrier.whileHere(async () => question(await (opening ??= open())))
+    return broker.failFast(async () => question(await (opening ??= open())))
   }
 
   async function add(...job: Parameters<OpenQueue['add']>): Promise<void> {
@@ -143,7 +143,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
       return { waiting: wait + prioritized, active, delayed, failed }
     },
     async close() {
-      await carrier.whileHere(async () => (await opening)?.close()).catch(() => {})
+      await broker.failFast(async () => (await opening)?.close()).catch(() => {})
       await release()
     },
   }
@@ -161,7 +161,7 @@ export function reportErrors(
 ): void {
   source.on('error', (error) => {
     if (isToldElsewhere(error)) return
-    const level = dependencies.carrier.isHere() ? 'error' : 'debug'
+    const level = dependencies.broker.isUp() ? 'error' : 'debug'
     outsideOfScopes(() => log[level]({ err: error }, 'The queue reports an error'))
   })
 }

@@ -79,5 +79,5 @@ export async function tellOutcome(context: Context, id: string): Promise<void> {
 
 /** Of what is known to be away there is nothing to say each time. */
 function logUntold({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
-  log[dependencies.carrier.isHere() ? 'error' : 'debug']({ err: error, ...what }, message)
+  log[dependencies.broker.isUp() ? 'error' : 'debug']({ err: error, ...what }, message)
 }

@@ -4,7 +4,7 @@ import type { Dependencies } from '../connectivity/dependencies.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { RedisConnections } from '../connectivity/redis.ts'
 import type { Database } from '../store/database.ts'
-import type { Lifeline } from '../store/listen-connection.ts'
+import type { ListenConnection } from '../store/listen-connection.ts'
 import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
 
 /**
@@ -42,11 +42,11 @@ type Deliver = (topic: string, body: string) => void
 
 /** Signals over Redis when it is configured, else over PostgreSQL. Nothing else knows. */
 export function openSignals(dependencies: Dependencies, db: Database, log: Logger): Signals {
-  const { carrier, redis, database } = dependencies
+  const { broker, redis, database } = dependencies
   const listeners = new EventEmitter().setMaxListeners(0)
   const gaps = new EventEmitter().setMaxListeners(0)
   const deliver: Deliver = (topic, body) => listeners.emit(topic, JSON.parse(body))
-  const transport = redis ? overRedis(redis, deliver) : overPostgres(database.lifeline, db, deliver, log)
+  const transport = redis ? overRedis(redis, deliver) : overPostgres(database.listenConnection, db, deliver, log)
   transport.onGap(() => gaps.emit('gap'))
   /** Topics that are being subscribed to or are. A second listener of a topic waits for the same subscription. */
   const subscriptions = new Map<string, Promise<void>>()
@@ -54,7 +54,7 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
 
   async function carry(act: () => Promise<void>): Promise<void> {
     if (isClosed) throw new Error('The signals are closed')
-    await carrier.whileHere(act)
+    await broker.failFast(act)
   }
 
   return {
@@ -92,7 +92,7 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
 }
 
 function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliver): Transport {
-  const subscriber = connect('waits')
+  const subscriber = connect('block')
   const channel = (topic: string) => `${prefix}:signal:${topic}`
   const prefixLength = channel('').length
   subscriber.on('message', (name: string, body: string) => deliver(name.slice(prefixLength), body))
@@ -126,7 +126,7 @@ const largestNotification = 7900
 const batchSize = 100
 
 /** Over the connection to PostgreSQL that is always open. */
-function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: Logger): Transport {
+function overPostgres(listenConnection: ListenConnection, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
   const tell = batched(async (notifications: Notification[]) => {
     await notify(db, notifications)
@@ -141,7 +141,7 @@ function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: L
       log.error({ err: error, topic }, 'A signal was lost on its way')
     }
   }
-  lifeline.onNotification((topic, payload) => {
+  listenConnection.onNotification((topic, payload) => {
     if (topics.has(topic)) void receive(topic, payload)
   })
 
@@ -152,13 +152,13 @@ function overPostgres(lifeline: Lifeline, db: Database, deliver: Deliver, log: L
     },
     async subscribe(topic) {
       topics.add(topic)
-      await lifeline.listen(topic)
+      await listenConnection.listen(topic)
     },
     async unsubscribe(topic) {
       topics.delete(topic)
-      await lifeline.unlisten(topic)
+      await listenConnection.unlisten(topic)
     },
-    onGap: (listener) => lifeline.onRenewed(listener),
+    onGap: (listener) => listenConnection.onRenewed(listener),
     async close() {
       topics.clear()
     },

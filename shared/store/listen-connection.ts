@@ -9,7 +9,7 @@ import { connectionSettings } from './database.ts'
  * One connection of a process to PostgreSQL that is always open: it tells whether the database answers, and hears what
  * is notified. When it is lost it is made anew with the next ping.
  */
-export interface Lifeline {
+export interface ListenConnection {
   /** @throws Error when there is no connection to be had, or it breaks */
   ping(): Promise<void>
   /** Resolves when notifications on the channel will be heard. They are still when the connection was made anew. */
@@ -26,7 +26,7 @@ export interface Lifeline {
 
 const closeMilliseconds = 500
 
-export function openLifeline(settings: Config['database'], log: Logger): Lifeline {
+export function openListenConnection(settings: Config['database'], log: Logger): ListenConnection {
   const events = new EventEmitter().setMaxListeners(0)
   const channels = new Set<string>()
   let client: Client | undefined

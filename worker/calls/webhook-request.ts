@@ -70,7 +70,7 @@ async function readPatiently(
       return await readBodyPart(db, eventId, part)
     } catch (error) {
       if (retries >= maxRetries) throw error
-      await dependencies.database.untilHere()
+      await dependencies.database.waitUntilUp()
     }
   }
 }

@@ -77,8 +77,8 @@ async function answerPatiently(context: Context, request: Request): Promise<Repl
   const { all } = context.dependencies
   let reply = await dispatch(context, request)
   for (let breaks = 0; reply.status === 503 && breaks < maxRetries;) {
-    if (all.every((dependency) => dependency.isHere())) breaks++
-    await Promise.all(all.map((dependency) => dependency.untilHere()))
+    if (all.every((dependency) => dependency.isUp())) breaks++
+    await Promise.all(all.map((dependency) => dependency.waitUntilUp()))
     await pause(pauseMilliseconds)
     reply = await dispatch(context, request)
   }

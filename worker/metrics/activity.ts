@@ -44,7 +44,7 @@ export function openActivity({ db, dependencies, log }: Context): Activity {
   }
 
   async function flush(): Promise<void> {
-    if (counts.size === 0 || !dependencies.database.isHere()) return
+    if (counts.size === 0 || !dependencies.database.isUp()) return
     const counted = Array.from(counts.values())
     counts = new Map()
     for (let index = 0; index < counted.length; index += batchSize) {

@@ -20,7 +20,7 @@ export function startRegisterTick(context: Context): () => Promise<void> {
 }
 
 async function look(context: Context): Promise<void> {
-  if (!context.dependencies.database.isHere()) return
+  if (!context.dependencies.database.isUp()) return
   try {
     await forgetImpossibleTimes(context.db, longestPeriods, batchSize)
     await registerBySchedule(context)

@@ -39,7 +39,7 @@ export function startRetention(context: Context): () => Promise<void> {
   const stopping = new AbortController()
   const stop = repeatedly(restMilliseconds, async () => {
     for (let pass = 0; pass < maxPasses && !stopping.signal.aborted; pass++) {
-      if (!context.dependencies.database.isHere() || !(await retention.pass())) break
+      if (!context.dependencies.database.isUp() || !(await retention.pass())) break
     }
   })
   return () => {

@@ -46,7 +46,7 @@ export function startDue(context: Context): () => Promise<void> {
 /** Does what is due now, as far as one look goes. What fails is logged, and found again by the next look. */
 export async function look(context: Context): Promise<void> {
   const { db, dependencies } = context
-  if (!dependencies.database.isHere()) return
+  if (!dependencies.database.isUp()) return
   await attempt(context, 'sessions', () => deleteSilently(db, batchSize))
   await each(context, 'scheduled events', dueEvents, goOff)
   await each(context, 'recurring events', dueRecurringEvents, fire)

@@ -19,7 +19,7 @@ const batchSize = 1000
 export function startSweep(context: Context): () => Promise<void> {
   const { config, dependencies, log } = context
   async function look(waitedMilliseconds: number): Promise<void> {
-    if (dependencies.all.some((dependency) => !dependency.isHere())) return
+    if (dependencies.all.some((dependency) => !dependency.isUp())) return
     try {
       await sweep(context, waitedMilliseconds)
     } catch (error) {

@@ -16,7 +16,7 @@ export function startPresence({ db, config, dependencies, log }: Context, busy: 
   const worker = { id: randomUUID(), host: hostname(), slots: config.worker.concurrency }
 
   async function tell(): Promise<void> {
-    if (!dependencies.database.isHere()) return
+    if (!dependencies.database.isUp()) return
     try {
       await tellOfWorker(db, { ...worker, inUse: busy() })
     } catch (error) {
@@ -29,6 +29,6 @@ export function startPresence({ db, config, dependencies, log }: Context, busy: 
   return async () => {
     await first
     await stop()
-    if (dependencies.database.isHere()) await forgetWorker(db, worker.id).catch(() => {})
+    if (dependencies.database.isUp()) await forgetWorker(db, worker.id).catch(() => {})
   }
 }

@@ -27,27 +27,27 @@ const away = { status: 503, type: 'Internal', retryAfterSeconds: 2 }
 
 test('what goes away takes along what is under way, and refuses at once what comes', async () => {
   const { state, dependency } = watchSomething()
-  const inFlight = dependency.whileHere(never)
+  const inFlight = dependency.failFast(never)
   state.answer = refuse
   dependency.look()
   await expect(inFlight).rejects.toMatchObject(away)
-  await expect(dependency.whileHere(async () => 'done')).rejects.toMatchObject(away)
+  await expect(dependency.failFast(async () => 'done')).rejects.toMatchObject(away)
   expect(await dependency.check(1000)).toBe(false)
   expect(state.cuts).toBe(0)
 
   let returns = 0
   dependency.onReturn(() => (returns += 1))
   state.answer = async () => {}
-  await dependency.untilHere()
+  await dependency.waitUntilUp()
   expect(returns).toBe(1)
-  expect(await dependency.whileHere(async () => 'done')).toBe('done')
+  expect(await dependency.failFast(async () => 'done')).toBe('done')
 })
 
 test('what says nothing for two seconds is away, and its connections are cut', async () => {
   const { state, dependency } = watchSomething()
   state.answer = never
   const begin = performance.now()
-  await expect(dependency.whileHere(never)).rejects.toMatchObject(away)
+  await expect(dependency.failFast(never)).rejects.toMatchObject(away)
   expect(performance.now() - begin).toBeLessThan(10_000)
   expect(state.cuts).toBe(1)
   expect(await dependency.check(100)).toBe(false)
@@ -56,7 +56,7 @@ test('what says nothing for two seconds is away, and its connections are cut', a
 test('what has answered while this process was busy is not away', async () => {
   const { state, dependency } = watchSomething()
   let losses = 0
-  dependency.whileHere(never).catch(() => (losses += 1))
+  dependency.failFast(never).catch(() => (losses += 1))
   await dependency.check(1000)
   const asked = new Promise<void>((resolve) => {
     state.answer = () => {
