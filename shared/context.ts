@@ -5,10 +5,10 @@ import type { Logger } from './telemetry/logger.ts'
 import { openMetrics, type Metrics } from './telemetry/metrics.ts'
 import { openQueue, type WakeQueue } from './queue/queue.ts'
 import { watchConnections } from './monitoring/connection-metrics.ts'
-import { tellQueue } from './monitoring/state-metrics.ts'
+import { exposeQueueMetrics } from './monitoring/state-metrics.ts'
 import { openSignals, type Signals } from './signals/signals.ts'
 import { openDatabase, type Database } from './store/database.ts'
-import { openWaitingEvents, type WaitingEvents } from './queue/backlog-limit.ts'
+import { openBacklogLimit, type BacklogLimit } from './queue/backlog-limit.ts'
 
 /** What every operation may use, opened once for a process. */
 export interface Context {
@@ -20,7 +20,7 @@ export interface Context {
   queue: WakeQueue
   signals: Signals
   installations: Installations
-  waiting: WaitingEvents
+  waiting: BacklogLimit
 }
 
 /** Opens the parts in the order in which they need each other. Disposing closes them in reverse. */
@@ -32,9 +32,9 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
   const signals = parts.adopt(openSignals(dependencies, db, log), (open) => open.close())
   const installations = openInstallations(config, log, db, signals)
   const queue = parts.adopt(openQueue({ dependencies, config, log }), (open) => open.close())
-  const waiting = openWaitingEvents(config.waitingEvents)
+  const waiting = openBacklogLimit(config.waitingEvents)
   watchConnections(metrics, dependencies, db)
   const opened = { config, log, metrics, dependencies, db, queue, signals, installations, waiting }
-  tellQueue(opened)
+  exposeQueueMetrics(opened)
   return { ...opened, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }

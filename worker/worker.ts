@@ -8,14 +8,14 @@ import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { openActivity, type Activity } from './metrics/activity.ts'
 import { openBundles, type Bundles } from './execution/bundles.ts'
-import { startDue } from './periodic/scheduler.ts'
-import { tellFigures, watchOf } from './metrics/metrics.ts'
+import { startScheduler } from './periodic/scheduler.ts'
+import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
 import { FairSlots, inspectionsOf, isBot } from './slots/fair-slots.ts'
 import { prepareFetch, type OpenFetch } from './outbound/fetch.ts'
 import { openMailboxes, type Mailboxes } from './execution/mailboxes.ts'
 import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
 import type { Resolve } from './outbound/resolver.ts'
-import { startPresence } from './periodic/worker-heartbeat.ts'
+import { startWorkerHeartbeat } from './periodic/worker-heartbeat.ts'
 import { startRetention } from './periodic/retention.ts'
 import { startRegisterTick } from './periodic/register-tick.ts'
 import { openSourceMaps, type SourceMaps } from './execution/source-maps.ts'
@@ -24,7 +24,7 @@ import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import { openVerdicts } from './execution/code-suspensions.ts'
-import { WaitingRoom } from './slots/slot-queue.ts'
+import { SlotQueue } from './slots/slot-queue.ts'
 import type { Sandbox } from '#sandbox/protocol/contract.ts'
 
 /** What the tasks of this process work with. */
@@ -83,15 +83,15 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(startRetention(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
-  parts.adopt(startDue(context), (stop) => stop())
+  parts.adopt(startScheduler(context), (stop) => stop())
   const { concurrency } = config.worker
   const slots = new FairSlots(concurrency)
-  tellFigures(context, sandbox, slots)
+  exposeWorkerMetrics(context, sandbox, slots)
   parts.adopt(
-    startPresence(context, () => slots.inUse),
+    startWorkerHeartbeat(context, () => slots.inUse),
     (stop) => stop(),
   )
-  const room = new WaitingRoom(slots, concurrency, (id) => {
+  const room = new SlotQueue(slots, concurrency, (id) => {
     if (isBot(id)) tools.activity.putBack(id)
   })
   parts.adopt(
@@ -106,8 +106,8 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   return parts
 }
 
-/** @throws PutBackError when the job is beyond its bot's share, and has waited for a slot in vain */
-async function takeTurn(tools: Tools, room: WaitingRoom, job: AnyJob): Promise<void> {
+/** @throws RequeueError when the job is beyond its bot's share, and has waited for a slot in vain */
+async function takeTurn(tools: Tools, room: SlotQueue, job: AnyJob): Promise<void> {
   // It is over at once: it runs nobody's code.
   if (job.name === 'retry') return work(tools, job)
   using _ = await room.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)

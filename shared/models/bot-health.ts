@@ -1,4 +1,4 @@
-import { addCounts, percentile, type DurationCounts } from '../telemetry/latency-histogram.ts'
+import { addCounts, percentile, type LatencyHistogram } from '../telemetry/latency-histogram.ts'
 import type { Infer } from '../schema.ts'
 import type { ActivityRow } from '../store/activity.ts'
 import type { BotHealthRow, WaitingRow } from '../store/bot-health.ts'
@@ -192,7 +192,7 @@ function total(rows: ActivityRow[], name: (typeof outcomeNames)[number] | 'put_b
   return rows.reduce((sum, row) => sum + row[name], 0)
 }
 
-function percentilesOf(counts: DurationCounts[]): [p50: number | null, p95: number | null] {
+function percentilesOf(counts: LatencyHistogram[]): [p50: number | null, p95: number | null] {
   const all = addCounts(counts)
   return [percentile(all, 0.5), percentile(all, 0.95)]
 }

@@ -16,7 +16,7 @@ const lastLooks = new WeakMap<Database, Look>()
  * How much waits for each bot of the platform. A look reads all events that wait, so it is shared by all who ask this
  * process while it is new: for ten times as long as it took.
  */
-export async function lookAtWaiting(db: Database): Promise<Map<string, WaitingRow>> {
+export async function backlogSnapshot(db: Database): Promise<Map<string, WaitingRow>> {
   const last = lastLooks.get(db)
   if (last && performance.now() < last.until) return last.found
   const begin = performance.now()

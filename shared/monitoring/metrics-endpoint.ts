@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
-import { readOperatingState } from './queue-stats.ts'
+import { readQueueStats } from './queue-stats.ts'
 import { hashToken } from '../secrets.ts'
 
 export interface TextReply {
@@ -35,7 +35,7 @@ export async function serveMetrics(
     })
   }
   try {
-    if (path === '/autoscale') return asJson(200, await readOperatingState(context))
+    if (path === '/autoscale') return asJson(200, await readQueueStats(context))
     const { registry } = context.metrics
     return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() }
   } catch (cause) {

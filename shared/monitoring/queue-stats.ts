@@ -3,7 +3,7 @@ import { readBacklog, type Backlog } from '../store/backlog.ts'
 import { liveWorkers } from '../store/workers.ts'
 
 /** How much there is to do, and how many workers it takes. */
-export interface OperatingState {
+export interface QueueStats {
   /** Events that are due and not begun. */
   waiting: number
   /** How long the oldest of them has waited: the latency of the queue. */
@@ -31,7 +31,7 @@ export function workerStateOf({
   workers,
   slotsInUse,
   oldestWaitingSeconds,
-}: Pick<OperatingState, 'workers' | 'slotsInUse' | 'oldestWaitingSeconds'>): WorkerState {
+}: Pick<QueueStats, 'workers' | 'slotsInUse' | 'oldestWaitingSeconds'>): WorkerState {
   if (workers === 0) return 'missing'
   return slotsInUse === 0 && oldestWaitingSeconds > stalledSeconds ? 'stalled' : 'available'
 }
@@ -51,7 +51,7 @@ const maxGrowth = 2
 type Sample = Pick<Backlog, 'stored' | 'now'>
 
 interface Memory {
-  state: Promise<OperatingState>
+  state: Promise<QueueStats>
   until: number
   samples: Sample[]
 }
@@ -63,7 +63,7 @@ const memories = new WeakMap<object, Memory>()
  *
  * @throws Error when the database or the queue does not tell
  */
-export function readOperatingState(context: Context): Promise<OperatingState> {
+export function readQueueStats(context: Context): Promise<QueueStats> {
   const { metrics } = context
   const known = memories.get(metrics)
   if (known && performance.now() < known.until) return known.state
@@ -78,7 +78,7 @@ export function readOperatingState(context: Context): Promise<OperatingState> {
   return memory.state
 }
 
-async function look({ db, queue, dependencies }: Context, samples: Sample[]): Promise<OperatingState> {
+async function look({ db, queue, dependencies }: Context, samples: Sample[]): Promise<QueueStats> {
   const [backlog, workers, jobs] = await dependencies.database.failFast(() =>
     Promise.all([readBacklog(db), liveWorkers(db, aliveMilliseconds), queue.counts()]),
   )
@@ -109,7 +109,7 @@ export function suggestWorkers({
   slots,
   slotsInUse,
   oldestWaitingSeconds,
-}: Pick<OperatingState, 'workers' | 'slots' | 'slotsInUse' | 'oldestWaitingSeconds'>): number {
+}: Pick<QueueStats, 'workers' | 'slots' | 'slotsInUse' | 'oldestWaitingSeconds'>): number {
   if (workers === 0) return 1
   const late = oldestWaitingSeconds / targetSeconds
   if (late > 1) return Math.ceil(workers * Math.min(late, maxGrowth))

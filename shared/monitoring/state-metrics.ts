@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { readOperatingState } from './queue-stats.ts'
+import { readQueueStats } from './queue-stats.ts'
 
 /** Tells of the queue, which all processes share: whichever is asked tells the same. */
-export function tellQueue(context: Context): void {
+export function exposeQueueMetrics(context: Context): void {
   const { gauge } = context.metrics
-  const state = () => readOperatingState(context)
+  const state = () => readQueueStats(context)
   gauge({
     name: 'events_waiting',
     help: 'Events that are due and not begun, of all bots',

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 import { busyBots } from '../store/mailboxes.ts'
 
 /** Keeps a bot from having more events wait than it will ever handle. */
-export interface WaitingEvents {
+export interface BacklogLimit {
   /**
    * Stores an event for a bot to handle, unless too many wait.
    *
@@ -53,7 +53,7 @@ type Allowance = { left: number } | { fullUntil: number }
  *
  * @param most how many events of one bot may wait
  */
-export function openWaitingEvents(most: number): WaitingEvents {
+export function openBacklogLimit(most: number): BacklogLimit {
   const incoming = openRoom(most)
   const due = openRoom(Math.ceil(most * roomForDue))
   return {
@@ -63,7 +63,7 @@ export function openWaitingEvents(most: number): WaitingEvents {
   }
 }
 
-function openRoom(most: number): WaitingEvents['admitSome'] {
+function openRoom(most: number): BacklogLimit['admitSome'] {
   const allowanceSize = Math.ceil(most * partBetweenLooks)
   const allowances = new LRUCache<string, Allowance>({ max: maxBots })
   /** How many events are just being stored, which a look may not see yet. */

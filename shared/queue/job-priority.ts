@@ -1,4 +1,4 @@
-import { RecentCounts } from './sliding-window-counter.ts'
+import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
 const windowMilliseconds = 10_000
 /** As many in a window wait with those of all others, in the order in which they came. */
@@ -13,8 +13,8 @@ const maxBits = 20
  * bot that floods the queue waits for itself, and one that has hardly anything to do overtakes it. Each process counts
  * what it enqueues itself.
  */
-export class WakeOrder {
-  readonly #wakes: RecentCounts
+export class JobPriority {
+  readonly #wakes: SlidingWindowCounter
   readonly #now: () => number
   #certainUntil = 0
   /** The bots that had a wake-up in front not long ago. */
@@ -23,7 +23,7 @@ export class WakeOrder {
   /** @param now a clock that only goes forward, in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
-    this.#wakes = new RecentCounts(windowMilliseconds, now)
+    this.#wakes = new SlidingWindowCounter(windowMilliseconds, now)
   }
 
   /** Counts a wake-up, and says where it waits. */

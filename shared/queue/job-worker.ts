@@ -5,7 +5,7 @@ import { withLogFields } from '../telemetry/log-scope.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
   InterruptedError,
-  PutBackError,
+  RequeueError,
   queueName,
   reportErrors,
   type AnyJob,
@@ -41,7 +41,7 @@ const maxRetries = 5
 
 /**
  * Opens the receiving end: `work` is called for each job, many at once. A job whose worker dies is taken by another
- * when its lock has run out and the next look for stalled jobs finds it. One that ends with a PutBackError comes again.
+ * when its lock has run out and the next look for stalled jobs finds it. One that ends with a RequeueError comes again.
  */
 export function openJobWorker(
   parts: QueueParts & { metrics: Metrics },
@@ -77,7 +77,7 @@ export function openJobWorker(
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
-        if (!(error instanceof PutBackError)) throw error
+        if (!(error instanceof RequeueError)) throw error
         metrics.putBacks.inc()
         await job.moveToWait(token)
         throw new WaitingError()
@@ -154,7 +154,7 @@ function isRenewalFailure({ message }: Error): boolean {
 }
 
 function outcomeOf(error: unknown): string {
-  if (error instanceof PutBackError) return 'put_back'
+  if (error instanceof RequeueError) return 'put_back'
   return error instanceof InterruptedError ? 'interrupted' : 'failed'
 }
 

@@ -1,7 +1,7 @@
 import { outsideOfScopes } from '../telemetry/log-scope.ts'
 import { openQueueBackend, type QueueParts } from './queue-backend.ts'
 import { queueTelemetry } from '../telemetry/tracing.ts'
-import { WakeOrder } from './job-priority.ts'
+import { JobPriority } from './job-priority.ts'
 
 /**
  * The alarm clock. Everything that must happen is a row; a job only says where to look. Losing all jobs loses nothing,
@@ -69,8 +69,8 @@ export class InterruptedError extends Error {
 }
 
 /** There is no place for a job here now: it waits in the queue again, for whichever worker has one. */
-export class PutBackError extends Error {
-  override name = 'PutBackError'
+export class RequeueError extends Error {
+  override name = 'RequeueError'
 
   constructor() {
     super('The bot has its share of the worker')
@@ -123,7 +123,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
     await ask((queue) => queue.add(...job))
   }
 
-  const order = new WakeOrder()
+  const order = new JobPriority()
   return {
     async wake(name, mailbox, botId) {
       const id = apart.has(name) ? `${name}-${mailbox}` : mailbox

@@ -2,7 +2,7 @@
  * How often something has happened lately, for each of many names. It takes two numbers for a name: what happened in the
  * window before this one counts by the part of it that is not over yet.
  */
-export class RecentCounts {
+export class SlidingWindowCounter {
   readonly #windowMilliseconds: number
   readonly #now: () => number
   #begin: number

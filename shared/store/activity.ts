@@ -1,4 +1,4 @@
-import type { DurationCounts } from '../telemetry/latency-histogram.ts'
+import type { LatencyHistogram } from '../telemetry/latency-histogram.ts'
 import { query, type Database } from './database.ts'
 
 /** How a bot's events went. */
@@ -16,8 +16,8 @@ export interface BotActivity extends OutcomeCounts {
   /** Wake-ups that had to wait because the bot had its share of the worker. */
   putBack: number
   /** How long runs took, and how long events had waited for them. */
-  handling: DurationCounts
-  waiting: DurationCounts
+  handling: LatencyHistogram
+  waiting: LatencyHistogram
 }
 
 /** The periods that activity is kept for, in seconds, and how long it is kept, in milliseconds. */
@@ -66,8 +66,8 @@ export interface ActivityRow extends OutcomeCounts {
   /** Its begin. */
   at: Date
   put_back: number
-  handling: DurationCounts
-  waiting: DurationCounts
+  handling: LatencyHistogram
+  waiting: LatencyHistogram
 }
 
 /** What became of some bots' events since a moment, in order; periods in which nothing happened have no row. */

@@ -4,7 +4,7 @@
  */
 
 /** How many durations fell into each step, by its number; steps into which none fell are absent. */
-export type DurationCounts = Record<string, number>
+export type LatencyHistogram = Record<string, number>
 
 const ratio = 1.25
 /** About 17 minutes: what takes longer counts as that. */
@@ -21,7 +21,7 @@ export function stepOf(milliseconds: number): number {
  *
  * @param share for instance 0.95
  */
-export function percentile(counts: DurationCounts, share: number): number | null {
+export function percentile(counts: LatencyHistogram, share: number): number | null {
   const steps = Object.entries(counts)
     .map(([step, count]) => [Number(step), count] as const)
     .toSorted(([a], [b]) => a - b)
@@ -36,8 +36,8 @@ export function percentile(counts: DurationCounts, share: number): number | null
 }
 
 /** The counts of all together. */
-export function addCounts(all: DurationCounts[]): DurationCounts {
-  const sum: DurationCounts = {}
+export function addCounts(all: LatencyHistogram[]): LatencyHistogram {
+  const sum: LatencyHistogram = {}
   for (const counts of all) {
     for (const [step, count] of Object.entries(counts)) sum[step] = (sum[step] ?? 0) + count
   }

@@ -1,5 +1,5 @@
 import type { Context } from '#shared/context.ts'
-import { stepOf, type DurationCounts } from '#shared/telemetry/latency-histogram.ts'
+import { stepOf, type LatencyHistogram } from '#shared/telemetry/latency-histogram.ts'
 import { addActivity, type BotActivity, type OutcomeCounts } from '#shared/store/activity.ts'
 
 /** What becomes of bots' events, counted in this process and added to the database's counts now and then. */
@@ -76,7 +76,7 @@ export function openActivity({ db, dependencies, log }: Context): Activity {
   }
 }
 
-function count(counts: DurationCounts, milliseconds: number): void {
+function count(counts: LatencyHistogram, milliseconds: number): void {
   const step = stepOf(milliseconds)
   counts[step] = (counts[step] ?? 0) + 1
 }

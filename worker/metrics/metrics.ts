@@ -12,7 +12,7 @@ export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch 
 }
 
 /** Tells how much of a worker is in use. */
-export function tellFigures({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
+export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
   metrics.gauge({
     name: 'worker_slots',
     help: 'Conversations that the worker handles at once, and can',

@@ -39,7 +39,7 @@ const batchSize = 500
  *
  * @returns stops it, and waits for a look that is under way
  */
-export function startDue(context: Context): () => Promise<void> {
+export function startScheduler(context: Context): () => Promise<void> {
   return repeatedly(tickMilliseconds, () => look(context))
 }
 

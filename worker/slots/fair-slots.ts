@@ -1,4 +1,4 @@
-import { RecentCounts } from '#shared/queue/sliding-window-counter.ts'
+import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
 
 const inspections = 'inspections/'
 
@@ -32,8 +32,8 @@ const quickEnds = 20
 export class FairSlots {
   readonly #slots: number
   readonly #held = new Map<string, number>()
-  readonly #taken: RecentCounts
-  readonly #ended: RecentCounts
+  readonly #taken: SlidingWindowCounter
+  readonly #ended: SlidingWindowCounter
   #inUse = 0
   #freed = () => {}
 
@@ -43,8 +43,8 @@ export class FairSlots {
    */
   constructor(slots: number, now: () => number = () => performance.now()) {
     this.#slots = slots
-    this.#taken = new RecentCounts(presenceMilliseconds, now)
-    this.#ended = new RecentCounts(rateMilliseconds, now)
+    this.#taken = new SlidingWindowCounter(presenceMilliseconds, now)
+    this.#ended = new SlidingWindowCounter(rateMilliseconds, now)
   }
 
   /** How many are taken. */

@@ -1,4 +1,4 @@
-import { PutBackError } from '#shared/queue/queue.ts'
+import { RequeueError } from '#shared/queue/queue.ts'
 import type { FairSlots } from './fair-slots.ts'
 
 /** When all seats are taken, one is made free so often: whoever comes from the front of the queue then waits no longer. */
@@ -21,7 +21,7 @@ interface Waiting {
  * the one that has waited longest goes back into the queue now and then, and makes room for one of another bot: in front of
  * the queue are those of bots that have little to do.
  */
-export class WaitingRoom {
+export class SlotQueue {
   readonly #slots: FairSlots
   readonly #seats: number
   readonly #dismissed: (botId: string) => void
@@ -43,14 +43,14 @@ export class WaitingRoom {
   /**
    * Waits for a slot for a bot; disposing gives it back.
    *
-   * @throws PutBackError when the job is to go back into the queue
+   * @throws RequeueError when the job is to go back into the queue
    */
   async enter(botId: string): Promise<Disposable> {
     const slot = this.#isClosed ? undefined : this.#slots.take(botId)
     if (slot) return slot
-    if (this.#isClosed) throw new PutBackError()
+    if (this.#isClosed) throw new RequeueError()
     return new Promise((resolve, reject) => {
-      const leave = () => reject(new PutBackError())
+      const leave = () => reject(new RequeueError())
       this.#waiting.add({ botId, since: performance.now(), enter: resolve, leave })
       this.#timer ??= setInterval(() => this.#look(), vacateMilliseconds)
     })

@@ -2,7 +2,7 @@ import { beginOf, botHealth, toBotHealth, windowInput, windows } from '../../mod
 import { operation } from '../../rpc/operation.ts'
 import { activityOf } from '../../store/activity.ts'
 import { findBotHealth } from '../../store/bot-health.ts'
-import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
+import { backlogSnapshot } from '../../monitoring/backlog-snapshot.ts'
 import { noSuchBot } from './describe-bot.ts'
 
 export const getBotHealth = operation({
@@ -28,7 +28,7 @@ export const getBotHealth = operation({
     const from = beginOf(windows[window], to.getTime())
     const [activity, waiting] = await Promise.all([
       activityOf(db, { botIds: [id], from, seconds: windows[window].kept }),
-      lookAtWaiting(db),
+      backlogSnapshot(db),
     ])
     return { health: toBotHealth(row, activity, waiting.get(id), { window, from, to }) }
   },

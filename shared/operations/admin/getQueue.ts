@@ -1,12 +1,12 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { aliveMilliseconds, readOperatingState, workerStateOf } from '../../monitoring/queue-stats.ts'
+import { aliveMilliseconds, readQueueStats, workerStateOf } from '../../monitoring/queue-stats.ts'
 import { operation } from '../../rpc/operation.ts'
 import type { Infer } from '../../schema.ts'
 import { failedOfToday, ownNames } from '../../store/queue-state.ts'
 import { liveWorkers } from '../../store/workers.ts'
 import { firstWorkspaceId } from '../../store/workspaces.ts'
-import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
+import { backlogSnapshot } from '../../monitoring/backlog-snapshot.ts'
 
 const maxBots = 20
 
@@ -88,7 +88,7 @@ export const getQueue = operation({
       failedOfToday(db, caller.workspaceId),
       waitingOfWorkspace(context),
       describePlatform(context),
-      readOperatingState(context),
+      readQueueStats(context),
     ])
     const due = waiting.flatMap(({ oldest_at: oldest, ...row }) => (oldest ? [{ ...row, oldest }] : []))
     const oldest = Math.min(...due.map((row) => row.oldest.getTime()))
@@ -120,7 +120,7 @@ function sum(numbers: number[]): number {
 }
 
 async function waitingOfWorkspace({ db, caller }: Context & { caller: Administrator }) {
-  const waiting = Array.from((await lookAtWaiting(db)).values())
+  const waiting = Array.from((await backlogSnapshot(db)).values())
   const botIds = waiting.map(({ bot_id: botId }) => botId)
   const names = await ownNames(db, caller.workspaceId, botIds)
   return waiting.flatMap((row) => {

@@ -3,7 +3,7 @@ import { beginOf, botHealthSummary, toBotHealthSummary, windows } from '../../mo
 import { operation } from '../../rpc/operation.ts'
 import { activityOf } from '../../store/activity.ts'
 import { pageOfBotHealth } from '../../store/bot-health.ts'
-import { lookAtWaiting } from '../../monitoring/backlog-snapshot.ts'
+import { backlogSnapshot } from '../../monitoring/backlog-snapshot.ts'
 
 export const listBotHealth = operation({
   name: 'listBotHealth',
@@ -32,7 +32,7 @@ export const listBotHealth = operation({
     const botIds = page.rows.map(({ id }) => id)
     const [activity, waiting] = await Promise.all([
       activityOf(db, { botIds, from, seconds: windows['1h'].kept }),
-      lookAtWaiting(db),
+      backlogSnapshot(db),
     ])
     const activityByBot = Map.groupBy(activity, ({ bot_id: botId }) => botId)
     return {

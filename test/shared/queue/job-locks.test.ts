@@ -3,7 +3,7 @@ import { Pool } from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openJobWorker } from '#shared/queue/job-worker.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
-import { PutBackError, queueName, type AnyJob } from '#shared/queue/queue.ts'
+import { RequeueError, queueName, type AnyJob } from '#shared/queue/queue.ts'
 import { postgresQueueBackend } from '#shared/queue/postgres-queue-backend.ts'
 import { loseLocks } from '../../support/job-locks.ts'
 import { backEnds, openPlatform, type Platform } from '../../support/platform.ts'
@@ -41,7 +41,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     await using worker = openWorker(4000, async () => {
       await delay(1000 + Math.random() * 600)
       putBacks += 1
-      if (putBacks < 4 * many) throw new PutBackError()
+      if (putBacks < 4 * many) throw new RequeueError()
     })
     await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { WakeOrder } from '#shared/queue/job-priority.ts'
+import { JobPriority } from '#shared/queue/job-priority.ts'
 
 let now = 0
-const openOrder = () => new WakeOrder(() => now)
+const openOrder = () => new JobPriority(() => now)
 
 test('a bot with a message a second waits in front', () => {
   const order = openOrder()

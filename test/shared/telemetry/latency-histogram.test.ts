@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { addCounts, percentile, stepOf, type DurationCounts } from '#shared/telemetry/latency-histogram.ts'
+import { addCounts, percentile, stepOf, type LatencyHistogram } from '#shared/telemetry/latency-histogram.ts'
 
-const counted = (durations: number[]): DurationCounts => addCounts(durations.map((each) => ({ [stepOf(each)]: 1 })))
+const counted = (durations: number[]): LatencyHistogram => addCounts(durations.map((each) => ({ [stepOf(each)]: 1 })))
 
 test('percentiles of counted durations are right to about an eighth, however large the durations are', () => {
   for (const unit of [2, 90, 4000, 300_000]) {

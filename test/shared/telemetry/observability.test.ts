@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openJobWorker } from '#shared/queue/job-worker.ts'
-import { readOperatingState } from '#shared/monitoring/queue-stats.ts'
+import { readQueueStats } from '#shared/monitoring/queue-stats.ts'
 import { openQueue } from '#shared/queue/queue.ts'
 import { openedTracing, startTracing, traced } from '#shared/telemetry/tracing.ts'
 import { createChatter } from '../../support/chat-client.ts'
@@ -274,7 +274,7 @@ describe('a platform on PostgreSQL without a worker', () => {
 
   test('knows what waits, for how long, and how fast it comes', async () => {
     const { context } = platform
-    expect(await readOperatingState(context)).toMatchObject({ waiting: 0, arrivalsPerSecond: null, workers: 0 })
+    expect(await readQueueStats(context)).toMatchObject({ waiting: 0, arrivalsPerSecond: null, workers: 0 })
     const { chatUrl } = await platform.createBot()
     const chatter = await createChatter(chatUrl)
     const conversationId = await chatter.createConversation()
@@ -282,7 +282,7 @@ describe('a platform on PostgreSQL without a worker', () => {
     // What has begun does not wait.
     await context.db.raw(`update events set attempt = 1, started_at = now() where id = (select min(id) from events)`)
     // It is remembered for a moment, and the statistics of PostgreSQL may come ten seconds late.
-    const state = () => readOperatingState(context)
+    const state = () => readQueueStats(context)
     await expect
       .poll(async () => (await state()).arrivalsPerSecond, { timeout: 50_000, interval: 300 })
       .toBeGreaterThan(0)

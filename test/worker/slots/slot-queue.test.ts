@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { PutBackError } from '../../../shared/queue/queue.ts'
+import { RequeueError } from '../../../shared/queue/queue.ts'
 import { FairSlots } from '../../../worker/slots/fair-slots.ts'
-import { WaitingRoom } from '../../../worker/slots/slot-queue.ts'
+import { SlotQueue } from '../../../worker/slots/slot-queue.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 /** Has jobs of a bot come, and follows what becomes of them. */
-function arrive(room: WaitingRoom, botId: string, count: number) {
+function arrive(room: SlotQueue, botId: string, count: number) {
   const jobs = { slots: [] as Disposable[], putBack: 0 }
   for (let job = 0; job < count; job++) {
     room.enter(botId).then(
       (slot) => jobs.slots.push(slot),
       (error: unknown) => {
-        expect(error).toBeInstanceOf(PutBackError)
+        expect(error).toBeInstanceOf(RequeueError)
         jobs.putBack += 1
       },
     )
@@ -22,7 +22,7 @@ function arrive(room: WaitingRoom, botId: string, count: number) {
 }
 
 test('jobs beyond their bot’s share wait, and go on as soon as the bot gives a slot back', async () => {
-  const room = new WaitingRoom(new FairSlots(10), 10)
+  const room = new SlotQueue(new FairSlots(10), 10)
   const { slots } = arrive(room, 'slow', 8)
   await vi.advanceTimersByTimeAsync(2000)
   expect(slots).toHaveLength(5)
@@ -32,7 +32,7 @@ test('jobs beyond their bot’s share wait, and go on as soon as the bot gives a
 })
 
 test('while there are seats nobody has to leave; when there are none, one leaves now and then, and others come in', async () => {
-  const room = new WaitingRoom(new FairSlots(10), 10)
+  const room = new SlotQueue(new FairSlots(10), 10)
   const jobs = arrive(room, 'slow', 9)
   await vi.advanceTimersByTimeAsync(1000)
   expect(jobs.putBack).toBe(0)
@@ -46,7 +46,7 @@ test('while there are seats nobody has to leave; when there are none, one leaves
 })
 
 test('a job for which there is no slot for long goes back to the queue, for another worker to take', async () => {
-  const room = new WaitingRoom(new FairSlots(4), 4)
+  const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'hanging', 3)
   await vi.advanceTimersByTimeAsync(4000)
   expect(jobs.putBack).toBe(0)
@@ -55,7 +55,7 @@ test('a job for which there is no slot for long goes back to the queue, for anot
 })
 
 test('when the worker stops, all that wait go back, and so does whatever still comes', async () => {
-  const room = new WaitingRoom(new FairSlots(4), 4)
+  const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'slow', 3)
   room.close()
   const late = arrive(room, 'other', 1)
