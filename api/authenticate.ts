@@ -54,7 +54,7 @@ async function chatUser(
   const key = single(headers['x-user-key'])
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
   const verified = await verifyUserKey(installation, config.secret, key)
-  return { kind: 'user', installation, knownId: verified.knownUserId, key: verified }
+  return { kind: 'user', installation, externalId: verified.externalUserId, key: verified }
 }
 
 /** The account that accepts an invitation: that of the personal token, else the one made with the invitation. */

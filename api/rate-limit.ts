@@ -98,8 +98,8 @@ async function userOf(context: Context, webhookId: string, key: string): Promise
   try {
     return await context.dependencies.database.failFast(async () => {
       const { installation } = await visitor(context, { webhookId })
-      const { knownUserId, boundUserId } = await verifyUserKey(installation, context.config.secret, key)
-      return ['user', boundUserId ?? knownUserId]
+      const { externalUserId, boundUserId } = await verifyUserKey(installation, context.config.secret, key)
+      return ['user', boundUserId ?? externalUserId]
     })
   } catch (error) {
     return error instanceof ApiError && error.status < 500 ? invalidKey : undefined

@@ -90,7 +90,7 @@ function fieldsOf(caller: Caller): LogFields {
     case 'visitor':
       return { botId: caller.installation.bot_id }
     case 'user':
-      return { botId: caller.installation.bot_id, userId: caller.knownId }
+      return { botId: caller.installation.bot_id, userId: caller.externalId }
     case 'bot':
       return { botId: caller.botId, ...(caller.installation && { installationId: caller.installation.id }) }
     case 'account':

@@ -99,7 +99,7 @@ interface Stream extends Follower, GuardedStream {
 
 /** Makes a client a follower of a conversation, under the name that the client has for it. */
 function toStream(listening: Listening): Stream {
-  const { knownId, userId, resumes } = listening
+  const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
   let connection: Connection | undefined
   let isOver = false
@@ -127,10 +127,10 @@ function toStream(listening: Listening): Stream {
       }
       // A client that says something and then listens is to hear it; the rest of the past is for those who come back.
       if (isPast && !resumes && signal.type !== 'message_created') return
-      if (connection && !isOver) send(connection, textFor(entry, knownId), String(at.getTime()))
+      if (connection && !isOver) send(connection, textFor(entry, externalId), String(at.getTime()))
     },
     passing(signal) {
-      if (connection && !isOver) send(connection, textOf(signal, knownId))
+      if (connection && !isOver) send(connection, textOf(signal, externalId))
     },
     gone(goneUserId) {
       if (goneUserId === userId) end()
@@ -143,16 +143,16 @@ function toStream(listening: Listening): Stream {
 /** Texts of entries, by what the listener calls the conversation: all listeners of a conversation get the same few. */
 const texts = new WeakMap<ReadEntry, Map<string, string>>()
 
-function textFor(entry: ReadEntry, knownId: string): string {
+function textFor(entry: ReadEntry, externalId: string): string {
   let byName = texts.get(entry)
   if (!byName) texts.set(entry, (byName = new Map()))
-  let text = byName.get(knownId)
-  if (text === undefined) byName.set(knownId, (text = textOf(entry.signal, knownId)))
+  let text = byName.get(externalId)
+  if (text === undefined) byName.set(externalId, (text = textOf(entry.signal, externalId)))
   return text
 }
 
-function textOf(signal: ChatSignal | PassingSignal, knownId: string): string {
-  return JSON.stringify(toListener(signal, knownId))
+function textOf(signal: ChatSignal | PassingSignal, externalId: string): string {
+  return JSON.stringify(toListener(signal, externalId))
 }
 
 function send(connection: Connection, text: string, id?: string): void {

@@ -109,7 +109,7 @@ function isOver({ expiresAt }: UserKey): boolean {
 function readClaims(installation: Installation, secret: string, payload: JWTPayload): UserKey | undefined {
   const { id, iat, exp, [bindingClaim]: binding } = payload
   if (typeof id !== 'string' || id === '') return undefined
-  const key = { knownUserId: id, ...(exp !== undefined && { expiresAt: exp * 1000 }) }
+  const key = { externalUserId: id, ...(exp !== undefined && { expiresAt: exp * 1000 }) }
   if (binding !== undefined) {
     const boundUserId = readBinding(installation, secret, binding)
     return boundUserId === undefined ? undefined : { ...key, boundUserId }

@@ -12,13 +12,13 @@ import { compile, describeErrors } from '../schema.ts'
 import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
-import type { NewEffect } from '../store/journal.ts'
+import type { NewJournalEntry } from '../store/journal.ts'
 import { deliveryMailbox, type NewOutgoingMessage, type SaidMessage } from '../store/messages.ts'
 import { storeOutgoing } from '../store/message-batches.ts'
 import { insertReceivedMessage, type NewReceivedMessage } from '../store/runtime-messages.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
 import type { MessageRow } from '../store/tables.ts'
-import { knownUserIds } from '../store/users.ts'
+import { externalUserIds } from '../store/users.ts'
 
 type BotContext = Context & { caller: BotCaller }
 
@@ -115,7 +115,7 @@ export async function assertReadable(
 export async function storeMessage(
   db: Database,
   ready: ReadyMessage,
-  effect?: NewEffect,
+  effect?: NewJournalEntry,
 ): Promise<MessageRow | SaidMessage | undefined> {
   return ready.direction === 'incoming'
     ? insertReceivedMessage(db, ready.message, effect)
@@ -126,7 +126,7 @@ export async function storeMessage(
 export async function admitMessage(
   { db, waiting, caller }: BotContext,
   ready: ReadyMessage,
-  effect?: NewEffect,
+  effect?: NewJournalEntry,
 ): Promise<MessageRow | SaidMessage | undefined> {
   const store = () => storeMessage(db, ready, effect)
   return ready.direction === 'incoming' ? waiting.admit(db, caller.botId, store) : store()
@@ -150,7 +150,7 @@ export async function announceMessage(context: BotContext, row: MessageRow | Sai
 
 async function tellChat(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
   const conversationId = row.conversation_id
-  const known = row.user_id === context.caller.botId ? undefined : await knownUserIds(context.db, [row.user_id])
+  const known = row.user_id === context.caller.botId ? undefined : await externalUserIds(context.db, [row.user_id])
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
   const streamId = row.metadata?.['streamId']
   if (typeof streamId === 'string') await completeStream(context, streamId, message)

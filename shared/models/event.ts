@@ -1,6 +1,6 @@
 import type { EventRow } from '../store/tables.ts'
 import type { Infer } from '../schema.ts'
-import type { KnownIds } from './message.ts'
+import type { ExternalIds } from './message.ts'
 
 /** The type of the event that a chat message makes, and of the one that a chat client creates itself. */
 export const messageCreated = 'message_created'
@@ -47,7 +47,7 @@ export const chatEvent = {
 
 export type ChatEvent = Infer<typeof chatEvent>
 
-export function toChatEvent(row: EventRow, known: KnownIds): ChatEvent {
+export function toChatEvent(row: EventRow, known: ExternalIds): ChatEvent {
   return { id: row.id, createdAt: row.created_at.toISOString(), payload: row.payload, ...known }
 }
 

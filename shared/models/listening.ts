@@ -5,7 +5,7 @@ export const listening = {
   required: [
     'botId',
     'conversationId',
-    'knownId',
+    'externalId',
     'userId',
     'startedAt',
     'since',
@@ -16,7 +16,7 @@ export const listening = {
   properties: {
     botId: { type: 'string' },
     conversationId: { type: 'string' },
-    knownId: { type: 'string', description: 'What the listener calls the conversation.' },
+    externalId: { type: 'string', description: 'What the listener calls the conversation.' },
     userId: { type: 'string', description: 'The listener’s own id, not what clients know it by.' },
     webhookId: { type: 'string', description: 'The address of the chat.' },
     encryptionKeyId: { type: 'string', description: 'Of what the listener’s key was signed with.' },

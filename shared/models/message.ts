@@ -21,12 +21,12 @@ export const message = {
 export type Message = Infer<typeof message>
 
 /** The ids by which a client knows what a message refers to, where they differ from ours. */
-export interface KnownIds {
+export interface ExternalIds {
   conversationId: string
   userId: string
 }
 
-export function toMessage(row: MessageRow, known: KnownIds): Message {
+export function toMessage(row: MessageRow, known: ExternalIds): Message {
   return {
     id: row.id,
     createdAt: row.created_at.toISOString(),

@@ -1,7 +1,7 @@
 /** What a valid key of a chat user says. */
 export interface UserKey {
   /** What the client knows the user by: an id of its own choice or the user's own. */
-  knownUserId: string
+  externalUserId: string
   /** The one user that the platform made the key for. A key that a site signs itself names none. */
   boundUserId?: string
   /**

@@ -20,7 +20,7 @@ export interface ChatUser {
   kind: 'user'
   installation: Installation
   /** The id in the key: what the client knows the user by. There may be no such user (any more). */
-  knownId: string
+  externalId: string
   /** What the key says, by which the user is found. */
   key: UserKey
 }

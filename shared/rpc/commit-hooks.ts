@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Database } from '../store/database.ts'
 
 /** A context in which everything is a part of one transaction, and what is to follow from its commit. */
-export interface DeferringContext {
+export interface DeferredContext {
   context: Context
   /**
    * Does what had to wait for the commit, in its order. What fails is logged: as after a crash at this place, the sweep
@@ -12,7 +12,7 @@ export interface DeferringContext {
 }
 
 /** Makes a context whose writes go through a transaction, and whose signals and wake-ups wait for the commit. */
-export function deferUntilCommit(context: Context, transaction: Database): DeferringContext {
+export function deferUntilCommit(context: Context, transaction: Database): DeferredContext {
   const { queue, signals, installations, log } = context
   const waiting: (() => Promise<void>)[] = []
   const later = async (act: () => Promise<void>) => void waiting.push(act)

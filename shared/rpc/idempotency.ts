@@ -84,7 +84,7 @@ function whose(caller: Caller): string[] {
     case 'visitor':
       return [caller.kind, caller.installation.id]
     case 'user':
-      return [caller.kind, caller.installation.id, caller.key.boundUserId ?? caller.knownId]
+      return [caller.kind, caller.installation.id, caller.key.boundUserId ?? caller.externalId]
     case 'bot':
       return [caller.kind, caller.botId, caller.installation?.id ?? '']
     case 'account':

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { BotCaller } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
-import { findEffect, insertEffect, isNewestRun, type EffectKey, type NewEffect } from '../store/journal.ts'
+import { findJournalEntry, insertJournalEntry, isNewestRun, type JournalKey, type NewJournalEntry } from '../store/journal.ts'
 import type { Database } from '../store/database.ts'
 
 /**
@@ -17,7 +17,7 @@ import type { Database } from '../store/database.ts'
 type JournalContext = Context & { caller: BotCaller }
 
 /** A run called although a newer run of its event has begun: whatever it still does must have no effect. */
-class TakenOver extends ApiError {
+class StaleAttemptError extends ApiError {
   constructor() {
     super('ResourceLockedConflict', 'Another run of this event has begun: this one may write nothing more')
   }
@@ -37,7 +37,7 @@ export async function once<Result>(
 ): Promise<Result> {
   const entry = openEntry(context, input)
   if (!entry) return write(context.db)
-  return entry.recalledOr(() =>
+  return entry.replayOr(() =>
     context.db.transaction(async (transaction) => {
       const result = await write(transaction)
       await entry.record(transaction, result)
@@ -51,14 +51,14 @@ export async function once<Result>(
  *
  * @param remove gives nothing
  */
-export async function onceRemoved(
+export async function recordThenDelete(
   context: JournalContext,
   input: unknown,
   remove: (db: Database) => Promise<void>,
 ): Promise<void> {
   const entry = openEntry(context, input)
   if (!entry) return remove(context.db)
-  await entry.recalledOr(() =>
+  await entry.replayOr(() =>
     context.db.transaction(async (transaction) => {
       await entry.record(transaction, {})
       await remove(transaction)
@@ -77,14 +77,14 @@ export async function onceStored<Row>(
   input: unknown,
   row: {
     id: string
-    insert(effect?: NewEffect): Promise<Row | undefined>
+    insert(effect?: NewJournalEntry): Promise<Row | undefined>
     find(id: string): Promise<Row | undefined>
   },
 ): Promise<Row | undefined> {
   const entry = openEntry(context, input)
   if (!entry) return row.insert()
   let inserted: Row | undefined
-  const { id } = await entry.recalledOr(async () => {
+  const { id } = await entry.replayOr(async () => {
     inserted = await row.insert(entry.effect({ id: row.id }))
     if (!inserted) await entry.assertNewest()
     return { id: row.id }
@@ -96,14 +96,14 @@ export async function onceStored<Row>(
  * Like `once`, for a call that is more than a write: it is performed outside any transaction and recorded when it is
  * through. A run that dies in the middle performs it again.
  */
-export async function onceThrough<Result>(
+export async function recordAfter<Result>(
   context: JournalContext,
   input: unknown,
   perform: () => Promise<Result>,
 ): Promise<Result> {
   const entry = openEntry(context, input)
   if (!entry) return perform()
-  return entry.recalledOr(async () => {
+  return entry.replayOr(async () => {
     const result = await perform()
     await entry.record(context.db, result)
     return result
@@ -115,11 +115,11 @@ function openEntry({ db, log, caller }: JournalContext, input: unknown) {
   const { execution } = caller
   if (!execution) return undefined
   const { eventId, attempt } = execution
-  const key: EffectKey = { eventId, ...execution.call }
+  const key: JournalKey = { eventId, ...execution.call }
   const inputHash = createHash('sha256').update(JSON.stringify(input)).digest('base64url')
 
   async function recall(): Promise<{ result: unknown } | undefined> {
-    const recorded = await findEffect(db, key)
+    const recorded = await findJournalEntry(db, key)
     if (!recorded) return undefined
     if (recorded.input_hash !== inputHash) {
       log.warn({ ...key }, 'A repeated call differs from the one that was performed; its recorded answer stands')
@@ -128,18 +128,18 @@ function openEntry({ db, log, caller }: JournalContext, input: unknown) {
   }
 
   return {
-    effect: (result: unknown): NewEffect => ({ ...key, attempt, inputHash, result }),
+    effect: (result: unknown): NewJournalEntry => ({ ...key, attempt, inputHash, result }),
 
     async record(on: Database, result: unknown): Promise<void> {
-      if (!(await insertEffect(on, this.effect(result)))) throw new TakenOver()
+      if (!(await insertJournalEntry(on, this.effect(result)))) throw new StaleAttemptError()
     },
 
     async assertNewest(): Promise<void> {
-      if (!(await isNewestRun(db, execution))) throw new TakenOver()
+      if (!(await isNewestRun(db, execution))) throw new StaleAttemptError()
     },
 
     /** Answers from the journal, or performs the call. Of two that perform it at once, one gets the other's answer. */
-    async recalledOr<Result>(perform: () => Promise<Result>): Promise<Result> {
+    async replayOr<Result>(perform: () => Promise<Result>): Promise<Result> {
       // The first run finds nothing recorded, so it does not look.
       const recorded = attempt > 1 ? await recall() : undefined
       if (recorded) return recorded.result as Result

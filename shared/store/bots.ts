@@ -131,11 +131,11 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     author_id: version.authorId,
     description: version.description ?? null,
   })
-  await putInService(db, version.botId, version.id)
+  await setDeployedVersion(db, version.botId, version.id)
 }
 
 /** From now on, events are handled by this version. */
-export async function putInService(db: Database, botId: string, versionId: string): Promise<void> {
+export async function setDeployedVersion(db: Database, botId: string, versionId: string): Promise<void> {
   await db('bots')
     .where({ id: botId })
     .update({ version_id: versionId, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })

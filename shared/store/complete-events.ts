@@ -30,7 +30,7 @@ export interface LogEntry {
   timestamp: string
 }
 
-export interface EventEnd {
+export interface EventCompletion {
   id: string
   attempt: number
   status: 'processed' | 'ignored' | 'failed'
@@ -47,8 +47,8 @@ export interface EventEnd {
  *
  * @returns for each whether it was ended; it was not, and nothing written, when a newer run has taken it over
  */
-export async function endEvents(db: Database, ends: EventEnd[]): Promise<boolean[]> {
-  const ended = new Set<EventEnd>()
+export async function completeEvents(db: Database, ends: EventCompletion[]): Promise<boolean[]> {
+  const ended = new Set<EventCompletion>()
   for (const group of withoutSharedRows(ends)) {
     const ids = new Set((await endTogether(db, group)).map(({ id }) => id))
     for (const end of group) if (ids.has(end.id)) ended.add(end)
@@ -60,8 +60,8 @@ export async function endEvents(db: Database, ends: EventEnd[]): Promise<boolean
  * A statement changes a row once: events that change the same state go into different ones, in their order. So do two
  * runs of one event, of which a worker may have both when it has taken an event over from itself.
  */
-function withoutSharedRows(ends: EventEnd[]): EventEnd[][] {
-  const groups: { ends: EventEnd[]; rows: Set<string> }[] = []
+function withoutSharedRows(ends: EventCompletion[]): EventCompletion[][] {
+  const groups: { ends: EventCompletion[]; rows: Set<string> }[] = []
   for (const end of ends) {
     const states = end.states.map(({ type, ownerId, name }) => JSON.stringify([type, ownerId, name]))
     const rows = [end.id, ...states]
@@ -74,7 +74,7 @@ function withoutSharedRows(ends: EventEnd[]): EventEnd[][] {
   return groups.map((group) => group.ends)
 }
 
-async function endTogether(db: Database, ends: EventEnd[]): Promise<{ id: string }[]> {
+async function endTogether(db: Database, ends: EventCompletion[]): Promise<{ id: string }[]> {
   return query<{ id: string }>(
     db,
     `with ended as (

@@ -3,7 +3,7 @@ import { toMessage } from '../models/message.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import { query, type Database } from './database.ts'
 import type { EventRow, MessageRow } from './tables.ts'
-import { knownUserIds } from './users.ts'
+import { externalUserIds } from './users.ts'
 
 /**
  * A conversation's log is what its listeners are told: each message and custom event, and in a table of their own the
@@ -157,7 +157,7 @@ export async function readLog(
       bindings,
     ),
   ])
-  const known = await knownUserIds(
+  const known = await externalUserIds(
     db,
     [...messages, ...events].flatMap(({ user_id: id }) => (id ? [id] : [])),
   )

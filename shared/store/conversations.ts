@@ -3,14 +3,14 @@ import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { keyBindings, keyHolder, knownConversation, knownUser } from './external-ids.ts'
+import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
 import type { ConversationRow, UserRow } from './tables.ts'
 
 export interface NewConversation {
   id: string
   botId: string
   installationId: string
-  foreignId?: string
+  externalId?: string
   ownerId: string
   channel: string
   tags: Record<string, string>
@@ -25,36 +25,36 @@ export async function insertConversation(
     db,
     `with conversation as (
        insert into conversations (id, bot_id, installation_id, foreign_id, owner_id, channel, tags)
-       values (:id, :botId, :installationId, :foreignId, :ownerId, :channel, :tags)
+       values (:id, :botId, :installationId, :externalId, :ownerId, :channel, :tags)
        on conflict (installation_id, foreign_id) do nothing
        returning *
      ), participant as (
        insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from conversation
      )
      select * from conversation`,
-    { ...conversation, foreignId: conversation.foreignId ?? null, tags: JSON.stringify(conversation.tags) },
+    { ...conversation, externalId: conversation.externalId ?? null, tags: JSON.stringify(conversation.tags) },
   )
   return row
 }
 
 /** A conversation as a client meets it: the row, and the asking user's own id if that user takes part. */
-export interface MetConversation extends ConversationRow {
+export interface ConversationWithMembership extends ConversationRow {
   participant_id: string | null
 }
 
 /** Finds a conversation by the id that a client of the installation knows: ours if there is one, else an external id. */
-export async function findKnownConversation(
+export async function findConversationByExternalId(
   db: Database,
-  { key, ...where }: { installationId: string; knownConversationId: string; key: UserKey },
-): Promise<MetConversation | undefined> {
-  const [row] = await query<MetConversation>(
+  { key, ...where }: { installationId: string; externalConversationId: string; key: UserKey },
+): Promise<ConversationWithMembership | undefined> {
+  const [row] = await query<ConversationWithMembership>(
     db,
     `select conversations.*, (
        select user_id from participants
        where conversation_id = conversations.id and user_id = (select ${keyHolder})
      ) as participant_id
      from conversations
-     where id = (select ${knownConversation})`,
+     where id = (select ${externalConversation})`,
     { ...where, ...keyBindings(key) },
   )
   return row
@@ -140,16 +140,16 @@ export async function deleteParticipant(
 }
 
 /** Finds who takes part in a conversation by the id that clients know the user by. */
-export async function findKnownParticipant(
+export async function findParticipantByExternalId(
   db: Database,
   conversation: ConversationRow,
-  knownUserId: string,
+  externalUserId: string,
 ): Promise<UserRow | undefined> {
   const [row] = await query<UserRow>(
     db,
     `select users.* from participants join users on users.id = user_id
-     where conversation_id = :conversationId and user_id = (select ${knownUser})`,
-    { conversationId: conversation.id, installationId: conversation.installation_id, knownUserId },
+     where conversation_id = :conversationId and user_id = (select ${externalUser})`,
+    { conversationId: conversation.id, installationId: conversation.installation_id, externalUserId },
   )
   return row
 }

@@ -19,13 +19,13 @@ export function ownId(
   )`
 }
 
-/** The user that an installation's (`:installationId`) clients know as `:knownUserId`, for instance in a path. */
-export const knownUser = ownId('users', { installation: ':installationId', known: ':knownUserId' })
+/** The user that an installation's (`:installationId`) clients know as `:externalUserId`, for instance in a path. */
+export const externalUser = ownId('users', { installation: ':installationId', known: ':externalUserId' })
 
-/** The conversation that an installation's (`:installationId`) clients know as `:knownConversationId`. */
-export const knownConversation = ownId('conversations', {
+/** The conversation that an installation's (`:installationId`) clients know as `:externalConversationId`. */
+export const externalConversation = ownId('conversations', {
   installation: ':installationId',
-  known: ':knownConversationId',
+  known: ':externalConversationId',
 })
 
 /** How far the clocks of the api and of PostgreSQL may differ: a user and its key are made at the same moment. */
@@ -52,17 +52,17 @@ export function holderOf(key: Record<'installation' | 'known' | 'id' | 'name' | 
 /** The same of the values of `keyBindings`, and `:installationId`. */
 export const keyHolder = holderOf({
   installation: ':installationId',
-  known: ':knownUserId',
+  known: ':externalUserId',
   id: ':holderId',
   name: ':holderName',
   issuedAt: ':keyIssuedAt',
 })
 
-export function keyBindings({ knownUserId, boundUserId, keyIssuedAt }: UserKey) {
+export function keyBindings({ externalUserId, boundUserId, keyIssuedAt }: UserKey) {
   return {
-    knownUserId,
-    holderId: boundUserId ?? knownUserId,
-    holderName: boundUserId === undefined ? knownUserId : null,
+    externalUserId,
+    holderId: boundUserId ?? externalUserId,
+    holderName: boundUserId === undefined ? externalUserId : null,
     keyIssuedAt: keyIssuedAt ?? null,
   }
 }

@@ -1,8 +1,8 @@
 import { query, type Database } from './database.ts'
-import type { EffectRow } from './tables.ts'
+import type { JournalRow } from './tables.ts'
 
 /** Which writing call of which event's handling it is. */
-export interface EffectKey {
+export interface JournalKey {
   eventId: string
   /** The operation, with the actions that led to its call. */
   operation: string
@@ -10,7 +10,7 @@ export interface EffectKey {
   ordinal: number
 }
 
-export interface NewEffect extends EffectKey {
+export interface NewJournalEntry extends JournalKey {
   /** The attempt of the run that makes the call. */
   attempt: number
   inputHash: string
@@ -18,7 +18,7 @@ export interface NewEffect extends EffectKey {
   result: unknown
 }
 
-export async function findEffect(db: Database, key: EffectKey): Promise<EffectRow | undefined> {
+export async function findJournalEntry(db: Database, key: JournalKey): Promise<JournalRow | undefined> {
   return db('effects').where({ event_id: key.eventId, operation: key.operation, ordinal: key.ordinal }).first()
 }
 
@@ -27,12 +27,12 @@ export const newestRun = `
   select id from events where id = :effectEventId and attempt = :effectAttempt and ended_at is null`
 
 /** SQL that records an effect, up to the `from` that says on which condition. */
-export const effectInsert = `
+export const journalInsert = `
   insert into effects (event_id, operation, ordinal, input_hash, result)
   select :effectEventId, :effectOperation, :effectOrdinal, :effectInputHash, :effectResult`
 
 /** What the two need. */
-export function effectBindings(effect: NewEffect) {
+export function journalBindings(effect: NewJournalEntry) {
   return {
     effectEventId: effect.eventId,
     effectAttempt: effect.attempt,
@@ -49,8 +49,8 @@ export function effectBindings(effect: NewEffect) {
  * @returns whether it is
  * @throws a unique violation when the call is recorded already
  */
-export async function insertEffect(db: Database, effect: NewEffect): Promise<boolean> {
-  const rows = await query(db, `${effectInsert} from (${newestRun}) run returning event_id`, effectBindings(effect))
+export async function insertJournalEntry(db: Database, effect: NewJournalEntry): Promise<boolean> {
+  const rows = await query(db, `${journalInsert} from (${newestRun}) run returning event_id`, journalBindings(effect))
   return rows.length === 1
 }
 

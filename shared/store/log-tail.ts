@@ -7,14 +7,14 @@ import type { DescribedLogRow } from './logs.ts'
  * another one: a statement that takes long stores lines before the numbers of others that are seen already. So a place in
  * the log is what could be seen at a moment, a snapshot as PostgreSQL has them. A look tells what it could not see.
  */
-export interface LogPlace {
+export interface LogPosition {
   snapshot: string
   /** About where lines had come by then. */
   id: string
 }
 
 /** Which of the new lines. */
-export interface NewLogFilter {
+export interface LogTailFilter {
   levels?: string[] | undefined
   eventId?: string | undefined
   conversationId?: string | undefined
@@ -27,8 +27,8 @@ const overtaken = 2000
 const maxScanned = 20_000
 
 /** Where a log is now. */
-export async function logPlace(db: Database): Promise<LogPlace> {
-  const [row] = await query<LogPlace>(
+export async function logPosition(db: Database): Promise<LogPosition> {
+  const [row] = await query<LogPosition>(
     db,
     `select pg_current_snapshot()::text as snapshot, coalesce(max(id), 0)::text as id from logs`,
     {},
@@ -36,21 +36,21 @@ export async function logPlace(db: Database): Promise<LogPlace> {
   return row!
 }
 
-export interface NewLogs {
+export interface LogTail {
   /** The last ones, oldest first. */
   rows: DescribedLogRow[]
-  place: LogPlace
+  place: LogPosition
   /** Whether older ones were left out. */
   isCut: boolean
 }
 
 /** The lines of a bot that were stored since a place. */
-export async function newLogs(
+export async function readLogTail(
   db: Database,
   botId: string,
-  { levels, eventId, conversationId, words }: NewLogFilter,
-  { after, limit }: { after: LogPlace; limit: number },
-): Promise<NewLogs> {
+  { levels, eventId, conversationId, words }: LogTailFilter,
+  { after, limit }: { after: LogPosition; limit: number },
+): Promise<LogTail> {
   const conditions = [
     levels && 'logs.level = any(:levels::text[])',
     eventId !== undefined && 'logs.event_id = :eventId',

@@ -2,7 +2,7 @@ import { batched } from '../batch.ts'
 import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
-import type { NewEffect } from './journal.ts'
+import type { NewJournalEntry } from './journal.ts'
 import { holderOf, keyBindings, ownId } from './external-ids.ts'
 import {
   deliveryMailbox,
@@ -27,14 +27,14 @@ import {
 const batchSize = 50
 
 /** What a bot says, and the journal's entry for the call that says it. */
-export interface Saying {
+export interface OutgoingInsert {
   message: NewOutgoingMessage
-  effect: NewEffect | undefined
+  effect: NewJournalEntry | undefined
 }
 
 interface Batches {
   receive(message: NewIncomingMessage): Promise<StoredMessage | undefined>
-  say(saying: Saying): Promise<SaidMessage | undefined>
+  say(saying: OutgoingInsert): Promise<SaidMessage | undefined>
 }
 
 const batchesOf = new WeakMap<Database, Batches>()
@@ -51,7 +51,7 @@ export async function storeIncoming(db: Database, message: NewIncomingMessage): 
 export async function storeOutgoing(
   db: Database,
   message: NewOutgoingMessage,
-  effect?: NewEffect,
+  effect?: NewJournalEntry,
 ): Promise<SaidMessage | undefined> {
   return db.isTransaction ? insertOutgoingMessage(db, message, effect) : batchesFor(db).say({ message, effect })
 }
@@ -67,7 +67,7 @@ function batchesFor(db: Database): Batches {
     ),
     say: together(
       (sayings) => sayTogether(db, sayings),
-      ({ message, effect }: Saying) => insertOutgoingMessage(db, message, effect),
+      ({ message, effect }: OutgoingInsert) => insertOutgoingMessage(db, message, effect),
       ({ message }) => message.id,
     ),
   }
@@ -173,15 +173,15 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
     {
       messages: JSON.stringify(
         messages.map((message) => {
-          const { knownUserId, holderId, holderName, keyIssuedAt } = keyBindings(message)
+          const { externalUserId, holderId, holderName, keyIssuedAt } = keyBindings(message)
           return {
             ...columnsOf(message),
             installation_id: message.installationId,
-            known_user_id: knownUserId,
+            known_user_id: externalUserId,
             holder_id: holderId,
             holder_name: holderName,
             key_issued_at: keyIssuedAt,
-            known_conversation_id: message.knownConversationId,
+            known_conversation_id: message.externalConversationId,
             event_id: message.event.id,
             event_type: message.event.type,
             integration: message.event.integration,
@@ -192,7 +192,7 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
   )
 }
 
-async function sayTogether(db: Database, sayings: Saying[]): Promise<SaidMessage[]> {
+async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<SaidMessage[]> {
   return query<SaidMessage>(
     db,
     `with said as (

@@ -12,8 +12,8 @@ import {
   type LogEntry,
 } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { effectBindings, effectInsert, newestRun, type NewEffect } from './journal.ts'
-import { keyBindings, keyHolder, knownConversation } from './external-ids.ts'
+import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
+import { keyBindings, keyHolder, externalConversation } from './external-ids.ts'
 import type { MessageRow } from './tables.ts'
 
 export interface NewMessage extends MessageContent {
@@ -31,7 +31,7 @@ export type StoredMessage = MessageRow & EntryColumns
 export interface NewIncomingMessage extends NewMessage, UserKey {
   installationId: string
   /** The conversation by the id that the installation's clients know it by. */
-  knownConversationId: string
+  externalConversationId: string
   /** The event that the bot has to handle because of the message. */
   event: { id: string; type: string; integration: string }
 }
@@ -45,7 +45,7 @@ export async function insertIncomingMessage(
     db,
     `with author as (select ${keyHolder} as id), conversation as (
        ${nextEntry}
-       where id = (select ${knownConversation}) and bot_id = :botId
+       where id = (select ${externalConversation}) and bot_id = :botId
          and exists (
            select from participants where conversation_id = conversations.id and user_id = (select id from author)
          )
@@ -64,7 +64,7 @@ export async function insertIncomingMessage(
       ...messageBindings(message),
       installationId: message.installationId,
       ...keyBindings(message),
-      knownConversationId: message.knownConversationId,
+      externalConversationId: message.externalConversationId,
       eventId: message.event.id,
       eventType: message.event.type,
       integration: message.event.integration,
@@ -107,7 +107,7 @@ export const installed = (of: string) => `lateral (
 export async function insertOutgoingMessage(
   db: Database,
   message: NewOutgoingMessage,
-  effect?: NewEffect,
+  effect?: NewJournalEntry,
 ): Promise<SaidMessage | undefined> {
   const [row] = await query<SaidMessage>(
     db,
@@ -115,7 +115,7 @@ export async function insertOutgoingMessage(
        ${nextEntry}
        where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
        returning ${roomColumns}
-     ), ${noteForWebhook}${effect ? `, effect as (${effectInsert} from conversation)` : ''}, message as (
+     ), ${noteForWebhook}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
        insert into messages
          (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
        select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', :origin, clock, clock
@@ -138,7 +138,7 @@ export async function insertOutgoingMessage(
       origin: message.origin ?? null,
       deliveryId: message.deliveryId,
       deliveryMailbox: deliveryMailbox(message.conversationId),
-      ...(effect && effectBindings(effect)),
+      ...(effect && journalBindings(effect)),
     },
   )
   return row

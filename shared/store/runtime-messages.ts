@@ -2,7 +2,7 @@ import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
 import { nextEntry, roomColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import { effectBindings, effectInsert, newestRun, type NewEffect } from './journal.ts'
+import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { messageBindings, type NewMessage } from './messages.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
@@ -29,7 +29,7 @@ export interface NewReceivedMessage extends NewMessage {
 export async function insertReceivedMessage(
   db: Database,
   message: NewReceivedMessage,
-  effect?: NewEffect,
+  effect?: NewJournalEntry,
 ): Promise<MessageRow | undefined> {
   const [row] = await query<MessageRow>(
     db,
@@ -38,7 +38,7 @@ export async function insertReceivedMessage(
        where id = :conversationId and bot_id = :botId and installation_id = :installationId
          ${effect ? `and exists (${newestRun})` : ''}
        returning ${roomColumns}
-     ), ${effect ? `effect as (${effectInsert} from conversation), ` : ''}participant as (
+     ), ${effect ? `effect as (${journalInsert} from conversation), ` : ''}participant as (
        insert into participants (conversation_id, user_id, bot_id) select id, :userId, bot_id from conversation
        on conflict (conversation_id, user_id) do nothing
      ), event as (
@@ -59,7 +59,7 @@ export async function insertReceivedMessage(
       eventId: message.event.id,
       eventType: message.event.type,
       integration: message.event.integration,
-      ...(effect && effectBindings(effect)),
+      ...(effect && journalBindings(effect)),
     },
   )
   return row

@@ -288,7 +288,7 @@ export interface StateRow {
   updated_at: Date
 }
 
-export interface EffectRow {
+export interface JournalRow {
   event_id: string
   operation: string
   ordinal: number
@@ -446,7 +446,7 @@ declare module 'knex/types/tables.js' {
     messages: MessageRow
     events: EventRow
     states: StateRow
-    effects: EffectRow
+    effects: JournalRow
     logs: LogRow
     inspections: InspectionRow
     large_signals: LargeSignalRow

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import type { UserKey } from '../models/user-key.ts'
-import { keyBindings, keyHolder, knownUser } from './external-ids.ts'
+import { keyBindings, keyHolder, externalUser } from './external-ids.ts'
 import type { UserRow } from './tables.ts'
 
 export interface UserFields {
@@ -13,7 +13,7 @@ export interface NewUser extends UserFields {
   id: string
   botId: string
   installationId?: string
-  foreignId?: string
+  externalId?: string
   tags?: Record<string, string>
   properties?: Record<string, string>
   /** Whether keys that name no user and are older than this one are not this user's (`keys_since`). */
@@ -27,7 +27,7 @@ export async function insertUser(db: Database, user: NewUser): Promise<UserRow |
       id: user.id,
       bot_id: user.botId,
       installation_id: user.installationId ?? null,
-      foreign_id: user.foreignId ?? null,
+      foreign_id: user.externalId ?? null,
       name: user.name ?? null,
       picture_url: user.pictureUrl ?? null,
       profile: user.profile ?? null,
@@ -55,14 +55,14 @@ export async function findKeyHolder(db: Database, installationId: string, key: U
 }
 
 /** Finds a user by the id that a client of the installation knows: ours if there is such a one, else an external id. */
-export async function findKnownUser(
+export async function findUserByExternalId(
   db: Database,
   installationId: string,
-  knownUserId: string,
+  externalUserId: string,
 ): Promise<UserRow | undefined> {
-  const [row] = await query<UserRow>(db, `select * from users where id = (select ${knownUser})`, {
+  const [row] = await query<UserRow>(db, `select * from users where id = (select ${externalUser})`, {
     installationId,
-    knownUserId,
+    externalUserId,
   })
   return row
 }
@@ -114,7 +114,7 @@ export async function deleteUser(
 }
 
 /** The foreign ids of those users that have one, by their own ids. */
-export async function knownUserIds(db: Database, ids: string[]): Promise<Map<string, string>> {
+export async function externalUserIds(db: Database, ids: string[]): Promise<Map<string, string>> {
   const rows: { id: string; foreign_id: string }[] = await db('users')
     .whereIn('id', [...new Set(ids)])
     .whereNotNull('foreign_id')

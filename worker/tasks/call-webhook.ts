@@ -72,7 +72,7 @@ async function send(
   { outbound, log }: Tools,
   { botId, url, secret }: Webhook,
   { signal }: ReadEntry,
-  knownConversationId: string,
+  externalConversationId: string,
 ): Promise<string | undefined> {
   try {
     using response = await outbound.request({
@@ -80,7 +80,7 @@ async function send(
       method: 'POST',
       url,
       headers: { 'content-type': 'application/json', ...(secret && { 'x-secret-key': secret }) },
-      body: JSON.stringify(toListener(signal, knownConversationId)),
+      body: JSON.stringify(toListener(signal, externalConversationId)),
       // The port that the address names may be any.
       allow: [new URL(url).host],
       // A redirect would turn the POST into a GET, which tells nobody anything.

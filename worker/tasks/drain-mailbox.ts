@@ -4,7 +4,7 @@ import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { registrationEnded } from '#shared/integrations/registration.ts'
-import { retryEvent, type EventEnd } from '#shared/store/complete-events.ts'
+import { retryEvent, type EventCompletion } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import type { Activity } from '../metrics/activity.ts'
@@ -121,7 +121,7 @@ function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boo
 async function end(
   tools: Tools,
   event: ClaimedEvent,
-  how: Omit<EventEnd, 'id' | 'attempt' | 'runs'>,
+  how: Omit<EventCompletion, 'id' | 'attempt' | 'runs'>,
   recorder: RunRecorder,
   failure?: Failure,
 ): Promise<void> {
@@ -147,7 +147,7 @@ function count(
   tools.activity.ended(event.bot_id, outcome, { handling: recorder.now, waiting: waitedMilliseconds(event) })
 }
 
-async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventEnd, 'status' | 'failureReason'>) {
+async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventCompletion, 'status' | 'failureReason'>) {
   const { type, installation_id } = event
   if ((type !== register && type !== unregister) || installation_id === null) return []
   return registrationEnded(tools, { ...event, installation_id }, how)

@@ -2,7 +2,7 @@ import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { findVersionBefore } from '../../store/bot-versions.ts'
-import { lockBot, putInService } from '../../store/bots.ts'
+import { lockBot, setDeployedVersion } from '../../store/bots.ts'
 import { noSuchBot } from './describe-bot.ts'
 import { findOwnVersion } from './find-version.ts'
 
@@ -26,6 +26,6 @@ export async function deployAgain(
     if (version.disabled_reason !== null) {
       throw new ApiError('InvalidPayload', `The version does not run any more: ${version.disabled_reason}`)
     }
-    await putInService(transaction, botId, version.id)
+    await setDeployedVersion(transaction, botId, version.id)
   })
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfLogs } from '../../store/logs.ts'
-import { logPlace, newLogs, type LogPlace } from '../../store/log-tail.ts'
+import { logPosition, readLogTail, type LogPosition } from '../../store/log-tail.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const followBotLogs = operation({
@@ -47,10 +47,10 @@ export const followBotLogs = operation({
     const levels = level && logLevels.slice(logLevels.indexOf(level))
     const filter = { levels, eventId, conversationId, words: messageContains }
     if (after !== undefined) {
-      const { rows, place, isCut } = await newLogs(db, id, filter, { after: unpack(after), limit: maxLines })
+      const { rows, place, isCut } = await readLogTail(db, id, filter, { after: unpack(after), limit: maxLines })
       return { logs: rows.map(toLogLine), next: pack(place), isCut }
     }
-    const place = await logPlace(db)
+    const place = await logPosition(db)
     // What is stored from now on is for the next call.
     const given = {
       timeStart: new Date(0).toISOString(),
@@ -69,11 +69,11 @@ const defaultLines = 20
 /** Lines of one answer. */
 const maxLines = 1000
 
-function pack({ snapshot, id }: LogPlace): string {
+function pack({ snapshot, id }: LogPosition): string {
   return Buffer.from(`${id} ${snapshot}`).toString('base64url')
 }
 
-function unpack(text: string): LogPlace {
+function unpack(text: string): LogPosition {
   const place = Buffer.from(text, 'base64url').toString()
   const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(place) ?? []
   if (snapshot === undefined || id === undefined || !isSnapshot(snapshot)) throw noPlace()

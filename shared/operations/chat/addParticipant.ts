@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
-import { findKnownUser } from '../../store/users.ts'
+import { findUserByExternalId } from '../../store/users.ts'
 import { ownConversation, participantInput } from './external-ids.ts'
 
 export const addParticipant = operation({
@@ -19,7 +19,7 @@ export const addParticipant = operation({
   async handle(context, { conversationId, userId }) {
     const { db, caller } = context
     const conversation = await ownConversation(context, conversationId)
-    const participant = await findKnownUser(db, caller.installation.id, userId)
+    const participant = await findUserByExternalId(db, caller.installation.id, userId)
     if (!participant) throw new ApiError('ResourceNotFound', `There is no user '${userId}'`)
     const signal = { type: 'participant_added', data: { conversationId, participantId: userId } } as const
     const entry = await insertParticipant(db, conversation, participant.id, signal)

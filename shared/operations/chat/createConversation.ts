@@ -3,7 +3,7 @@ import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertConversation } from '../../store/conversations.ts'
-import { assertForeignId, foreignId, presentUser } from './external-ids.ts'
+import { assertExternalId, externalId, presentUser } from './external-ids.ts'
 
 /** The one channel of the chat integration. */
 export const chatChannel = 'channel'
@@ -16,12 +16,12 @@ export const createConversation = operation({
   access: 'user',
   errors: ['AlreadyExists'],
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: { id: foreignId } },
+  input: { type: 'object', additionalProperties: false, properties: { id: externalId } },
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
 
   async handle(context, { id }) {
     const { db, caller } = context
-    if (id !== undefined) assertForeignId(id)
+    if (id !== undefined) assertExternalId(id)
     const { id: ownerId } = await presentUser(context)
     const row = await insertConversation(db, {
       id: newId('conv'),
@@ -30,7 +30,7 @@ export const createConversation = operation({
       ownerId,
       channel: chatChannel,
       tags: { owner: ownerId, ...(id && { fid: id }) },
-      ...(id && { foreignId: id }),
+      ...(id && { externalId: id }),
     })
     if (!row) throw new ApiError('AlreadyExists', `There is a conversation '${id}' already: choose another id`)
     return { conversation: toConversation(row) }

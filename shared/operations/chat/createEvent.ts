@@ -37,7 +37,7 @@ export const createEvent = operation({
     }
     const row = await context.waiting.admit(db, event.botId, () => insertChatEvent(db, event))
     if (!row) throw await notParticipating(context)
-    const created = toChatEvent(row, { conversationId, userId: caller.knownId })
+    const created = toChatEvent(row, { conversationId, userId: caller.externalId })
     await tellListeners(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
     await wakeWorker(context, 'event', conversation.id, conversation.bot_id)
     return { event: created }

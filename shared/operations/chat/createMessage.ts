@@ -27,12 +27,12 @@ export const createMessage = operation({
 
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context
-    const { installation, knownId, key } = caller
+    const { installation, externalId, key } = caller
     const incoming = {
       id: newId('msg'),
       botId: installation.bot_id,
       installationId: installation.id,
-      knownConversationId: conversationId,
+      externalConversationId: conversationId,
       ...key,
       ...toContent(payload),
       ...(metadata && { metadata }),
@@ -40,7 +40,7 @@ export const createMessage = operation({
     }
     const row = await context.waiting.admit(db, incoming.botId, () => storeIncoming(db, incoming))
     if (!row) throw await notParticipating(context)
-    const created = toMessage(row, { conversationId, userId: knownId })
+    const created = toMessage(row, { conversationId, userId: externalId })
     // Should a reply overtake the user's own signal, listeners see the gap and look (`sequence`).
     await Promise.all([
       tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } }),

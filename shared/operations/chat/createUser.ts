@@ -5,7 +5,7 @@ import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertUser } from '../../store/users.ts'
 import { bindingTo, encryptionKeyOf, signUserKey } from '../../integrations/user-keys.ts'
-import { assertForeignId, foreignId } from './external-ids.ts'
+import { assertExternalId, externalId } from './external-ids.ts'
 
 export const createUser = operation({
   name: 'createUser',
@@ -17,7 +17,7 @@ export const createUser = operation({
   stability: 'documented',
   errors: ['Unauthorized', 'AlreadyExists'],
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: { ...userFields, id: foreignId } },
+  input: { type: 'object', additionalProperties: false, properties: { ...userFields, id: externalId } },
   output: {
     type: 'object',
     additionalProperties: false,
@@ -33,12 +33,12 @@ export const createUser = operation({
           'sign { id } with it (a JSON Web Token, HS256), send that as x-user-key, and call POST /users/get-or-create',
       )
     }
-    if (id !== undefined) assertForeignId(id)
+    if (id !== undefined) assertExternalId(id)
     const row = await insertUser(db, {
       id: newId('user'),
       botId: installation.bot_id,
       installationId: installation.id,
-      ...(id && { foreignId: id, tags: { fid: id }, refusesOlderKeys: true }),
+      ...(id && { externalId: id, tags: { fid: id }, refusesOlderKeys: true }),
       ...fields,
     })
     if (!row) throw new ApiError('AlreadyExists', `There is a user '${id}' already: use its key, or another id`)

@@ -16,14 +16,14 @@ export const deleteMessage = operation({
 
   async handle(context, { id }) {
     const { db, caller } = context
-    const { installation, knownId, key } = caller
+    const { installation, externalId, key } = caller
     const message = await findAuthoredMessage(db, { installationId: installation.id, id, key })
     if (!message) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
     if (!message.is_author) {
       await presentUser(context)
       throw new ApiError('Forbidden', 'Only the author of a message may delete it')
     }
-    const data = { id, conversationId: message.conversation_id, userId: knownId }
+    const data = { id, conversationId: message.conversation_id, userId: externalId }
     const signal = { type: 'message_deleted', data } as const
     const entry = await deleteMessageRow(db, { botId: installation.bot_id, id }, signal)
     if (entry) await tellListeners(context, entry, signal)

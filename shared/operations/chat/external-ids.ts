@@ -3,12 +3,12 @@ import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { hasOurShape } from '../../ids.ts'
 import { compile, describeErrors } from '../../schema.ts'
-import { findKnownConversation, type MetConversation } from '../../store/conversations.ts'
+import { findConversationByExternalId, type ConversationWithMembership } from '../../store/conversations.ts'
 import type { ConversationRow, UserRow } from '../../store/tables.ts'
 import { findKeyHolder } from '../../store/users.ts'
 
 /** The rule for ids that a client chooses, of users and of conversations alike. */
-export const foreignId = {
+export const externalId = {
   type: 'string',
   minLength: 1,
   maxLength: 70,
@@ -17,7 +17,7 @@ export const foreignId = {
     'An id of your own choice: up to 70 letters, digits, _, -, / and \\, but none that looks like one of ours (user_01J…).',
 } as const
 
-const isForeignId = compile(foreignId, 'body')
+const isExternalId = compile(externalId, 'body')
 
 /**
  * Checks an id that a client chooses. One of our shape would be taken for somebody else's.
@@ -25,9 +25,9 @@ const isForeignId = compile(foreignId, 'body')
  * @param name what the client calls it
  * @throws ApiError `InvalidPayload`
  */
-export function assertForeignId(id: string, name = 'id'): void {
+export function assertExternalId(id: string, name = 'id'): void {
   const chosen: unknown = id
-  if (!isForeignId(chosen)) throw new ApiError('InvalidPayload', `${name} ${describeErrors(isForeignId)}`)
+  if (!isExternalId(chosen)) throw new ApiError('InvalidPayload', `${name} ${describeErrors(isExternalId)}`)
   if (!hasOurShape(id)) return
   throw new ApiError(
     'InvalidPayload',
@@ -55,21 +55,21 @@ export async function presentUser({ db, caller }: ChatContext): Promise<UserRow>
   throw noSuchUser(caller)
 }
 
-export function noSuchUser({ knownId }: ChatUser): ApiError {
+export function noSuchUser({ externalId }: ChatUser): ApiError {
   return new ApiError(
     'ResourceNotFound',
-    `User not found: the key is valid, but its user '${knownId}' is not there (any more)`,
+    `User not found: the key is valid, but its user '${externalId}' is not there (any more)`,
   )
 }
 
 /** A conversation by the id the client knows it by; undefined when the installation has none. */
-export async function meetConversation(
+export async function findConversationWithMembership(
   { db, caller }: ChatContext,
-  knownId: string,
-): Promise<MetConversation | undefined> {
-  return findKnownConversation(db, {
+  externalId: string,
+): Promise<ConversationWithMembership | undefined> {
+  return findConversationByExternalId(db, {
     installationId: caller.installation.id,
-    knownConversationId: knownId,
+    externalConversationId: externalId,
     key: caller.key,
   })
 }
@@ -80,9 +80,9 @@ export async function meetConversation(
  */
 export async function joinedConversation(
   context: ChatContext,
-  knownId: string,
-): Promise<MetConversation & { participant_id: string }> {
-  const conversation = await meetConversation(context, knownId)
+  externalId: string,
+): Promise<ConversationWithMembership & { participant_id: string }> {
+  const conversation = await findConversationWithMembership(context, externalId)
   if (!conversation?.participant_id) throw await notParticipating(context)
   return { ...conversation, participant_id: conversation.participant_id }
 }
@@ -91,16 +91,16 @@ export async function joinedConversation(
  * A conversation that the caller owns.
  * @throws ApiError `ResourceNotFound` when there is none, `Forbidden` when it is another user's
  */
-export async function ownConversation(context: ChatContext, knownId: string): Promise<ConversationRow> {
-  const conversation = await meetConversation(context, knownId)
-  if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${knownId}'`)
+export async function ownConversation(context: ChatContext, externalId: string): Promise<ConversationRow> {
+  const conversation = await findConversationWithMembership(context, externalId)
+  if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${externalId}'`)
   if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
   if (!conversation.participant_id) await presentUser(context)
   throw new ApiError('Forbidden', 'This is for the owner of the conversation')
 }
 
-export function noSuchParticipant(knownId: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no user '${knownId}' in this conversation`)
+export function noSuchParticipant(externalId: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no user '${externalId}' in this conversation`)
 }
 
 /**

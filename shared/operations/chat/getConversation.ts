@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
-import { meetConversation, notParticipating } from './external-ids.ts'
+import { findConversationWithMembership, notParticipating } from './external-ids.ts'
 
 export const getConversation = operation({
   name: 'getConversation',
@@ -20,7 +20,7 @@ export const getConversation = operation({
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
 
   async handle(context, { id }) {
-    const row = await meetConversation(context, id)
+    const row = await findConversationWithMembership(context, id)
     if (!row) throw new ApiError('ResourceNotFound', `There is no conversation '${id}'`)
     if (!row.participant_id) throw await notParticipating(context)
     return { conversation: toConversation(row, id) }

@@ -3,7 +3,7 @@ import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
 import { findEvent } from '../../store/events.ts'
-import { knownUserIds } from '../../store/users.ts'
+import { externalUserIds } from '../../store/users.ts'
 import { notParticipating } from './external-ids.ts'
 
 export const getEvent = operation({
@@ -27,7 +27,7 @@ export const getEvent = operation({
     const where = { installationId: caller.installation.id, conversationId, key: caller.key }
     const participation = await findParticipation(db, where)
     if (!participation) throw await notParticipating(context)
-    const known = await knownUserIds(db, [authorId])
+    const known = await externalUserIds(db, [authorId])
     return {
       event: toChatEvent(row, {
         conversationId: participation.foreign_id ?? conversationId,

@@ -3,7 +3,7 @@ import { message, toMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
 import { findMessage } from '../../store/messages.ts'
-import { knownUserIds } from '../../store/users.ts'
+import { externalUserIds } from '../../store/users.ts'
 import { notParticipating } from './external-ids.ts'
 
 export const getMessage = operation({
@@ -25,7 +25,7 @@ export const getMessage = operation({
     const where = { installationId: caller.installation.id, conversationId, key: caller.key }
     const participation = await findParticipation(db, where)
     if (!participation) throw await notParticipating(context)
-    const known = await knownUserIds(db, [authorId])
+    const known = await externalUserIds(db, [authorId])
     return {
       message: toMessage(row, {
         conversationId: participation.foreign_id ?? conversationId,

@@ -4,7 +4,7 @@ import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertConversation } from '../../store/conversations.ts'
 import { chatChannel } from './createConversation.ts'
-import { assertForeignId, foreignId, meetConversation, presentUser } from './external-ids.ts'
+import { assertExternalId, externalId, findConversationWithMembership, presentUser } from './external-ids.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',
@@ -18,7 +18,7 @@ export const getOrCreateConversation = operation({
     type: 'object',
     additionalProperties: false,
     required: ['id'],
-    properties: { id: { type: 'string', description: foreignId.description } },
+    properties: { id: { type: 'string', description: externalId.description } },
   },
   output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
 
@@ -26,20 +26,20 @@ export const getOrCreateConversation = operation({
     const { db, caller } = context
     const { id: ownerId } = await presentUser(context)
     const { installation } = caller
-    const existing = await meetConversation(context, id)
-    if (!existing) assertForeignId(id)
+    const existing = await findConversationWithMembership(context, id)
+    if (!existing) assertExternalId(id)
     const row =
       existing ??
       (await insertConversation(db, {
         id: newId('conv'),
         botId: installation.bot_id,
         installationId: installation.id,
-        foreignId: id,
+        externalId: id,
         ownerId,
         channel: chatChannel,
         tags: { owner: ownerId },
       })) ??
-      (await meetConversation(context, id))
+      (await findConversationWithMembership(context, id))
     if (row?.owner_id !== ownerId) {
       throw new ApiError('Forbidden', `The conversation '${id}' belongs to another user: choose another id`)
     }

@@ -2,7 +2,7 @@ import { newId } from '../../ids.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findKeyHolder, insertUser, updateUser } from '../../store/users.ts'
-import { assertForeignId, noSuchUser } from './external-ids.ts'
+import { assertExternalId, noSuchUser } from './external-ids.ts'
 
 export const getOrCreateUser = operation({
   name: 'getOrCreateUser',
@@ -15,23 +15,23 @@ export const getOrCreateUser = operation({
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
 
   async handle({ db, caller }, fields) {
-    const { installation, knownId, key } = caller
+    const { installation, externalId, key } = caller
     const existing = await findKeyHolder(db, installation.id, key)
     const updated = existing && (await updateUser(db, installation.bot_id, existing.id, fields))
-    if (updated) return { user: toUser(updated, knownId) }
+    if (updated) return { user: toUser(updated, externalId) }
     // A key that names its user makes that one anew, under its former id: nobody else can.
     const { boundUserId } = key
-    const isNamed = boundUserId !== knownId
-    if (isNamed) assertForeignId(knownId, 'The id in the key')
+    const isNamed = boundUserId !== externalId
+    if (isNamed) assertExternalId(externalId, 'The id in the key')
     const row =
       (await insertUser(db, {
         id: boundUserId ?? newId('user'),
         botId: installation.bot_id,
         installationId: installation.id,
-        ...(isNamed && { foreignId: knownId, refusesOlderKeys: boundUserId !== undefined }),
+        ...(isNamed && { externalId: externalId, refusesOlderKeys: boundUserId !== undefined }),
         ...fields,
       })) ?? (await findKeyHolder(db, installation.id, key))
     if (!row) throw noSuchUser(caller)
-    return { user: toUser(row, knownId) }
+    return { user: toUser(row, externalId) }
   },
 })

@@ -1,6 +1,6 @@
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findKnownParticipant } from '../../store/conversations.ts'
+import { findParticipantByExternalId } from '../../store/conversations.ts'
 import { noSuchParticipant, ownConversation, participantInput } from './external-ids.ts'
 
 export const getParticipant = operation({
@@ -15,7 +15,7 @@ export const getParticipant = operation({
 
   async handle(context, { conversationId, userId }) {
     const conversation = await ownConversation(context, conversationId)
-    const participant = await findKnownParticipant(context.db, conversation, userId)
+    const participant = await findParticipantByExternalId(context.db, conversation, userId)
     if (!participant) throw noSuchParticipant(userId)
     return { participant: toUser(participant, userId) }
   },

@@ -12,6 +12,6 @@ export const getUser = operation({
   output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
 
   async handle(context) {
-    return { user: toUser(await presentUser(context), context.caller.knownId) }
+    return { user: toUser(await presentUser(context), context.caller.externalId) }
   },
 })

@@ -2,7 +2,7 @@ import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination
 import { message, toMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfMessages } from '../../store/messages.ts'
-import { knownUserIds } from '../../store/users.ts'
+import { externalUserIds } from '../../store/users.ts'
 import { joinedConversation } from './external-ids.ts'
 
 export const listMessages = operation({
@@ -31,7 +31,7 @@ export const listMessages = operation({
     const conversation = await joinedConversation(context, conversationId)
     const where = { botId: conversation.bot_id, conversationId: conversation.id }
     const page = await pageOfMessages(db, where, pageRequest(input))
-    const known = await knownUserIds(
+    const known = await externalUserIds(
       db,
       page.rows.map((row) => row.user_id),
     )

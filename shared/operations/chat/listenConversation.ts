@@ -40,7 +40,7 @@ export const listenConversation = operation({
     return {
       botId: conversation.bot_id,
       conversationId: conversation.id,
-      knownId: id,
+      externalId: id,
       userId: conversation.participant_id,
       webhookId: caller.installation.webhook_id,
       encryptionKeyId: encryptionKeyId(caller.installation, config.secret),

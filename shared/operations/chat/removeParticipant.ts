@@ -1,7 +1,7 @@
 import { tellListeners } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
-import { deleteParticipant, findKnownParticipant } from '../../store/conversations.ts'
+import { deleteParticipant, findParticipantByExternalId } from '../../store/conversations.ts'
 import { noSuchParticipant, ownConversation, participantInput } from './external-ids.ts'
 
 export const removeParticipant = operation({
@@ -16,7 +16,7 @@ export const removeParticipant = operation({
 
   async handle(context, { conversationId, userId }) {
     const conversation = await ownConversation(context, conversationId)
-    const participant = await findKnownParticipant(context.db, conversation, userId)
+    const participant = await findParticipantByExternalId(context.db, conversation, userId)
     if (!participant) throw noSuchParticipant(userId)
     if (participant.id === conversation.owner_id) {
       throw new ApiError(

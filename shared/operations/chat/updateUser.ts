@@ -17,6 +17,6 @@ export const updateUser = operation({
     const { id } = await presentUser(context)
     const updated = await updateUserRow(db, caller.installation.bot_id, id, fields)
     if (!updated) throw noSuchUser(caller)
-    return { user: toUser(updated, caller.knownId) }
+    return { user: toUser(updated, caller.externalId) }
   },
 })

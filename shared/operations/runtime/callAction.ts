@@ -1,5 +1,5 @@
 import { chatActions } from '../../messaging/chat-actions.ts'
-import { onceThrough } from '../../rpc/journal.ts'
+import { recordAfter } from '../../rpc/journal.ts'
 import { callActionRemotely } from '../../messaging/call-action.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -41,7 +41,7 @@ export const callAction = operation({
     }
     if (chatAction) return { output: await chatAction(context, input), meta: { cached: false } }
     const output = execution
-      ? await onceThrough(context, { type, input }, () => execution.callAction(type, input))
+      ? await recordAfter(context, { type, input }, () => execution.callAction(type, input))
       : await callActionRemotely(context, botId, { type, input })
     return { output, meta: { cached: false } }
   },

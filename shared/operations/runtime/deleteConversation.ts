@@ -1,4 +1,4 @@
-import { onceRemoved } from '../../rpc/journal.ts'
+import { recordThenDelete } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
@@ -14,7 +14,7 @@ export const deleteConversation = operation({
   output: { type: 'object', additionalProperties: false, properties: {} },
 
   async handle(context, input) {
-    await onceRemoved(context, input, async (db) => {
+    await recordThenDelete(context, input, async (db) => {
       if (!(await findScopedConversation(db, context.caller, input.id))) throw noConversation(input.id)
       await deleteConversationRow(db, context.caller.botId, input.id)
     })

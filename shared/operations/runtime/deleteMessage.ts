@@ -3,7 +3,7 @@ import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow } from '../../store/messages.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
-import { knownUserIds } from '../../store/users.ts'
+import { externalUserIds } from '../../store/users.ts'
 import { noMessage } from './not-found.ts'
 
 export const deleteMessage = operation({
@@ -21,7 +21,7 @@ export const deleteMessage = operation({
       const row = await findRuntimeMessage(db, context.caller, id)
       if (!row) throw noMessage(id)
       const { conversation_id: conversationId, user_id: userId } = row
-      const known = await knownUserIds(db, [userId])
+      const known = await externalUserIds(db, [userId])
       const data = { id, conversationId, userId: known.get(userId) ?? userId }
       const told = { type: 'message_deleted', data } as const
       const recorded = await deleteMessageRow(db, { botId: context.caller.botId, id }, told)

@@ -26,9 +26,9 @@ export const removeParticipant = operation({
       if (user.id === conversation.owner_id) {
         throw new ApiError('InvalidPayload', 'The owner of a conversation cannot be removed: delete it instead')
       }
-      const knownId = user.foreign_id ?? user.id
-      const left = await deleteParticipant(db, conversation, userId, removal(conversationId, knownId, userId))
-      return { entry: left ?? null, participantId: knownId }
+      const externalId = user.foreign_id ?? user.id
+      const left = await deleteParticipant(db, conversation, userId, removal(conversationId, externalId, userId))
+      return { entry: left ?? null, participantId: externalId }
     })
     const signal = removal(conversationId, participantId, userId)
     // What the journal gives back is plain JSON.

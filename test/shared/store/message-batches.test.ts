@@ -25,12 +25,12 @@ beforeEach(async () => {
 
 const db = () => platform.context.db
 
-const incoming = (knownConversationId: string, text: string, fields: object = {}): NewIncomingMessage => ({
+const incoming = (externalConversationId: string, text: string, fields: object = {}): NewIncomingMessage => ({
   id: newId('msg'),
   botId: bot.id,
   installationId,
-  knownConversationId,
-  knownUserId: 'ada',
+  externalConversationId,
+  externalUserId: 'ada',
   type: 'text',
   payload: { text },
   event: { id: newId('evt'), type: 'message_created', integration: 'chat' },
@@ -98,9 +98,9 @@ describe('messages that come together', () => {
     const rows = await Promise.all([
       storeIncoming(db(), incoming(first, 'alone')),
       storeIncoming(db(), incoming(first, 'good')),
-      storeIncoming(db(), incoming(second, 'stranger', { knownUserId: 'stranger' })),
+      storeIncoming(db(), incoming(second, 'stranger', { externalUserId: 'stranger' })),
       storeIncoming(db(), incoming(second, 'other bot', { botId: other.id })),
-      storeIncoming(db(), incoming(second, 'nobody', { knownUserId: 'nobody' })),
+      storeIncoming(db(), incoming(second, 'nobody', { externalUserId: 'nobody' })),
       storeIncoming(db(), incoming('conv_none', 'nowhere')),
     ])
     expect(rows.map((row) => row?.payload['text'])).toEqual([

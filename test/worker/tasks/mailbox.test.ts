@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { endEvents, type EventEnd, type StateChange } from '#shared/store/complete-events.ts'
+import { completeEvents, type EventCompletion, type StateChange } from '#shared/store/complete-events.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { createChatter } from '../../support/chat-client.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
@@ -97,8 +97,8 @@ describe('an event', () => {
     }
     const log = { level: 'info', message: 'said by whoever ended it', timestamp: new Date().toISOString() }
     const end = { id: older.id, states: [], logs: [log] }
-    const zombie: EventEnd = { ...end, attempt: 1, status: 'failed', failureReason: 'zombie', states: [state] }
-    expect(await endEvents(db, [zombie])).toEqual([false])
+    const zombie: EventCompletion = { ...end, attempt: 1, status: 'failed', failureReason: 'zombie', states: [state] }
+    expect(await completeEvents(db, [zombie])).toEqual([false])
     expect(await db('states').where({ bot_id: bot.id })).toEqual([])
     expect(await db('logs').where({ bot_id: bot.id })).toEqual([])
     // A worker that has taken an event over from itself may end both runs at once.
@@ -106,7 +106,7 @@ describe('an event', () => {
       { ...zombie, states: [] },
       { ...end, attempt: 2, status: 'processed' as const },
     ]
-    expect(await endEvents(db, both)).toEqual([false, true])
+    expect(await completeEvents(db, both)).toEqual([false, true])
     expect(await db('events').where({ bot_id: bot.id }).first()).toMatchObject({
       status: 'processed',
       failure_reason: null,
@@ -162,7 +162,7 @@ describe('an event', () => {
       ],
       logs: [{ level: 'info', message: `zero\u0000 half\uD800 ${index}`, timestamp: new Date().toISOString() }],
     }))
-    expect(await endEvents(db, [...ends, { ...ends[0]!, id: 'evt_none' }])).toEqual([
+    expect(await completeEvents(db, [...ends, { ...ends[0]!, id: 'evt_none' }])).toEqual([
       true,
       true,
       true,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insertEffect } from '#shared/store/journal.ts'
+import { insertJournalEntry } from '#shared/store/journal.ts'
 import { replayEvents } from '#shared/store/failed-events.ts'
 import { createChatter } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
@@ -144,8 +144,8 @@ describe.each(backEnds)('the failed events of a bot, on %s', (backEnd) => {
     // Without a wake-up, so that no run begins in between.
     await replayEvents(db, bot.id, { id }, { oldest: new Date(0), limit: 1 })
     const late = { eventId: id, attempt, operation: 'createMessage', ordinal: 9, inputHash: '', result: {} }
-    expect(await insertEffect(db, late)).toBe(false)
-    expect(await insertEffect(db, { ...late, attempt: attempt + 1 })).toBe(true)
+    expect(await insertJournalEntry(db, late)).toBe(false)
+    expect(await insertJournalEntry(db, { ...late, attempt: attempt + 1 })).toBe(true)
   })
 
   test('that somebody waited for are not replayed, nor those whose journal is gone', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { lookThroughEvents } from '#shared/store/event-timeline.ts'
 import { pageOfLogs } from '#shared/store/logs.ts'
-import { logPlace, newLogs } from '#shared/store/log-tail.ts'
+import { logPosition, readLogTail } from '#shared/store/log-tail.ts'
 import { createChatter } from '../../../support/chat-client.ts'
 import { installCode } from '../../../support/install-code.ts'
 import { createMember } from '../../../support/members.ts'
@@ -329,10 +329,10 @@ describe('a bot’s log, followed', () => {
     const after = await follow(`after=${begun.next}`)
     expect([begun.lines, after.lines]).toEqual([['told'], ['held']])
 
-    const place = await logPlace(db)
+    const place = await logPosition(db)
     await db('logs').insert(line('in between'))
     const first = await pageOfLogs(db, quiet.id, { timeStart, seenAt: place.snapshot }, { limit: 9 })
-    const { rows } = await newLogs(db, quiet.id, {}, { after: place, limit: 9 })
+    const { rows } = await readLogTail(db, quiet.id, {}, { after: place, limit: 9 })
     const messages = [...first.rows, ...rows].map(({ message }) => message)
     expect(messages.filter((message) => message === 'in between')).toHaveLength(1)
   })
