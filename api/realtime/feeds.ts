@@ -1,6 +1,6 @@
 import type { Announcement } from '#shared/signals/after-commit.ts'
 import type { Context } from '#shared/context.ts'
-import type { PassingSignal } from '#shared/models/signal.ts'
+import type { EphemeralSignal } from '#shared/models/signal.ts'
 import { conversationTopic } from '#shared/signals/signals.ts'
 import { readLog, readPositions, type LogPosition, type ReadEntry } from '#shared/store/conversation-log.ts'
 
@@ -28,7 +28,7 @@ export interface Membership {
 /** A listener, as a feed sees it. */
 export interface Follower {
   entry(entry: ReadEntry): void
-  passing(signal: PassingSignal): void
+  passing(signal: EphemeralSignal): void
   /** A user is no more, who may be this one. */
   gone(userId: string): void
   /** Resolves when it can take more without piling it up. */

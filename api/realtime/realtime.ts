@@ -1,6 +1,6 @@
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
-import { toListener, type ChatSignal, type PassingSignal } from '#shared/models/signal.ts'
+import { toListener, type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
 import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
 import { openFeeds, type Follower } from './feeds.ts'
@@ -151,7 +151,7 @@ function textFor(entry: ReadEntry, externalId: string): string {
   return text
 }
 
-function textOf(signal: ChatSignal | PassingSignal, externalId: string): string {
+function textOf(signal: ChatSignal | EphemeralSignal, externalId: string): string {
   return JSON.stringify(toListener(signal, externalId))
 }
 

@@ -1,4 +1,4 @@
-import { tellListeners } from '../signals/after-commit.ts'
+import { publishEntry } from '../signals/after-commit.ts'
 import type { BotCaller } from '../rpc/caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -37,7 +37,7 @@ async function sendEvent(context: BotContext, input: unknown): Promise<Record<st
     return { entry: recorded, signal: told }
   })
   // What the journal gives back is plain JSON.
-  await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+  await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
   return {}
 }
 

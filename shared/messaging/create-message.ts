@@ -1,4 +1,4 @@
-import { nudgeListeners, tellListeners, wakeWorker } from '../signals/after-commit.ts'
+import { publishHint, publishEntry, wakeWorker } from '../signals/after-commit.ts'
 import type { BotCaller } from '../rpc/caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -145,16 +145,16 @@ export async function announceMessage(context: BotContext, row: MessageRow | Sai
   if (row.direction === 'incoming') return wakeWorker(context, 'message', conversationId, row.bot_id)
   if (!('sequence' in row)) await wakeWorker(context, 'message', deliveryMailbox(conversationId), row.bot_id)
   else if (row.has_delivery) return wakeWorker(context, 'message', deliveryMailbox(conversationId), row.bot_id)
-  await tellChat(context, row)
+  await publishMessage(context, row)
 }
 
-async function tellChat(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
+async function publishMessage(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
   const conversationId = row.conversation_id
   const known = row.user_id === context.caller.botId ? undefined : await externalUserIds(context.db, [row.user_id])
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
   const streamId = row.metadata?.['streamId']
   if (typeof streamId === 'string') await completeStream(context, streamId, message)
   // A run that is repeated finds its message stored: whether it was announced is not known.
-  if (!('sequence' in row)) return nudgeListeners(context, conversationId)
-  await tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
+  if (!('sequence' in row)) return publishHint(context, conversationId)
+  await publishEntry(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
 }

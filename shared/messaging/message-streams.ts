@@ -1,8 +1,8 @@
-import { tellInPassing } from '../signals/after-commit.ts'
+import { publishEphemeral } from '../signals/after-commit.ts'
 import type { BotCaller, OpenStreams } from '../rpc/caller.ts'
 import type { Context } from '../context.ts'
 import type { Message } from '../models/message.ts'
-import type { PassingSignal } from '../models/signal.ts'
+import type { EphemeralSignal } from '../models/signal.ts'
 
 /**
  * A message that is shown while it is being written: deltas, and in the end the message itself, whose
@@ -13,13 +13,13 @@ import type { PassingSignal } from '../models/signal.ts'
 export async function publishStreamSignal(
   context: Context & { caller: BotCaller },
   conversationId: string,
-  signal: Extract<PassingSignal, { type: 'message_stream_delta' | 'message_stream_abort' }>,
+  signal: Extract<EphemeralSignal, { type: 'message_stream_delta' | 'message_stream_abort' }>,
 ): Promise<void> {
   const open = context.caller.execution?.openStreams
   const { streamId } = signal.data
   if (signal.type === 'message_stream_delta') open?.set(streamId, conversationId)
   else open?.delete(streamId)
-  await tellInPassing(context, conversationId, signal)
+  await publishEphemeral(context, conversationId, signal)
 }
 
 /** Tells that a stream has become a message. The message is stored and told of in any case, so a failure is only logged. */
@@ -30,7 +30,7 @@ export async function completeStream(
 ): Promise<void> {
   context.caller.execution?.openStreams.delete(streamId)
   try {
-    await tellInPassing(context, message.conversationId, {
+    await publishEphemeral(context, message.conversationId, {
       type: 'message_stream_complete',
       data: { streamId, message },
     })
@@ -43,7 +43,7 @@ export async function completeStream(
 export async function abortStreams(context: Context, open: OpenStreams): Promise<void> {
   for (const [streamId, conversationId] of open) {
     try {
-      await tellInPassing(context, conversationId, { type: 'message_stream_abort', data: { streamId, conversationId } })
+      await publishEphemeral(context, conversationId, { type: 'message_stream_abort', data: { streamId, conversationId } })
     } catch (error) {
       context.log.error({ err: error, streamId }, 'The end of a stream could not be told')
     }

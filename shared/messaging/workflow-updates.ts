@@ -28,7 +28,7 @@ type Update =
  * @param child the workflow's child that it happened to, for the updates that tell of one
  * @returns the mailbox to wake
  */
-export async function tellOfWorkflow(
+export async function sendWorkflowEvent(
   db: Database,
   type: Update,
   row: WorkflowRow,
@@ -58,14 +58,14 @@ export async function tellOfWorkflow(
 }
 
 /** Tells the bot of a workflow's child, where the workflow is one. Gives the mailboxes to wake. */
-export async function tellParent(
+export async function sendParentEvent(
   db: Database,
   type: 'child_workflow_finished' | 'child_workflow_deleted',
   child: WorkflowRow,
 ): Promise<string[]> {
   const parent = child.parent_id && (await findWorkflow(db, { botId: child.bot_id }, child.parent_id))
   if (!parent || isFinal(parent.status)) return []
-  return [await tellOfWorkflow(db, type, parent, child)]
+  return [await sendWorkflowEvent(db, type, parent, child)]
 }
 
 /**
@@ -78,7 +78,7 @@ export async function timeOutWorkflow(db: Database, botId: string, id: string): 
   const ended = await endOverdueWorkflow(db, botId, id)
   if (!ended) return []
   return [
-    await tellOfWorkflow(db, 'workflow_timedout', ended),
-    ...(await tellParent(db, 'child_workflow_finished', ended)),
+    await sendWorkflowEvent(db, 'workflow_timedout', ended),
+    ...(await sendParentEvent(db, 'child_workflow_finished', ended)),
   ]
 }

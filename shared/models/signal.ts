@@ -20,7 +20,7 @@ interface Participation {
 }
 
 /** What is only of use at the moment: a message while it is being written. It is not stored. */
-export type PassingSignal =
+export type EphemeralSignal =
   | { type: 'message_stream_delta'; data: StreamDelta }
   | { type: 'message_stream_complete'; data: { streamId: string; message: Message } }
   | { type: 'message_stream_abort'; data: { streamId: string; conversationId: string } }
@@ -37,7 +37,7 @@ interface StreamDelta {
 
 /** A signal as a client gets it that calls the conversation by a name of its own. */
 export function toListener(
-  signal: ChatSignal | PassingSignal,
+  signal: ChatSignal | EphemeralSignal,
   conversationId: string,
 ): { type: string; data: Record<string, unknown> } {
   const { type, data } = signal

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import type { ChatSignal, PassingSignal } from '../models/signal.ts'
+import type { ChatSignal, EphemeralSignal } from '../models/signal.ts'
 import type { WakeName } from '../queue/queue.ts'
 import { conversationTopic, outcomeTopic } from './signals.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
@@ -9,7 +9,7 @@ export type Announcement =
   /** A new entry of its log, with its place. */
   | { sequence: number; at: number; signal: ChatSignal }
   /** What is no entry, and of use only now. */
-  | { passing: PassingSignal }
+  | { passing: EphemeralSignal }
   /** There may be entries that were not announced. */
   | { look: true }
   /** A user is no more, by its id. */
@@ -19,14 +19,14 @@ export type Announcement =
  * Tells a conversation's listeners of an entry of its log, once it is committed. An announcement that cannot be made is
  * logged and not an error: the entry is stored, and listeners find it when they look.
  */
-export async function tellListeners(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
+export async function publishEntry(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
   const { botId, conversationId, sequence, at, hasWebhook } = entry
   await announce(context, conversationId, { sequence, at: at.getTime(), signal })
   if (hasWebhook) await wakeWorker(context, 'webhook', conversationId, botId)
 }
 
 /** Has a conversation's listeners look for entries that may not have been announced. */
-export async function nudgeListeners(context: Context, conversationId: string): Promise<void> {
+export async function publishHint(context: Context, conversationId: string): Promise<void> {
   await announce(context, conversationId, { look: true })
 }
 
@@ -39,10 +39,10 @@ export async function endStreams(context: Context, userId: string, conversationI
  * Tells a conversation's listeners something that is not stored.
  * @throws Error when it cannot be told: nothing else will
  */
-export async function tellInPassing(
+export async function publishEphemeral(
   { signals }: Context,
   conversationId: string,
-  passing: PassingSignal,
+  passing: EphemeralSignal,
 ): Promise<void> {
   const announcement: Announcement = { passing }
   await signals.publish(conversationTopic(conversationId), announcement)
@@ -52,7 +52,7 @@ async function announce(context: Context, conversationId: string, announcement: 
   try {
     await context.signals.publish(conversationTopic(conversationId), announcement)
   } catch (error) {
-    logUntold(context, error, { conversationId }, 'A signal could not be published')
+    logUnpublished(context, error, { conversationId }, 'A signal could not be published')
   }
 }
 
@@ -64,20 +64,20 @@ export async function wakeWorker(context: Context, name: WakeName, mailbox: stri
   try {
     await context.queue.wake(name, mailbox, botId)
   } catch (error) {
-    logUntold(context, error, { mailbox }, 'A worker could not be woken; the sweep will')
+    logUnpublished(context, error, { mailbox }, 'A worker could not be woken; the sweep will')
   }
 }
 
 /** Tells who waits for an outcome that it is there. One that cannot be told is logged: they look themselves, too. */
-export async function tellOutcome(context: Context, id: string): Promise<void> {
+export async function publishOutcome(context: Context, id: string): Promise<void> {
   try {
     await context.signals.publish(outcomeTopic(id), {})
   } catch (error) {
-    logUntold(context, error, { id }, 'An outcome could not be told')
+    logUnpublished(context, error, { id }, 'An outcome could not be told')
   }
 }
 
 /** Of what is known to be away there is nothing to say each time. */
-function logUntold({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
+function logUnpublished({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
   log[dependencies.broker.isUp() ? 'error' : 'debug']({ err: error, ...what }, message)
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { nudgeListeners, tellListeners } from '#shared/signals/after-commit.ts'
+import { publishHint, publishEntry } from '#shared/signals/after-commit.ts'
 import { newId } from '#shared/ids.ts'
 import { insertOutgoingMessage } from '#shared/store/messages.ts'
 import { createChatter, type Chatter } from '../support/chat-client.ts'
@@ -71,8 +71,8 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
       at: new Date(body.message.createdAt),
       hasWebhook: false,
     }
-    await tellListeners(platform.context, entry, signal)
-    await nudgeListeners(platform.context, conversationId)
+    await publishEntry(platform.context, entry, signal)
+    await publishHint(platform.context, conversationId)
     await alice.say(conversationId, 'the end')
     await expect.poll(stream.frames).toHaveLength(2)
     expect(texts(stream)).toEqual(['once', 'the end'])

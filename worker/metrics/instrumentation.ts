@@ -56,7 +56,7 @@ export async function observedRun({ sandbox, metrics }: Pick<Context, 'metrics'>
           }),
       }),
     })
-    if (span) tellOutcome(span, ended, beganAt)
+    if (span) publishOutcome(span, ended, beganAt)
     return ended
   })
   metrics.runs.inc({ outcome: outcome.status === 'failed' ? outcome.reason : outcome.status })
@@ -84,7 +84,7 @@ async function noted<Answer extends { status: number } | { failure: string }>(
 }
 
 /** Each hook begins when the one before it is through, or waits for what it called. */
-function tellOutcome(span: OpenSpan, outcome: Outcome, beganAt: number): void {
+function publishOutcome(span: OpenSpan, outcome: Outcome, beganAt: number): void {
   span.set({ 'isobot.outcome': outcome.status, 'isobot.processor_ms': outcome.cpuMilliseconds })
   if (outcome.status === 'failed') span.set({ 'error.type': outcome.reason })
   const { hooks } = outcome

@@ -1,5 +1,5 @@
 import type { LogLine } from '#sandbox/protocol/contract.ts'
-import { tellOutcome } from '#shared/signals/after-commit.ts'
+import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
@@ -134,7 +134,7 @@ async function end(
   if (isOurs) count(tools, event, how.status, recorder)
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
-  if (isAwaited(event)) await tellOutcome(tools, event.id)
+  if (isAwaited(event)) await publishOutcome(tools, event.id)
 }
 
 function count(

@@ -1,7 +1,7 @@
 import { CompilerError, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, positionOfName, sourceFile, type SourcePlace } from '#sandbox/compiler/source-map.ts'
-import { tellOutcome } from '#shared/signals/after-commit.ts'
+import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/models/code-limits.ts'
@@ -49,7 +49,7 @@ export async function inspectCode(
     if (!isUnstorable(error)) throw error
     await setInspectionOutcome(db, inspectionId, refusal(ApiError.from(error).message, undefined))
   }
-  await tellOutcome(tools, inspectionId)
+  await publishOutcome(tools, inspectionId)
 }
 
 /** Evaluates it as a bundle of the public SDK where it may be one, else as a module. */

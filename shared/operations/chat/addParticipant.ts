@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -23,7 +23,7 @@ export const addParticipant = operation({
     if (!participant) throw new ApiError('ResourceNotFound', `There is no user '${userId}'`)
     const signal = { type: 'participant_added', data: { conversationId, participantId: userId } } as const
     const entry = await insertParticipant(db, conversation, participant.id, signal)
-    if (entry) await tellListeners(context, entry, signal)
+    if (entry) await publishEntry(context, entry, signal)
     return { participant: toUser(participant, userId) }
   },
 })

@@ -1,4 +1,4 @@
-import { tellListeners, wakeWorker } from '../../signals/after-commit.ts'
+import { publishEntry, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -38,7 +38,7 @@ export const createEvent = operation({
     const row = await context.waiting.admit(db, event.botId, () => insertChatEvent(db, event))
     if (!row) throw await notParticipating(context)
     const created = toChatEvent(row, { conversationId, userId: caller.externalId })
-    await tellListeners(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
+    await publishEntry(context, toLogEntry(row), { type: 'event_created', data: { ...created, isBot: false } })
     await wakeWorker(context, 'event', conversation.id, conversation.bot_id)
     return { event: created }
   },

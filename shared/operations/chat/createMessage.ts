@@ -1,4 +1,4 @@
-import { tellListeners, wakeWorker } from '../../signals/after-commit.ts'
+import { publishEntry, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { messageCreated } from '../../models/event.ts'
 import { message, toMessage } from '../../models/message.ts'
@@ -43,7 +43,7 @@ export const createMessage = operation({
     const created = toMessage(row, { conversationId, userId: externalId })
     // Should a reply overtake the user's own signal, listeners see the gap and look (`sequence`).
     await Promise.all([
-      tellListeners(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } }),
+      publishEntry(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } }),
       wakeWorker(context, 'message', row.conversation_id, row.bot_id),
     ])
     return { message: created }

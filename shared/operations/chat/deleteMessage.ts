@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow, findAuthoredMessage } from '../../store/messages.ts'
@@ -26,7 +26,7 @@ export const deleteMessage = operation({
     const data = { id, conversationId: message.conversation_id, userId: externalId }
     const signal = { type: 'message_deleted', data } as const
     const entry = await deleteMessageRow(db, { botId: installation.bot_id, id }, signal)
-    if (entry) await tellListeners(context, entry, signal)
+    if (entry) await publishEntry(context, entry, signal)
     return {}
   },
 })

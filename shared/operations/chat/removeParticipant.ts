@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteParticipant, findParticipantByExternalId } from '../../store/conversations.ts'
@@ -27,7 +27,7 @@ export const removeParticipant = operation({
     const data = { conversationId, participantId: userId }
     const signal = { type: 'participant_removed', data, removedUserId: participant.id } as const
     const entry = await deleteParticipant(context.db, conversation, participant.id, signal)
-    if (entry) await tellListeners(context, entry, signal)
+    if (entry) await publishEntry(context, entry, signal)
     return {}
   },
 })

@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
@@ -41,7 +41,7 @@ export const addParticipant = operation({
       return { participant: toRuntimeUser(user, caller), knownId, entry: entered ?? null }
     })
     // What the journal gives back is plain JSON.
-    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, addition(conversationId, knownId))
+    if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, addition(conversationId, knownId))
     return { participant }
   },
 })

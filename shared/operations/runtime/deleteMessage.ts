@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow } from '../../store/messages.ts'
@@ -28,7 +28,7 @@ export const deleteMessage = operation({
       return { entry: recorded ?? null, signal: told }
     })
     // What the journal gives back is plain JSON.
-    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+    if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
     return {}
   },
 })

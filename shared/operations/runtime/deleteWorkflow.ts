@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteWorkflow as remove, lockWorkflow } from '../../store/workflows.ts'
-import { tellParent } from '../../messaging/workflow-updates.ts'
+import { sendParentEvent } from '../../messaging/workflow-updates.ts'
 import { assertBotItself } from './new-workflow.ts'
 
 export const deleteWorkflow = operation({
@@ -23,7 +23,7 @@ export const deleteWorkflow = operation({
         const row = await lockWorkflow(transaction, botId, id)
         if (!row) throw new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
         await remove(transaction, botId, id)
-        return { mailboxes: await tellParent(transaction, 'child_workflow_deleted', row) }
+        return { mailboxes: await sendParentEvent(transaction, 'child_workflow_deleted', row) }
       }),
     )
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)

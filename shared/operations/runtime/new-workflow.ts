@@ -8,7 +8,7 @@ import type { Database } from '../../store/database.ts'
 import { findEvent } from '../../store/events.ts'
 import type { WorkflowRow } from '../../store/tables.ts'
 import { insertWorkflow, type NewWorkflow } from '../../store/workflows.ts'
-import { tellOfWorkflow } from '../../messaging/workflow-updates.ts'
+import { sendWorkflowEvent } from '../../messaging/workflow-updates.ts'
 import { assertReferences } from './references.ts'
 
 const given = {
@@ -51,7 +51,7 @@ export async function startWorkflow(
   workflow: NewWorkflow,
 ): Promise<{ row: WorkflowRow; mailboxes: string[] }> {
   const row = await insertWorkflow(db, workflow)
-  return { row, mailboxes: row.status === 'pending' ? [await tellOfWorkflow(db, 'workflow_started', row)] : [] }
+  return { row, mailboxes: row.status === 'pending' ? [await sendWorkflowEvent(db, 'workflow_started', row)] : [] }
 }
 
 /**

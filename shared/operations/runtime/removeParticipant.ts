@@ -1,4 +1,4 @@
-import { tellListeners } from '../../signals/after-commit.ts'
+import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -32,7 +32,7 @@ export const removeParticipant = operation({
     })
     const signal = removal(conversationId, participantId, userId)
     // What the journal gives back is plain JSON.
-    if (entry) await tellListeners(context, { ...entry, at: new Date(entry.at) }, signal)
+    if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
     return {}
   },
 })

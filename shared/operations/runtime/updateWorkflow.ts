@@ -9,7 +9,7 @@ import type { Database } from '../../store/database.ts'
 import { findEvent } from '../../store/events.ts'
 import type { WorkflowRow } from '../../store/tables.ts'
 import { changeWorkflow, lockWorkflow } from '../../store/workflows.ts'
-import { tellOfWorkflow, tellParent } from '../../messaging/workflow-updates.ts'
+import { sendWorkflowEvent, sendParentEvent } from '../../messaging/workflow-updates.ts'
 import { assertBotItself, assertEvent } from './new-workflow.ts'
 import { assertReferences } from './references.ts'
 
@@ -56,7 +56,7 @@ export const updateWorkflow = operation({
           ...(timeoutAt && { timeoutAt: new Date(timeoutAt) }),
         })
         if (!after) throw noWorkflow(id)
-        return { changed: toWorkflow(after), mailboxes: await tellOfChange(transaction, before, after, eventId) }
+        return { changed: toWorkflow(after), mailboxes: await sendChangeEvents(transaction, before, after, eventId) }
       }),
     )
     for (const mailbox of mailboxes) await wakeWorker(context, 'event', mailbox, botId)
@@ -78,16 +78,16 @@ function assertOpen({ id, status }: WorkflowRow, wanted: string | undefined): vo
 }
 
 /** Tells of what others have to hear of. Gives the mailboxes to wake. */
-async function tellOfChange(
+async function sendChangeEvents(
   db: Database,
   before: WorkflowRow,
   after: WorkflowRow,
   eventId: string | undefined,
 ): Promise<string[]> {
-  if (isFinal(after.status) && !isFinal(before.status)) return tellParent(db, 'child_workflow_finished', after)
+  if (isFinal(after.status) && !isFinal(before.status)) return sendParentEvent(db, 'child_workflow_finished', after)
   const resumes = after.status === 'in_progress' && (before.status === 'paused' || before.status === 'listening')
   if (!resumes || eventId === undefined || (await isUpdateOf(db, after, eventId))) return []
-  return [await tellOfWorkflow(db, 'workflow_continued', after)]
+  return [await sendWorkflowEvent(db, 'workflow_continued', after)]
 }
 
 /** Whether the event tells of this workflow: its handler has the workflow in hand already. */
