@@ -17,7 +17,7 @@ export const rateLimitHeaders = [
 ]
 
 /** What counting a request came to. */
-export interface Verdict {
+export interface CodeSuspension {
   /** For the answer, whatever it will be; none where nothing was counted. */
   headers: Record<string, string>
   /** The answer, when the request is one too many. */
@@ -36,7 +36,7 @@ export interface RateLimiter {
    * @param webhookId the id in the installation's address, decoded; there may be no such installation
    * @param userKey the user's key as it came, valid or not
    */
-  consume(webhookId: string, userKey?: string): Promise<Verdict>
+  consume(webhookId: string, userKey?: string): Promise<CodeSuspension>
   /** Counts the chat's HTTP requests and answers those that are too many. Its place is the root, as it reads the path. */
   handle: RequestHandler
   close(): void
@@ -48,7 +48,7 @@ export function openRateLimiter(context: Context): RateLimiter {
   const isLimited = limits.user > 0 || limits.installation > 0
   const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
-  async function consume(webhookId: string, userKey?: string): Promise<Verdict> {
+  async function consume(webhookId: string, userKey?: string): Promise<CodeSuspension> {
     const user = limits.user && userKey ? await userOf(context, webhookId, userKey) : undefined
     const buckets = bucketsOf(limits, webhookId, user)
     return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
@@ -122,7 +122,7 @@ function nameOf(...parts: string[]): string {
 }
 
 /** Puts one request into each bucket. The first that is there speaks for all, unless a later one is too full. */
-async function take(counter: Counter, buckets: Bucket[]): Promise<Verdict> {
+async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension> {
   const counts = await counter.increment(buckets.map(({ name }) => name))
   if (!counts) return { headers: {} }
   const filled = buckets.map((bucket, index) => ({ ...bucket, ...counts[index]! }))

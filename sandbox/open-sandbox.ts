@@ -12,9 +12,9 @@ import { raiseWalls } from './isolation/detect-isolation.ts'
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { processes, profile = 'hardened', require = [], operations, hooks, log } = options
   const walls = await raiseWalls({ profile, require, log })
-  const { memoryMegabytes = processes * usualMegabytes, onVerdict, watch, recycling } = options
+  const { memoryMegabytes = processes * usualMegabytes, onSuspension, watch, recycling } = options
   const programs = await bundlePrograms()
-  const given = { processes, memoryMegabytes, walls, programs, operations, log, onVerdict, watch, recycling }
+  const given = { processes, memoryMegabytes, walls, programs, operations, log, onSuspension, watch, recycling }
   const pool = await openPool(given)
   const compiler = openCompiler({ walls, reader: programs.reader, limits: options.compile, log })
   const runs = new Map<string, RunJob>()

@@ -23,7 +23,7 @@ import { startSweep } from './periodic/sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
-import { openVerdicts } from './execution/code-suspensions.ts'
+import { openCodeSuspensions } from './execution/code-suspensions.ts'
 import { SlotQueue } from './slots/slot-queue.ts'
 import type { Sandbox } from '#sandbox/protocol/contract.ts'
 
@@ -52,7 +52,7 @@ const handBackShare = 0.7
 export async function startWorker(context: Context, overrides: { resolve?: Resolve } = {}): Promise<AsyncDisposable> {
   const { config, log } = context
   const parts = new AsyncDisposableStack()
-  const verdicts = parts.adopt(openVerdicts(context), (open) => open.settled())
+  const suspensions = parts.adopt(openCodeSuspensions(context), (open) => open.settled())
   const sandbox = parts.adopt(
     await openSandbox({
       processes: config.sandbox.processes,
@@ -64,7 +64,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       hooks: hookNames,
       // It outlives the event that happens to be handled.
       log: (level, message, details) => outsideOfScopes(() => log[level](details ?? {}, message)),
-      onVerdict: (verdict) => verdicts.keep(verdict),
+      onSuspension: (suspension) => suspensions.keep(suspension),
       watch: watchOf(context.metrics),
     }),
     (open) => open.close(),

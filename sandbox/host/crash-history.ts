@@ -1,4 +1,4 @@
-import type { Bundle, Verdict } from '../protocol/contract.ts'
+import type { Bundle, CodeSuspension } from '../protocol/contract.ts'
 
 /** Whose code it is: a bot's own, or that of an integration installed on it. */
 export interface Owner extends Pick<Bundle, 'botId' | 'installationId'> {
@@ -63,11 +63,11 @@ interface Record {
  */
 export class Conduct {
   readonly #records = new Map<string, Record>()
-  readonly #onVerdict: (verdict: Verdict) => void
+  readonly #onSuspension: (suspension: CodeSuspension) => void
   readonly #now: () => number
 
-  constructor(onVerdict: (verdict: Verdict) => void, now: () => number = () => performance.now()) {
-    this.#onVerdict = onVerdict
+  constructor(onSuspension: (suspension: CodeSuspension) => void, now: () => number = () => performance.now()) {
+    this.#onSuspension = onSuspension
     this.#now = now
   }
 
@@ -88,7 +88,7 @@ export class Conduct {
       if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
       record.quarantinedUntil = this.#now() + quarantineMilliseconds
       record.kills = []
-      this.#onVerdict({ ...owner, place: 'quarantine', reason: quarantineReason })
+      this.#onSuspension({ ...owner, place: 'quarantine', reason: quarantineReason })
     }
   }
 
@@ -100,7 +100,7 @@ export class Conduct {
     if (sum(record) < killsForDisabling - tolerance) return
     record.kills = []
     record.disabled = { codeId: owner.codeId, reason: disabledReason }
-    this.#onVerdict({ ...owner, place: 'disabled', reason: disabledReason })
+    this.#onSuspension({ ...owner, place: 'disabled', reason: disabledReason })
     this.#absolve()
   }
 

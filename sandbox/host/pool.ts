@@ -6,7 +6,7 @@ import type {
   Recycling,
   SandboxLog,
   SandboxWatch,
-  Verdict,
+  CodeSuspension,
 } from '../protocol/contract.ts'
 import { defaultRecycling, Home, type ProcessEvents } from './process-slot.ts'
 import type { Job } from './handle.ts'
@@ -24,7 +24,7 @@ export interface PoolOptions {
   programs: Programs
   operations: ClientOperation[]
   log: SandboxLog
-  onVerdict?: ((verdict: Verdict) => void) | undefined
+  onSuspension?: ((verdict: CodeSuspension) => void) | undefined
   watch?: SandboxWatch | undefined
   recycling?: Partial<Recycling> | undefined
 }
@@ -126,10 +126,10 @@ class SandboxPool implements Pool {
     return new SandboxProcess({ walls, programs, operations, log, watch, memory, ...events })
   }
 
-  #pronounce(verdict: Verdict): void {
+  #pronounce(verdict: CodeSuspension): void {
     const { place, botId, installationId, codeId } = verdict
     const what = place === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
     this.#options.log('warn', `${what}: it had sandbox processes killed`, { botId, installationId, codeId })
-    this.#options.onVerdict?.(verdict)
+    this.#options.onSuspension?.(verdict)
   }
 }

@@ -329,7 +329,7 @@ export interface SandboxOptions {
   hooks: readonly string[]
   log: SandboxLog
   /** Code is moved to quarantine, or out of service. Here it holds already; elsewhere, the caller sees to it. */
-  onVerdict?: (verdict: Verdict) => void
+  onSuspension?: (suspension: CodeSuspension) => void
   watch?: SandboxWatch
   /** When a process is replaced in good health; the defaults are for everybody but tests. */
   recycling?: Partial<Recycling>
@@ -365,7 +365,7 @@ export interface PlaceMemory {
 }
 
 /** What becomes of code that has sandbox processes killed. */
-export interface Verdict {
+export interface CodeSuspension {
   botId: string
   codeId: string
   installationId?: string

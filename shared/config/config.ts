@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
 import { grantedHost } from '../models/bot-code.ts'
-import { parseOpening, type Opening } from './private-network-allowlist.ts'
+import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
 import { compile, type Infer } from '../schema.ts'
 import {
@@ -83,7 +83,7 @@ export interface Config extends TelemetrySettings {
   }
   outbound: {
     /** What requests on a bot's behalf may reach although its address is not public. */
-    allowPrivate: Opening[]
+    allowPrivate: AllowedNetwork[]
   }
   /** How long what is not needed any more is kept. */
   retention: {
@@ -202,7 +202,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is how shells and platforms spell "not set".
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(environment)) if (value) given[name] = value
-  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseOpening(entry))
+  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseAllowedNetwork(entry))
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   const config = toConfig(given)
   const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
@@ -256,7 +256,7 @@ function toConfig(given: Environment): Config {
       require: entriesOf(given.SANDBOX_REQUIRE) as WallName[],
       net: entriesOf(given.SANDBOX_NET),
     },
-    outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseOpening(entry) ?? []) },
+    outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []) },
     retention: {
       logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
       failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,

@@ -7,7 +7,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = [Address, number]
 
 /** What the operator opens to outbound requests although its address is not public. */
-export interface Opening {
+export interface AllowedNetwork {
   /** A host by its name, in lower case, or every address of a network. */
   target: string | Network
   /** Absent: every port. */
@@ -22,7 +22,7 @@ const withPort = /^(?:\[(?<bracketed>[^[\]]+)\]|(?<plain>[^[\]:]+))(?::(?<port>\
  *
  * @returns undefined when the entry is none of these
  */
-export function parseOpening(entry: string): Opening | undefined {
+export function parseAllowedNetwork(entry: string): AllowedNetwork | undefined {
   const network = parseNetwork(entry)
   if (network) return { target: network }
   const { bracketed, plain, port } = withPort.exec(entry)?.groups ?? {}

@@ -8,7 +8,7 @@ import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
-import { findSubjects } from './message-context.ts'
+import { findMessageContext } from './message-context.ts'
 
 /**
  * What a bot's code is to do for an event.
@@ -48,7 +48,7 @@ export function botActionCall(
 }
 
 async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
-  const subjects = event.type === messageCreated ? await findSubjects(context, event) : undefined
+  const subjects = event.type === messageCreated ? await findMessageContext(context, event) : undefined
   if (event.type === messageCreated && !subjects) return undefined
   const shown = { ...toRuntimeEvent(event), ...(subjects && { payload: subjects }) }
   return sdkCall(code, {

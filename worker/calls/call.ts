@@ -25,8 +25,8 @@ export interface Reading {
 }
 
 /** A call that cannot be made, by the doing of those whom it is for. */
-export class Unrunnable extends Error {
-  override name = 'Unrunnable'
+export class NotRunnable extends Error {
+  override name = 'NotRunnable'
   readonly reason: FailureReason
 
   constructor(reason: FailureReason, message: string) {
@@ -36,8 +36,8 @@ export class Unrunnable extends Error {
 }
 
 /** There is nobody to call. It is said in the bot's log. */
-export class Unheard extends Error {
-  override name = 'Unheard'
+export class NotDeliverable extends Error {
+  override name = 'NotDeliverable'
 }
 
 /**

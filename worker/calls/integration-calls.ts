@@ -5,9 +5,9 @@ import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
 import type { IntegrationCode } from '../execution/bundles.ts'
-import { platformRetry, Unheard, Unrunnable, type Call } from './call.ts'
+import { platformRetry, NotDeliverable, NotRunnable, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
-import { findSubjects } from './message-context.ts'
+import { findMessageContext } from './message-context.ts'
 import { readWebhookRequest } from './webhook-request.ts'
 
 /** What an integration is asked to do, in the words of either kind of code. */
@@ -28,8 +28,8 @@ interface Request {
  * What an installed integration's code is to do for an event.
  *
  * @returns undefined when what the event is about is gone
- * @throws Unheard when the integration is not to hear of it
- * @throws Unrunnable when its code could not take it
+ * @throws NotDeliverable when the integration is not to hear of it
+ * @throws NotRunnable when its code could not take it
  */
 export async function integrationCall(
   context: Context,
@@ -38,7 +38,7 @@ export async function integrationCall(
 ): Promise<Call | undefined> {
   const { installation } = code
   if (!installation.enabled && event.type !== register && event.type !== unregister) {
-    throw new Unheard(`The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`)
+    throw new NotDeliverable(`The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`)
   }
   switch (event.type) {
     case register:
@@ -60,7 +60,7 @@ export async function integrationCall(
     case messageCreated:
       return deliveryCall(context, event, code)
     default:
-      throw new Unheard(`No integration hears of events of type '${event.type}'`)
+      throw new NotDeliverable(`No integration hears of events of type '${event.type}'`)
   }
 }
 
@@ -77,7 +77,7 @@ async function webhookCall(context: Context, event: ClaimedEvent, code: Integrat
   })
   if (code.bundle.kind === 'sdk' || call.task.kind !== 'call') {
     // Such a request is not accepted, unless limits have changed since.
-    if (refusal !== undefined) throw new Unrunnable('memory', refusal)
+    if (refusal !== undefined) throw new NotRunnable('memory', refusal)
     return call
   }
   const streamed = { field: 'request', ...(refusal !== undefined && { refusal }) }
@@ -96,13 +96,13 @@ export function integrationActionCall(context: Context, code: IntegrationCode, n
 }
 
 async function deliveryCall(context: Context, event: ClaimedEvent, code: IntegrationCode): Promise<Call | undefined> {
-  const subjects = await findSubjects(context, event, code)
+  const subjects = await findMessageContext(context, event, code)
   if (!subjects) return undefined
   const { type, payload } = subjects.message
   const { channel } = subjects.conversation
   const { alias, disabled_channels: disabled } = code.installation
   if (disabled.includes(channel)) {
-    throw new Unheard(`The channel '${channel}' of '${alias}' is disabled: the message was not delivered`)
+    throw new NotDeliverable(`The channel '${channel}' of '${alias}' is disabled: the message was not delivered`)
   }
   const body = { type, payload, ...subjects } as unknown as JsonObject
   return toCall(context, code, {

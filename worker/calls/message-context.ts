@@ -14,7 +14,7 @@ import { findUser } from '#shared/store/users.ts'
  * @param viewer to whom: the bot unless given
  * @returns undefined when the message or its conversation was deleted meanwhile
  */
-export async function findSubjects({ db }: Pick<Context, 'db'>, event: EventRow, viewer: Viewer = {}) {
+export async function findMessageContext({ db }: Pick<Context, 'db'>, event: EventRow, viewer: Viewer = {}) {
   const { bot_id: botId, message_id: messageId } = event
   const message = messageId === null ? undefined : await findMessage(db, botId, messageId)
   if (!message) return undefined

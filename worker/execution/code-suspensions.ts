@@ -1,34 +1,34 @@
-import type { Verdict } from '#sandbox/protocol/contract.ts'
+import type { CodeSuspension } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { disableCode } from '#shared/store/disabled-code.ts'
 import { insertLog } from '#shared/store/logs.ts'
-import { Unrunnable } from '../calls/call.ts'
+import { NotRunnable } from '../calls/call.ts'
 
-export interface Verdicts {
+export interface CodeSuspensions {
   /** Tells the author of the bot, and has all workers know what the sandbox of this one has decided. */
-  keep(verdict: Verdict): void
+  keep(suspension: CodeSuspension): void
   /** Resolves when all is written. */
   settled(): Promise<void>
 }
 
-export function openVerdicts({ db, log }: Pick<Context, 'db' | 'log'>): Verdicts {
+export function openCodeSuspensions({ db, log }: Pick<Context, 'db' | 'log'>): CodeSuspensions {
   const writing = new Set<Promise<void>>()
 
-  const write = async (verdict: Verdict) => {
-    const { botId, installationId, place, reason } = verdict
+  const write = async (suspension: CodeSuspension) => {
+    const { botId, installationId, place, reason } = suspension
     const isDisabled = place === 'disabled'
     try {
-      if (isDisabled) await disableCode(db, verdict)
+      if (isDisabled) await disableCode(db, suspension)
       const whose = installationId === undefined ? '' : `Integration installed as ${installationId}: `
       await insertLog(db, { botId, level: isDisabled ? 'error' : 'warn', message: `${whose}${reason}` })
     } catch (error) {
-      log.error({ err: error, ...verdict }, 'What the sandbox decided about code could not be written')
+      log.error({ err: error, ...suspension }, 'What the sandbox decided about code could not be written')
     }
   }
 
   return {
-    keep(verdict) {
-      const written = write(verdict).finally(() => writing.delete(written))
+    keep(suspension) {
+      const written = write(suspension).finally(() => writing.delete(written))
       writing.add(written)
     },
     async settled() {
@@ -37,7 +37,7 @@ export function openVerdicts({ db, log }: Pick<Context, 'db' | 'log'>): Verdicts
   }
 }
 
-/** @throws Unrunnable when code was taken out of service, with the reason */
+/** @throws NotRunnable when code was taken out of service, with the reason */
 export function refuseDisabled(reason: string | null): void {
-  if (reason !== null) throw new Unrunnable('crashed', reason)
+  if (reason !== null) throw new NotRunnable('crashed', reason)
 }

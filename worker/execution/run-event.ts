@@ -5,7 +5,7 @@ import { abortStreams } from '#shared/messaging/message-streams.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/store/tables.ts'
 import { botCall } from '../calls/bot-calls.ts'
-import { Unheard, Unrunnable, type Call } from '../calls/call.ts'
+import { NotDeliverable, NotRunnable, type Call } from '../calls/call.ts'
 import { integrationCall } from '../calls/integration-calls.ts'
 import { openEventLog } from './event-log.ts'
 import { describeFailure, toFailure, type Failure } from './failures.ts'
@@ -78,11 +78,11 @@ async function findCall(tools: Tools, event: ClaimedEvent): Promise<Call | undef
 
 /** How an event is to end that no code could be called for; what is not its own doing is thrown on. */
 function withoutRun(error: unknown): Handled {
-  if (error instanceof Unheard) {
+  if (error instanceof NotDeliverable) {
     const timestamp = new Date().toISOString()
     return { status: 'ignored', logs: [{ timestamp, level: 'warn', message: error.message }] }
   }
-  if (error instanceof Unrunnable) {
+  if (error instanceof NotRunnable) {
     const failure = { ...toFailure(`${error.reason}: ${error.message}`), kind: error.reason }
     return { status: 'failed', failure, logs: [], retry: null }
   }

@@ -9,15 +9,15 @@ import { initialState } from './event-object.ts'
 const sessionMilliseconds = 30 * 60 * 1000
 
 /** A run left its state in a form that cannot be kept. */
-export class UnfitState extends Error {
-  override name = 'UnfitState'
+export class InvalidStateError extends Error {
+  override name = 'InvalidStateError'
 }
 
 /**
  * What a run changed in `event.state`. Only top-level keys that differ are written, so that conversations which run at
  * the same time do not undo each other's.
  *
- * @throws UnfitState when a part is no object or too large
+ * @throws InvalidStateError when a part is no object or too large
  */
 export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChange[] {
   const before = initialState(event)
@@ -33,10 +33,10 @@ export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChang
     const difference = compare(asObject(part, before[part]), left)
     const isSession = name === 'session' && Object.keys(left).length > 0
     if (!difference && !isSession) continue
-    if (!ownerId) throw new UnfitState(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
+    if (!ownerId) throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
     const size = JSON.stringify(left).length
     if (size > stateLimit) {
-      throw new UnfitState(
+      throw new InvalidStateError(
         `event.state.${part} has grown to ${Math.ceil(size / 1024)} KB; it holds ${stateLimit / 1024} KB`,
       )
     }
@@ -55,7 +55,7 @@ export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChang
 function asObject(part: string, value: Json | undefined): JsonObject {
   if (value === undefined) return {}
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new UnfitState(`event.state.${part} must be an object`)
+  throw new InvalidStateError(`event.state.${part} must be an object`)
 }
 
 function compare(before: JsonObject, after: JsonObject): Pick<StateChange, 'set' | 'removed'> | undefined {

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import type { Config } from '#shared/config/config.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
-import type { Address, Opening } from '#shared/config/private-network-allowlist.ts'
+import type { Address, AllowedNetwork } from '#shared/config/private-network-allowlist.ts'
 import { belongsTo, isPublic, parseAddress } from './addresses.ts'
 import { OutboundError } from './errors.ts'
 import { leadsTo, platformServices } from './platform-services.ts'
@@ -11,7 +11,7 @@ import { askNameServers, resolveBySystem, resolveOrThrow, type Resolve, type Res
 import type { Target } from './targets.ts'
 
 /** Which addresses may be reached: public ones and what the operator opened, but never the platform's own servers. */
-export interface Reach {
+export interface AddressPolicy {
   /** Judges a target whose host is an address. A name is judged when a connection to it is made. */
   checkAddress(target: Target): Promise<void>
   /**
@@ -22,7 +22,7 @@ export interface Reach {
 }
 
 /** @param resolve finds the addresses of names, unless the name servers shall */
-export function openReach(config: Config, log: Logger, resolve?: Resolve): Reach {
+export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve): AddressPolicy {
   const resolveByDns = askNameServers()
   const openings = config.outbound.allowPrivate
   const services = platformServices(config)
@@ -63,7 +63,7 @@ export function openReach(config: Config, log: Logger, resolve?: Resolve): Reach
   }
 }
 
-function opens({ target, port }: Opening, wanted: Target, address: Address): boolean {
+function opens({ target, port }: AllowedNetwork, wanted: Target, address: Address): boolean {
   if (port !== undefined && port !== wanted.port) return false
   return typeof target === 'string' ? target === wanted.host : belongsTo(address, target)
 }

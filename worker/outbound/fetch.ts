@@ -8,7 +8,7 @@ import type {
   HostFetch,
 } from '#sandbox/protocol/contract.ts'
 import type { CodeLimits } from '#shared/models/code-limits.ts'
-import { AnswerMemory, type MemoryShare } from './response-memory-budget.ts'
+import { ResponseMemoryBudget, type MemoryShare } from './response-memory-budget.ts'
 import type { Code } from '../execution/bundles.ts'
 import { readDecoded } from './decoded-body.ts'
 import { openGrants, type FindGrant } from './grants.ts'
@@ -45,7 +45,7 @@ type Needs = Pick<Tools, 'db' | 'config' | 'outbound' | 'log'>
 
 /** What all requests of this process have in common. */
 interface Shared extends Needs {
-  memory: AnswerMemory
+  memory: ResponseMemoryBudget
   findGrant: FindGrant
 }
 
@@ -54,7 +54,7 @@ interface Shared extends Needs {
  * back holds from the next request on. An event that is handled again makes its requests again.
  */
 export function prepareFetch(tools: Needs): OpenFetch {
-  const shared = { ...tools, memory: new AnswerMemory(), findGrant: openGrants(tools.db) }
+  const shared = { ...tools, memory: new ResponseMemoryBudget(), findGrant: openGrants(tools.db) }
   return (fetcher) => openFetch(shared, fetcher)
 }
 

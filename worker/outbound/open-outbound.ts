@@ -4,8 +4,8 @@ import type { Config } from '#shared/config/config.ts'
 import type { Logger } from '#shared/telemetry/logger.ts'
 import { Deadline } from './deadline.ts'
 import { OutboundError } from './errors.ts'
-import { firstHop, nextHop, redirectOf, type Hop, type Method } from './redirects.ts'
-import { openReach } from './address-policy.ts'
+import { firstRequest, redirectedRequest, redirectOf, type HttpRequest, type Method } from './redirects.ts'
+import { openAddressPolicy } from './address-policy.ts'
 import type { Resolve } from './resolver.ts'
 import { readTarget, type Allow, type Target } from './targets.ts'
 
@@ -61,7 +61,7 @@ const keptAgents = 1000
 
 /** @param overrides `resolve` finds the addresses of names in place of the name servers */
 export function openOutbound(config: Config, log: Logger, overrides: { resolve?: Resolve } = {}): Outbound {
-  const reach = openReach(config, log, overrides.resolve)
+  const reach = openAddressPolicy(config, log, overrides.resolve)
   const inFlight = new Set<Deadline>()
   // An idle agent holds no connections, so one that is forgotten costs nothing but its making.
   const agents = new LRUCache<string, Agent>({ max: keptAgents, dispose: (agent) => void agent.close() })
@@ -90,40 +90,40 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     })
   }
 
-  async function send(hop: Hop, options: OutboundRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const target = readTarget(hop.url, options.allow)
+  async function send(request: HttpRequest, options: OutboundRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const target = readTarget(request.url, options.allow)
     await reach.checkAddress(target)
     signal.throwIfAborted()
-    const { origin, pathname, search } = hop.url
-    const { method, headers, body = null } = hop
+    const { origin, pathname, search } = request.url
+    const { method, headers, body = null } = request
     const agent = agentFor(options.tenant, target)
     // The deadline is the only clock.
     const timeouts = { headersTimeout: 0, bodyTimeout: 0 }
     return agent.request({ origin, path: pathname + search, method, headers, body, signal, ...timeouts })
   }
 
-  async function follow(options: OutboundRequest, deadline: Deadline): Promise<[Hop, Dispatcher.ResponseData]> {
+  async function follow(options: OutboundRequest, deadline: Deadline): Promise<[HttpRequest, Dispatcher.ResponseData]> {
     const { maxRedirects = 3 } = options
-    let hop = firstHop(options)
+    let request = firstRequest(options)
     for (let followed = 0; ; followed++) {
-      const answer = await sendInTime(hop, options, deadline)
+      const answer = await sendInTime(request, options, deadline)
       const location = redirectOf(answer.statusCode, answer.headers)
-      if (location === undefined || maxRedirects === 0) return [hop, answer]
+      if (location === undefined || maxRedirects === 0) return [request, answer]
       answer.body.on('error', ignore).destroy()
       if (followed === maxRedirects) {
-        const message = `${hop.url.hostname} redirects once more after ${maxRedirects} redirects: ask for the final URL`
+        const message = `${request.url.hostname} redirects once more after ${maxRedirects} redirects: ask for the final URL`
         throw new OutboundError('too-many-redirects', message)
       }
-      hop = nextHop(hop, answer.statusCode, location)
+      request = redirectedRequest(request, answer.statusCode, location)
     }
   }
 
-  async function sendInTime(hop: Hop, options: OutboundRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+  async function sendInTime(request: HttpRequest, options: OutboundRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
     try {
       // A signal does not interrupt the making of a connection: that goes on alone, and its outcome is nobody's.
-      return await Promise.race([send(hop, options, deadline.signal), deadline.expired])
+      return await Promise.race([send(request, options, deadline.signal), deadline.expired])
     } catch (error) {
-      throw OutboundError.from(error, hop.url.hostname)
+      throw OutboundError.from(error, request.url.hostname)
     }
   }
 

@@ -5,7 +5,7 @@ export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 export type Method = (typeof methods)[number]
 
 /** One request to one server; following a redirect takes several. */
-export interface Hop {
+export interface HttpRequest {
   url: URL
   method: Method
   /** Names in lower case. */
@@ -40,16 +40,16 @@ const harmlessHeader = /^(accept(-.+)?|content-.+|user-agent)$/
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Makes the first hop of what a caller wants.
+ * Makes the first request of what a caller wants.
  *
  * @throws OutboundError `invalid`
  */
-export function firstHop(wanted: {
+export function firstRequest(wanted: {
   url: string | URL
   method: Method
   headers?: Record<string, string>
   body?: string | Uint8Array
-}): Hop {
+}): HttpRequest {
   const { method, headers = {}, body } = wanted
   if (!methods.includes(method)) {
     throw new OutboundError('invalid', `The method ${method} cannot be sent: use one of ${methods.join(', ')}`)
@@ -68,18 +68,18 @@ export function redirectOf(status: number, headers: Record<string, string | stri
 }
 
 /**
- * Makes the hop to which a redirect leads, as browsers do.
+ * Makes the request to which a redirect leads, as browsers do.
  *
  * @throws OutboundError `invalid`
  */
-export function nextHop(hop: Hop, status: number, location: string): Hop {
-  const url = parseUrl(location, hop.url)
+export function redirectedRequest(request: HttpRequest, status: number, location: string): HttpRequest {
+  const url = parseUrl(location, request.url)
   const headers =
-    url.origin === hop.url.origin ? hop.headers : selectHeaders(hop.headers, (name) => harmlessHeader.test(name))
+    url.origin === request.url.origin ? request.headers : selectHeaders(request.headers, (name) => harmlessHeader.test(name))
   const becomesGet =
-    (status === 303 && hop.method !== 'GET' && hop.method !== 'HEAD') ||
-    ((status === 301 || status === 302) && hop.method === 'POST')
-  if (!becomesGet) return { ...hop, url, headers }
+    (status === 303 && request.method !== 'GET' && request.method !== 'HEAD') ||
+    ((status === 301 || status === 302) && request.method === 'POST')
+  if (!becomesGet) return { ...request, url, headers }
   return {
     url,
     method: 'GET',

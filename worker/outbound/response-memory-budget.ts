@@ -16,7 +16,7 @@ export interface MemoryShare extends Disposable {
  * Counts what requests hold in this process at the moment, so that a bot that asks for large answers in many
  * conversations at once fails, and not the worker.
  */
-export class AnswerMemory {
+export class ResponseMemoryBudget {
   readonly #bytes = new Map<string, number>()
   #all = 0
 

@@ -12,7 +12,7 @@ import type { Failure } from '../execution/failures.ts'
 import { countEvent, observedEvent } from '../metrics/instrumentation.ts'
 import { runEvent, type Handled } from '../execution/run-event.ts'
 import { RunRecorder, waitedMilliseconds } from '../execution/run-recorder.ts'
-import { stateChanges, UnfitState } from '../execution/state-changes.ts'
+import { stateChanges, InvalidStateError } from '../execution/state-changes.ts'
 import type { Tools } from '../worker.ts'
 
 const unstorableText =
@@ -80,7 +80,7 @@ async function finish(
     await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
     return 'go on'
   } catch (error) {
-    const unfit = error instanceof UnfitState ? error : isUnstorable(error) && new UnfitState(unstorableText)
+    const unfit = error instanceof InvalidStateError ? error : isUnstorable(error) && new InvalidStateError(unstorableText)
     if (!unfit) throw error
     const reason = `result: ${unfit.message}`
     const { retry } = handled

@@ -43,13 +43,13 @@ answerQuestions(async (question: CrowdQuestion): Promise<CrowdAnswer> => {
   return { closed: true }
 })
 
-interface Opening {
+interface AllowedNetwork {
   protocol: Protocol
   server: StreamServer
   perConversation: number
 }
 
-async function open({ protocol, server, perConversation }: Opening): Promise<number> {
+async function open({ protocol, server, perConversation }: AllowedNetwork): Promise<number> {
   chatUrl = server.chatUrl
   rooms = server.chats.map((chat) => ({ chat, streams: [] }))
   const waiting = Array.from({ length: perConversation }, () => rooms).flat()

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Conduct, type Owner } from '#sandbox/host/crash-history.ts'
-import type { Verdict } from '#sandbox/protocol/contract.ts'
+import type { CodeSuspension } from '#sandbox/protocol/contract.ts'
 
 const minute = 60_000
 const killer: Owner = { botId: 'killer', codeId: 'version 1' }
 const neighbour: Owner = { botId: 'neighbour', codeId: 'version 1' }
 
 let now: number
-let verdicts: Verdict[]
+let verdicts: CodeSuspension[]
 let conduct: Conduct
 beforeEach(() => {
   now = 1_000_000

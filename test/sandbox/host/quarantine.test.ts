@@ -1,5 +1,5 @@
 import { beforeEach, afterEach, describe, expect, test } from 'vitest'
-import type { Outcome, Run, Verdict } from '#sandbox/protocol/contract.ts'
+import type { Outcome, Run, CodeSuspension } from '#sandbox/protocol/contract.ts'
 import { bot, botThat, callRun, messageRun, openTestSandbox, patientHost, type TestSandbox } from '../fixture.ts'
 import { isRunning } from '../running.ts'
 
@@ -10,14 +10,14 @@ const killing = `new Array(2 ** 32 - 2).indexOf(1)`
 const little = { cpuMilliseconds: 50 }
 
 let sandbox: TestSandbox
-let verdicts: Verdict[]
+let verdicts: CodeSuspension[]
 /** Processes that were killed, by their number. */
 let killed: number[]
 beforeEach(async () => {
   verdicts = []
   killed = []
   sandbox = await openTestSandbox({
-    onVerdict: (verdict) => verdicts.push(verdict),
+    onSuspension: (verdict) => verdicts.push(verdict),
     log: (_level, message, details) => {
       if (message === 'A sandbox process is killed') killed.push((details as { pid: number }).pid)
     },

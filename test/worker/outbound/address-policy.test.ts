@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isPublic, parseAddress } from '../../../worker/outbound/addresses.ts'
-import { openReach } from '../../../worker/outbound/address-policy.ts'
+import { openAddressPolicy } from '../../../worker/outbound/address-policy.ts'
 import { configWith, log, namesAt, openGuard, startTarget, type Target } from './fixture.ts'
 
 let open: Target
@@ -160,7 +160,7 @@ test.each(['', '/path', 'http://', 'http://[::1/', 'http://a b/', 'http://1.1.1.
 )
 
 test('a public address is reached at an unusual port only where the caller names the port', async () => {
-  const reach = openReach(configWith([]), log)
+  const reach = openAddressPolicy(configWith([]), log)
   const target = { host: '1.1.1.1', port: 8443, mayBePrivate: true }
   await expect(reach.checkAddress({ ...target, portIsNamed: false })).rejects.toMatchObject({ reason: 'forbidden' })
   await expect(reach.checkAddress({ ...target, portIsNamed: true })).resolves.toBeUndefined()
@@ -170,7 +170,7 @@ test('a public address is reached at an unusual port only where the caller names
 test('a port of another protocol is never reached, unless the operator opened the very port', async () => {
   const target = { port: 25, portIsNamed: true, mayBePrivate: true }
   const refused = { reason: 'forbidden', message: expect.stringContaining('another protocol than HTTP') }
-  const reach = openReach(configWith(['10.0.0.0/8', '10.0.0.1:25']), log)
+  const reach = openAddressPolicy(configWith(['10.0.0.0/8', '10.0.0.1:25']), log)
   await expect(reach.checkAddress({ ...target, host: '1.1.1.1' })).rejects.toMatchObject(refused)
   await expect(reach.checkAddress({ ...target, host: '10.0.0.2' })).rejects.toMatchObject(refused)
   await expect(reach.checkAddress({ ...target, host: '10.0.0.1' })).resolves.toBeUndefined()
@@ -265,7 +265,7 @@ describe("the platform's own servers are never reached, although all of this mac
   })
 
   test('at their usual ports, where the URL names none', async () => {
-    const reach = openReach(
+    const reach = openAddressPolicy(
       configWith(everything, { DATABASE_URL: 'postgres://127.0.0.1/isobot', REDIS_URL: 'redis://127.0.0.1' }),
       log,
     )

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { AnswerMemory } from '../../../worker/outbound/response-memory-budget.ts'
+import { ResponseMemoryBudget } from '../../../worker/outbound/response-memory-budget.ts'
 
 const megabyte = 1024 * 1024
 
 test('one tenant holds six of the largest answers at once, while others have room', () => {
-  const memory = new AnswerMemory()
+  const memory = new ResponseMemoryBudget()
   const shares = Array.from({ length: 6 }, () => memory.open('bot_1'))
   for (const share of shares) share.add(10 * megabyte)
   expect(() => memory.open('bot_1').add(10 * megabyte)).toThrow(/try again later/)
@@ -12,7 +12,7 @@ test('one tenant holds six of the largest answers at once, while others have roo
 })
 
 test('what is given back can be taken again', () => {
-  const memory = new AnswerMemory()
+  const memory = new ResponseMemoryBudget()
   for (let round = 0; round < 100; round += 1) {
     using share = memory.open('bot_1')
     share.add(40 * megabyte)
@@ -21,7 +21,7 @@ test('what is given back can be taken again', () => {
 })
 
 test('all tenants together have a limit too', () => {
-  const memory = new AnswerMemory()
+  const memory = new ResponseMemoryBudget()
   const take = (tenant: number) => memory.open(`bot_${tenant}`).add(60 * megabyte)
   for (const tenant of [1, 2, 3]) take(tenant)
   expect(() => take(4)).toThrow(/try again later/)
