@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './protocol/contract.ts'
-import { inspectionJob } from './host/inspection-handle.ts'
+import { inspectionHandle } from './host/inspection-handle.ts'
 import { usualMegabytes } from './host/memory.ts'
 import { openPool } from './host/pool.ts'
 import { bundlePrograms } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
-import { runJob, type RunJob } from './host/run-handle.ts'
+import { runHandle, type RunHandle } from './host/run-handle.ts'
 import { raiseWalls } from './isolation/detect-isolation.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
@@ -17,14 +17,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const given = { processes, memoryMegabytes, walls, programs, operations, log, onSuspension, watch, recycling }
   const pool = await openPool(given)
   const compiler = openCompiler({ walls, reader: programs.reader, limits: options.compile, log })
-  const runs = new Map<string, RunJob>()
+  const runs = new Map<string, RunHandle>()
 
   return {
     async run(run: Run): Promise<Outcome> {
       const within = run.task.kind === 'event' ? undefined : run.task.within
       const outer = within === undefined ? undefined : runs.get(within)
       if (within !== undefined && outer === undefined) return orphaned(within)
-      const job = runJob(run, log, outer)
+      const job = runHandle(run, log, outer)
       runs.set(run.id, job)
       await pool.assign(job)
       const outcome = await job.outcome
@@ -32,7 +32,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       return outcome
     },
     async inspect(bundle: Bundle, limits: Limits): Promise<Inspection> {
-      const job = inspectionJob(`inspection-${randomUUID()}`, bundle, limits, hooks)
+      const job = inspectionHandle(`inspection-${randomUUID()}`, bundle, limits, hooks)
       await pool.assign(job)
       return job.inspection
     },

@@ -10,7 +10,7 @@ export interface ActiveRun extends TurnOwner {
   readonly isolate: BotIsolate
   /** Where it runs, from its start on. */
   realm: Realm | undefined
-  readonly family: Family
+  readonly runTree: Family
   readonly timers: Map<string, NodeJS.Timeout>
   /** The name of the hook or other function of the bundle that is at work, as its kernel told last. */
   hook: string

@@ -2,7 +2,7 @@ import type { Isolate, Ivm } from './isolated-vm.ts'
 import type { Realm } from './realm.ts'
 import { Realms } from './realms.ts'
 import type { Scripts } from './scripts.ts'
-import { TurnCosts } from './cpu-accounting.ts'
+import { CpuAccounting } from './cpu-accounting.ts'
 
 /** Processor time: what may be used, and what has been. */
 export interface CpuBudget {
@@ -103,7 +103,7 @@ export class BotIsolate {
   /** What waits for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
   #stopping = false
-  readonly #costs: TurnCosts
+  readonly #costs: CpuAccounting
 
   constructor({ ivm, scripts, memoryMegabytes, events }: IsolateOptions) {
     this.#events = events
@@ -111,7 +111,7 @@ export class BotIsolate {
       memoryLimit: memoryMegabytes,
       onCatastrophicError: () => this.#catastrophe(),
     })
-    this.#costs = new TurnCosts(this.#isolate, (turn) => events.turnCharged(turn))
+    this.#costs = new CpuAccounting(this.#isolate, (turn) => events.turnCharged(turn))
     this.realms = new Realms(this, this.#isolate, { ivm, scripts, posted: (...said) => events.posted(...said) })
   }
 

@@ -11,7 +11,7 @@ interface Unsettled {
 }
 
 /** Charges the processor time of an isolate to the turns that follow each other in it. */
-export class TurnCosts {
+export class CpuAccounting {
   readonly #clock: IsolateClock
   readonly #charged: (turn: Turn) => void
   #unsettled: Unsettled | undefined

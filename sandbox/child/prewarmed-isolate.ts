@@ -7,7 +7,7 @@ const refillMilliseconds = 20
  * One isolate that is made ahead of time, with its kernel and without a bot: making it is more than half of a bot's cold
  * start. It holds 1.5 MB.
  */
-export class Spare {
+export class PrewarmedIsolate {
   readonly #make: (memoryMegabytes: number) => BotIsolate
   #isolate: BotIsolate | undefined
   #memoryMegabytes = 0

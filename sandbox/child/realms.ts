@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KernelSettings } from '../isolate/kernel.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
-import { secretsStarrer } from '../protocol/redact-secrets.ts'
+import { secretRedactor } from '../protocol/redact-secrets.ts'
 import type { BotIsolate } from './bot-isolate.ts'
 import type { CachedScript } from './cached-script.ts'
 import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
@@ -23,7 +23,7 @@ interface Bundle extends Omit<BundleSource, 'code'> {
 }
 
 /** Of objects outside of the heap: then the next run gets a fresh isolate. */
-const portionsUntilWorn = 10
+const unitsUntilExhausted = 10
 
 /** Of the random numbers of a realm. */
 const seedBytes = 32
@@ -42,7 +42,7 @@ export class Realms {
   /** Whether each run gets a realm of its own. */
   isIsolated = false
   /** Hides what is secret in the bundle's environment. */
-  star = secretsStarrer()
+  star = secretRedactor()
 
   readonly #owner: BotIsolate
   readonly #isolate: Isolate
@@ -70,7 +70,7 @@ export class Realms {
   async load(source: BundleSource): Promise<void> {
     const { context, open } = this.#blank!
     this.#blank = undefined
-    this.star = secretsStarrer(source.environment)
+    this.star = secretRedactor(source.environment)
     const bundle = { ...source, preludes: this.#options.scripts.for(source) }
     const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
     const realm = new Realm(this.#owner, context)
@@ -130,9 +130,9 @@ export class Realms {
 
   /** The realms of an isolate wear it together: V8 does not hurry to collect what it does not count. */
   #wear(realm: Realm, portions: number): void {
-    const wasWorn = this.#portions >= portionsUntilWorn
+    const wasWorn = this.#portions >= unitsUntilExhausted
     this.#portions += portions
-    if (!wasWorn && this.#portions >= portionsUntilWorn) this.#options.posted(realm, 'worn', '', '', '')
+    if (!wasWorn && this.#portions >= unitsUntilExhausted) this.#options.posted(realm, 'worn', '', '', '')
   }
 
   /** What the kernel is opened with. */

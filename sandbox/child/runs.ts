@@ -27,7 +27,7 @@ export interface RunsOptions {
  * The runs of this process.
  *
  * A run begins when its frame arrives: its time on the wall counts from there, the loading of its bundle included. It
- * ends once, with the first of these: its kernel says so; its family's time, processor time or memory is up; its
+ * ends once, with the first of these: its kernel says so; its runTree's time, processor time or memory is up; its
  * isolate is thrown away. From then on its timers are gone, and what still arrives for it is dropped.
  */
 export class Runs {
@@ -53,13 +53,13 @@ export class Runs {
     this.#admit(run, hook, 'start', task, JSON.stringify(limits), '', hook)
   }
 
-  /** Begins a run that another run called, in that one's isolate and family. */
+  /** Begins a run that another run called, in that one's isolate and runTree. */
   beginWithin({ run: id, within, hook, limits, task }: Frame<'run'>): void {
     const outer = this.#active.get(within)
     if (outer === undefined) return this.#sendEnding(id, orphan, 0)
-    const run = this.#open(id, 'run', outer.isolate, outer.family)
+    const run = this.#open(id, 'run', outer.isolate, outer.runTree)
     run.realm = outer.realm
-    this.goOnTo(run, hook)
+    this.setActiveHook(run, hook)
     run.realm?.dispatch(run, 'start', id, task, JSON.stringify(limits), within, hook)
   }
 
@@ -73,7 +73,7 @@ export class Runs {
     const { isolate } = run
     const enter = (realm: Realm) => {
       run.realm = realm
-      this.goOnTo(run, hook)
+      this.setActiveHook(run, hook)
       realm.dispatch(run, operation, run.id, ...texts)
     }
     isolate.realms.whenLoaded(() => {
@@ -101,9 +101,9 @@ export class Runs {
   }
 
   /** Owns the opening of a run's own realm, with a budget of its own: what was loaded once can be loaded for each event. */
-  #opening({ id, family, isolate }: ActiveRun): TurnOwner {
-    const { limits } = family
-    const fail = (failure: ProcessFailure) => this.#failFamily(family, failure)
+  #opening({ id, runTree, isolate }: ActiveRun): TurnOwner {
+    const { limits } = runTree
+    const fail = (failure: ProcessFailure) => this.#failFamily(runTree, failure)
     return {
       id,
       cpu: { limit: limits.loadMilliseconds, used: 0 },
@@ -114,7 +114,7 @@ export class Runs {
   }
 
   /** Another function of the bundle is at work. */
-  goOnTo(run: ActiveRun, hook: string): void {
+  setActiveHook(run: ActiveRun, hook: string): void {
     run.hook = hook
     run.hookTimes.add(hook)
   }
@@ -136,74 +136,74 @@ export class Runs {
   end(run: ActiveRun, ending: Ending): void {
     if (run.endedAt !== undefined) return
     this.#close(run, ending)
-    if (run.family.root !== run.id) return
-    clearTimeout(run.family.deadline)
-    for (const member of run.family.members) this.#cutShort(member, orphan)
+    if (run.runTree.root !== run.id) return
+    clearTimeout(run.runTree.deadline)
+    for (const member of run.runTree.members) this.#cutShort(member, orphan)
   }
 
   /** Sends a line of a run's log. One that there is no room for would count as a part of a flood. */
-  log({ id, family }: ActiveRun, level: string, message: string): void {
-    if (!takesLine(family.logged, family.limits, message)) return
+  log({ id, runTree }: ActiveRun, level: string, message: string): void {
+    if (!takesLine(runTree.logged, runTree.limits, message)) return
     this.#options.send({ type: 'log', run: id, level, message, timestamp: new Date().toISOString() })
   }
 
   /** Ends a run, those that it called and those that called it, through no fault of theirs. */
   interrupt(id: string, reason: string): void {
-    const family = this.#active.get(id)?.family
-    if (family !== undefined) this.#endFamily(family, () => ({ type: 'interrupted', reason }))
+    const runTree = this.#active.get(id)?.runTree
+    if (runTree !== undefined) this.#endFamily(runTree, () => ({ type: 'interrupted', reason }))
   }
 
   /** Ends all runs of an isolate, as interrupted unless told otherwise, and throws it away. */
   abandon(isolate: BotIsolate, ending: Ending = neighbour): void {
     isolate.dispose()
     for (const run of this.#residents.get(isolate) ?? []) {
-      clearTimeout(run.family.deadline)
+      clearTimeout(run.runTree.deadline)
       this.#close(run, ending)
     }
     this.#options.onIdle(isolate)
   }
 
   #openFamily(root: string, limits: Limits): Family {
-    const family: Family = {
+    const runTree: Family = {
       root,
       limits,
       cpu: { limit: limits.cpuMilliseconds, used: 0 },
       members: new Set(),
       logged: { lines: 0, characters: 0 },
-      deadline: setTimeout(() => this.#failFamily(family, failures.timeout(limits)), limits.wallMilliseconds),
+      deadline: setTimeout(() => this.#failFamily(runTree, failures.timeout(limits)), limits.wallMilliseconds),
     }
-    return family
+    return runTree
   }
 
-  #open(id: string, kind: ActiveRun['kind'], isolate: BotIsolate, family: Family): ActiveRun {
+  #open(id: string, kind: ActiveRun['kind'], isolate: BotIsolate, runTree: Family): ActiveRun {
     const run: ActiveRun = {
       id,
       kind,
       isolate,
       realm: undefined,
-      family,
-      cpu: family.cpu,
+      runTree,
+      cpu: runTree.cpu,
       timers: new Map(),
       hook: '',
       hookTimes: new HookTimes(),
       endedAt: undefined,
-      exceeded: (limit) => this.#failFamily(family, failures[limit](family.limits)),
+      exceeded: (limit) => this.#failFamily(runTree, failures[limit](runTree.limits)),
       threw: (thrown) => this.#logForgotten(run, thrown),
     }
-    family.members.add(run)
+    runTree.members.add(run)
     this.#active.set(id, run)
     const residents = this.#residents.get(isolate) ?? new Set()
     this.#residents.set(isolate, residents.add(run))
     return run
   }
 
-  #failFamily(family: Family, failure: ProcessFailure): void {
-    this.#endFamily(family, ({ hook }) => ({ type: 'failed', ...failure, hook }))
+  #failFamily(runTree: Family, failure: ProcessFailure): void {
+    this.#endFamily(runTree, ({ hook }) => ({ type: 'failed', ...failure, hook }))
   }
 
-  #endFamily(family: Family, endingOf: (member: ActiveRun) => Ending): void {
-    clearTimeout(family.deadline)
-    for (const member of family.members) this.#cutShort(member, endingOf(member))
+  #endFamily(runTree: Family, endingOf: (member: ActiveRun) => Ending): void {
+    clearTimeout(runTree.deadline)
+    for (const member of runTree.members) this.#cutShort(member, endingOf(member))
   }
 
   /** Ends a run that its kernel believes to be under way. */
@@ -213,14 +213,14 @@ export class Runs {
   }
 
   #close(run: ActiveRun, ending: Ending): void {
-    const { isolate, family } = run
+    const { isolate, runTree } = run
     run.endedAt = performance.now()
     this.#active.delete(run.id)
-    family.members.delete(run)
+    runTree.members.delete(run)
     for (const timeout of run.timers.values()) clearTimeout(timeout)
     run.timers.clear()
     const cpu = isolate.cpuOf(run)
-    if (family.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
+    if (runTree.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
     // Should the process have to be killed, nobody begins another run in it because this one has ended.
     const hooks = run.hookTimes.toText()
     isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu, hooks))

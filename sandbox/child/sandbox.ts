@@ -6,7 +6,7 @@ import type { Ivm } from './isolated-vm.ts'
 import type { Realm } from './realm.ts'
 import { Runs } from './runs.ts'
 import type { Scripts } from './scripts.ts'
-import { Spare } from './prewarmed-isolate.ts'
+import { PrewarmedIsolate } from './prewarmed-isolate.ts'
 import { WarmIsolates } from './warm-isolates.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -31,7 +31,7 @@ export class ProcessSandbox {
   readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
   /** Runs and inspections, but for runs within others. */
   #begun = 0
-  readonly #spare = new Spare((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
+  readonly #spare = new PrewarmedIsolate((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
 
   constructor(options: ProcessSandboxOptions) {
     this.#options = options
@@ -163,8 +163,8 @@ export class ProcessSandbox {
         return send({ type: 'call', run: id, call: first, request: second })
       case 'fetch':
         return send({ type: 'fetch', run: id, fetch: first, request: second })
-      case 'unfetch':
-        return send({ type: 'unfetch', run: id, fetch: first })
+      case 'abortFetch':
+        return send({ type: 'abortFetch', run: id, fetch: first })
       case 'pull': {
         const [form = '', parts] = second.split(' ')
         return send({ type: 'pull', run: id, stream: first, form, parts: Number(parts) || 0 })
@@ -174,7 +174,7 @@ export class ProcessSandbox {
       case 'log':
         return this.#runs.log(run, first, second)
       case 'at':
-        return this.#runs.goOnTo(run, first)
+        return this.#runs.setActiveHook(run, first)
       case 'timers':
         return realm.dispatch(run, 'arm', id)
       case 'timer':

@@ -1,18 +1,18 @@
 import { ownerKey, ownerOf, type Owner } from './crash-history.ts'
-import type { Job } from './handle.ts'
+import type { Handle } from './handle.ts'
 
 /** Bundles whose owners are remembered, the latest ones. */
 const rememberedBundles = 10_000
 
 /** Who is to blame should the process die now: whoever has a turn that takes long, else all that run in it. */
-export class Suspects {
+export class CrashAttribution {
   /** By run. Of one that has ended the turn may go on, so they are known apart from the jobs. */
-  readonly #long = new Map<string, Owner & { family: string }>()
+  readonly #long = new Map<string, Owner & { runTree: string }>()
   /** By bundle: a thread may be stuck in one whose jobs are all over. */
   readonly #owners = new Map<string, Owner>()
 
   /** A job begins. */
-  remember({ bundle }: Job): void {
+  remember({ bundle }: Handle): void {
     this.#owners.delete(bundle.id)
     this.#owners.set(bundle.id, ownerOf(bundle))
     if (this.#owners.size > rememberedBundles) this.#owners.delete(this.#owners.keys().next().value!)
@@ -23,9 +23,9 @@ export class Suspects {
   }
 
   /** A turn of this job has begun to take long. False when that was known. */
-  long(job: Job): boolean {
+  long(job: Handle): boolean {
     const known = this.#long.has(job.id)
-    this.#long.set(job.id, { ...ownerOf(job.bundle), family: job.family })
+    this.#long.set(job.id, { ...ownerOf(job.bundle), runTree: job.runTree })
     return !known
   }
 
@@ -35,7 +35,7 @@ export class Suspects {
   }
 
   /** Each once. */
-  owners(jobs: Iterable<Job>): Owner[] {
+  owners(jobs: Iterable<Handle>): Owner[] {
     const candidates = this.#long.size > 0 ? this.#long.values() : Array.from(jobs, ({ bundle }) => ownerOf(bundle))
     return uniqueOwners(candidates)
   }
@@ -44,9 +44,9 @@ export class Suspects {
    * The run whose doing a crash was: the only one there is, or the only one whose turn was taking long. Otherwise
    * nobody's: blaming an innocent run costs it its event, letting a guilty one go costs another crash.
    */
-  family(jobs: Iterable<Job>): string | undefined {
-    const long = new Set(Array.from(this.#long.values(), ({ family }) => family))
-    const all = new Set(Array.from(jobs, ({ family }) => family))
+  runTree(jobs: Iterable<Handle>): string | undefined {
+    const long = new Set(Array.from(this.#long.values(), ({ runTree }) => runTree))
+    const all = new Set(Array.from(jobs, ({ runTree }) => runTree))
     for (const candidates of [long, all]) if (candidates.size === 1) return candidates.values().next().value
     return undefined
   }

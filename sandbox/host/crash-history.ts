@@ -16,7 +16,7 @@ export function ownerKey({ botId, installationId = '' }: Owner): string {
 }
 
 /** The end of a process that was not asked to end. */
-export interface Death {
+export interface ProcessExit {
   /** Whose doing it may be. */
   suspects: Owner[]
   /** Something outside killed it, as it seems: a shortage of memory, perhaps, that code may have been the cause of. */
@@ -61,7 +61,7 @@ interface Record {
  * At home, who killed is not always known: then all that may have done it are suspected. In quarantine nobody else is
  * there. So code that was suspected wrongly, or framed by a neighbour that escaped from its isolate, is never disabled.
  */
-export class Conduct {
+export class CrashHistory {
   readonly #records = new Map<string, Record>()
   readonly #onSuspension: (suspension: CodeSuspension) => void
   readonly #now: () => number
@@ -79,11 +79,11 @@ export class Conduct {
   }
 
   /** A process where bots are at home has died. */
-  diedAtHome({ suspects, fromOutside }: Death): void {
+  exitedInSlot({ suspects, fromOutside }: ProcessExit): void {
     this.#forget()
     const part = fromOutside ? minPart : Math.max(1 / suspects.length, minPart)
     for (const owner of suspects) {
-      const record = this.#strike(owner, part)
+      const record = this.#record(owner, part)
       // It may have been sent there by the last death, and have had runs in two processes.
       if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
       record.quarantinedUntil = this.#now() + quarantineMilliseconds
@@ -93,18 +93,18 @@ export class Conduct {
   }
 
   /** A process that one owner's code has for itself has died. */
-  diedInQuarantine(owner: Owner, { fromOutside }: Death): void {
+  exitedInQuarantine(owner: Owner, { fromOutside }: ProcessExit): void {
     this.#forget()
-    const record = this.#strike(owner, fromOutside ? minPart : 1)
+    const record = this.#record(owner, fromOutside ? minPart : 1)
     record.quarantinedUntil = this.#now() + quarantineMilliseconds
     if (sum(record) < killsForDisabling - tolerance) return
     record.kills = []
     record.disabled = { codeId: owner.codeId, reason: disabledReason }
     this.#onSuspension({ ...owner, place: 'disabled', reason: disabledReason })
-    this.#absolve()
+    this.#clear()
   }
 
-  #strike(owner: Owner, part: number): Record {
+  #record(owner: Owner, part: number): Record {
     const key = ownerKey(owner)
     const record = this.#records.get(key) ?? { kills: [], quarantinedUntil: 0 }
     this.#records.set(key, record)
@@ -113,7 +113,7 @@ export class Conduct {
   }
 
   /** The culprit is found: what others were suspected of was its doing. */
-  #absolve(): void {
+  #clear(): void {
     for (const record of this.#records.values()) record.kills = record.kills.filter(({ part }) => part === 1)
   }
 

@@ -1,4 +1,4 @@
-import type { Job } from './handle.ts'
+import type { Handle } from './handle.ts'
 
 /** Useless frames within a heartbeat that say that nobody keeps order in the process any more. */
 const maxUselessFrames = 1000
@@ -9,7 +9,7 @@ interface Spent {
   calls: number
   callsInFlight: number
   fetches: number
-  unfetches: number
+  abortedFetches: number
   asksCode: boolean
 }
 
@@ -17,20 +17,20 @@ interface Spent {
  * Counts what a sandbox process sends. The kernels count too, and the process passes on only what they say of their own
  * runs: so a frame beyond the limits is refused, and a flood of them means that something escaped.
  */
-export class Rations {
+export class FrameQuota {
   readonly #spent = new Map<string, Spent>()
   #useless = 0
 
-  begin(job: Job): void {
-    this.#spent.set(job.id, { calls: 0, callsInFlight: 0, fetches: 0, unfetches: 0, asksCode: true })
+  begin(job: Handle): void {
+    this.#spent.set(job.id, { calls: 0, callsInFlight: 0, fetches: 0, abortedFetches: 0, asksCode: true })
   }
 
-  end(job: Job): void {
+  end(job: Handle): void {
     this.#spent.delete(job.id)
   }
 
   /** Whether a job may make this call; it is under way from then on. */
-  call(job: Job, call: string, request: string): boolean {
+  call(job: Handle, call: string, request: string): boolean {
     const spent = this.#spent.get(job.id)
     const { hostCalls, hostCallsAtOnce, hostCallCharacters } = job.limits
     if (spent === undefined || call.length > nameCharacters || request.length > hostCallCharacters) return false
@@ -40,13 +40,13 @@ export class Rations {
     return true
   }
 
-  answered(job: Job): void {
+  answered(job: Handle): void {
     const spent = this.#spent.get(job.id)
     if (spent !== undefined) spent.callsInFlight -= 1
   }
 
   /** Whether a job may make this request; how many at once, whoever makes them looks at. */
-  fetch(job: Job, fetch: string, request: string): boolean {
+  fetch(job: Handle, fetch: string, request: string): boolean {
     const spent = this.#spent.get(job.id)
     if (spent === undefined || fetch.length > nameCharacters || request.length > job.limits.fetchCharacters)
       return false
@@ -56,15 +56,15 @@ export class Rations {
   }
 
   /** Whether a job may take a request back. */
-  unfetch(job: Job): boolean {
+  abortFetch(job: Handle): boolean {
     const spent = this.#spent.get(job.id)
-    if (spent === undefined || spent.unfetches >= spent.fetches) return false
-    spent.unfetches += 1
+    if (spent === undefined || spent.abortedFetches >= spent.fetches) return false
+    spent.abortedFetches += 1
     return true
   }
 
   /** Whether the code of a job may still be asked for: its isolate is loaded once, if at all. */
-  code(job: Job): boolean {
+  code(job: Handle): boolean {
     const spent = this.#spent.get(job.id)
     if (spent?.asksCode !== true) return false
     spent.asksCode = false

@@ -2,12 +2,12 @@ import type { Bundle, FailureReason, Interruption, Limits, LogLine, RunError } f
 import type { ToProcess } from '../protocol/protocol.ts'
 
 /** What a sandbox process works on for the worker: a run, or an inspection. Each ends exactly once. */
-export interface Job {
+export interface Handle {
   readonly id: string
   readonly bundle: Bundle
   readonly limits: Limits
   /** The id of the run whose limits this one draws on: its own, unless a run called it. What ends one ends them all. */
-  readonly family: string
+  readonly runTree: string
   readonly ended: boolean
   /** The frame that begins it. */
   begin(): ToProcess
@@ -18,7 +18,7 @@ export interface Job {
   /** Makes a request to the world outside, known by the name `fetch` until it is answered. Never rejects. */
   fetch(fetch: string, request: string): Promise<FetchedTexts>
   /** Takes such a request back. */
-  unfetch(fetch: string): void
+  abortFetch(fetch: string): void
   /** Allows more parts of a stream, each of which is given to `send`. False when there is no such stream, or no room. */
   pull(wanted: Wanted, send: SendPart): boolean
   /** Ends a stream. False when there is none. */

@@ -1,13 +1,13 @@
 import type { Bundle, BundleKind, Inspection, Json, Limits } from '../protocol/contract.ts'
-import type { Failure, Job } from './handle.ts'
+import type { Failure, Handle } from './handle.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 
-export interface InspectionJob extends Job {
+export interface InspectionHandle extends Handle {
   readonly inspection: Promise<Inspection>
 }
 
 /** Follows one inspection from the worker's side; `hooks` are the names a bundle may declare. */
-export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks: readonly string[]): InspectionJob {
+export function inspectionHandle(id: string, bundle: Bundle, limits: Limits, hooks: readonly string[]): InspectionHandle {
   const { promise: inspection, resolve } = Promise.withResolvers<Inspection>()
   let ended = false
 
@@ -20,7 +20,7 @@ export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks:
     id,
     bundle,
     limits,
-    family: id,
+    runTree: id,
     inspection,
     get ended() {
       return ended
@@ -32,7 +32,7 @@ export function inspectionJob(id: string, bundle: Bundle, limits: Limits, hooks:
       answer: '{"failure":"forbidden","message":"Nothing is requested in an inspection"}',
       body: '',
     }),
-    unfetch() {},
+    abortFetch() {},
     pull: () => false,
     cancel: () => false,
     done: (result) => end(toInspection(result, bundle.kind ?? 'native', hooks)),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Conduct, ownerOf, type Owner } from './crash-history.ts'
+import { CrashHistory, ownerOf, type Owner } from './crash-history.ts'
 import type {
   ClientOperation,
   PlaceMemory,
@@ -8,8 +8,8 @@ import type {
   SandboxWatch,
   CodeSuspension,
 } from '../protocol/contract.ts'
-import { defaultRecycling, Home, type ProcessEvents } from './process-slot.ts'
-import type { Job } from './handle.ts'
+import { defaultRecycling, ProcessSlot, type ProcessEvents } from './process-slot.ts'
+import type { Handle } from './handle.ts'
 import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory.ts'
 import type { Programs } from './programs.ts'
 import { Quarantine } from './quarantine.ts'
@@ -31,7 +31,7 @@ export interface PoolOptions {
 
 export interface Pool {
   /** Gives a job to the home process of its bot, or to the one its code has in quarantine. */
-  assign(job: Job): Promise<void>
+  assign(job: Handle): Promise<void>
   memory(): PlaceMemory[]
   close(): Promise<void>
 }
@@ -50,22 +50,22 @@ export async function openPool(options: PoolOptions): Promise<Pool> {
 
 class SandboxPool implements Pool {
   readonly #options: PoolOptions
-  readonly #homes: Home[]
+  readonly #homes: ProcessSlot[]
   readonly #quarantine: Quarantine
-  readonly #conduct: Conduct
+  readonly #conduct: CrashHistory
 
   constructor(options: PoolOptions) {
     this.#options = options
     const { processes, memoryMegabytes, log, recycling } = options
-    this.#conduct = new Conduct((verdict) => this.#pronounce(verdict))
+    this.#conduct = new CrashHistory((verdict) => this.#pronounce(verdict))
     const memory = processMemory(memoryMegabytes / processes)
-    this.#homes = Array.from({ length: processes }, (_, index): Home => {
-      return new Home({
+    this.#homes = Array.from({ length: processes }, (_, index): ProcessSlot => {
+      return new ProcessSlot({
         index,
         log,
         recycling: { ...defaultRecycling, ...recycling },
         start: (events) => this.#start(memory, events),
-        onDeath: (death) => this.#conduct.diedAtHome(death),
+        onExit: (death) => this.#conduct.exitedInSlot(death),
         isOtherRenewing: () => this.#homes.some((home) => home.isRenewing),
       })
     })
@@ -73,7 +73,7 @@ class SandboxPool implements Pool {
     this.#quarantine = new Quarantine({
       log,
       start: (events) => this.#start(quarantineMemory, events),
-      onDeath: (owner, death) => this.#conduct.diedInQuarantine(owner, death),
+      onExit: (owner, death) => this.#conduct.exitedInQuarantine(owner, death),
     })
   }
 
@@ -81,8 +81,8 @@ class SandboxPool implements Pool {
     await Promise.all(this.#homes.map((home) => home.ready()))
   }
 
-  async assign(job: Job): Promise<void> {
-    if (job.family !== job.id) return this.#assignWithin(job)
+  async assign(job: Handle): Promise<void> {
+    if (job.runTree !== job.id) return this.#assignWithin(job)
     const owner = ownerOf(job.bundle)
     const verdict = this.#conduct.placeOf(owner)
     switch (verdict.place) {
@@ -108,15 +108,15 @@ class SandboxPool implements Pool {
   }
 
   /** A run that another one called goes where that one is, even when others go elsewhere by now. */
-  #assignWithin(job: Job): void {
+  #assignWithin(job: Handle): void {
     for (const place of [...this.#homes, this.#quarantine]) {
-      const process = place.holding(job.family)
+      const process = place.holding(job.runTree)
       if (process !== undefined) return process.take(job)
     }
     job.interrupt('the run that called it is not under way', 0)
   }
 
-  #homeOf({ botId }: Owner): Home {
+  #homeOf({ botId }: Owner): ProcessSlot {
     const hash = createHash('sha256').update(botId).digest().readUInt32LE(0)
     return this.#homes[hash % this.#homes.length]!
   }

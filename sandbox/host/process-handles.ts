@@ -1,17 +1,17 @@
 import type { Owner } from './crash-history.ts'
 import type { KillCause } from '../protocol/contract.ts'
-import type { Failure, Job } from './handle.ts'
+import type { Failure, Handle } from './handle.ts'
 
 /** Whose jobs fail, and of what, when a process ends. */
-export interface Guilty {
-  family: string
+export interface AttributedFailure {
+  runTree: string
   failure: Failure
 }
 
 /** Whose doing the end of a process is. */
-export interface Blame {
+export interface ExitAttribution {
   cause: KillCause
-  guilty?: Guilty
+  attributed?: AttributedFailure
   /** Whose doing it may be: all that run in it, unless given. */
   suspects?: Owner[]
   fromOutside?: boolean
@@ -26,19 +26,19 @@ export interface Blame {
 const graceMilliseconds = 1500
 
 /** The jobs that a sandbox process has at the moment, and until when it may have them. */
-export class ProcessJobs {
-  readonly #jobs = new Map<string, Job>()
+export class ProcessHandles {
+  readonly #jobs = new Map<string, Handle>()
   readonly #deadlines = new Map<string, NodeJS.Timeout>()
 
   get size(): number {
     return this.#jobs.size
   }
 
-  get(id: string): Job | undefined {
+  get(id: string): Handle | undefined {
     return this.#jobs.get(id)
   }
 
-  [Symbol.iterator](): IterableIterator<Job> {
+  [Symbol.iterator](): IterableIterator<Handle> {
     return this.#jobs.values()
   }
 
@@ -47,23 +47,23 @@ export class ProcessJobs {
    *
    * @param onOverdue it outlives its deadline; never called for a run that another one called, which has that one's
    */
-  add(job: Job, onOverdue: () => void): void {
+  add(job: Handle, onOverdue: () => void): void {
     this.#jobs.set(job.id, job)
-    if (job.family !== job.id) return
+    if (job.runTree !== job.id) return
     this.#deadlines.set(job.id, setTimeout(onOverdue, job.limits.wallMilliseconds + graceMilliseconds))
   }
 
-  remove({ id }: Job): void {
+  remove({ id }: Handle): void {
     this.#jobs.delete(id)
     clearTimeout(this.#deadlines.get(id))
     this.#deadlines.delete(id)
   }
 
-  /** Ends all of them: as failed those of the guilty family, as interrupted those of all others. */
-  endAll(reason: string, guilty?: Guilty): void {
+  /** Ends all of them: as failed those of the attributed runTree, as interrupted those of all others. */
+  endAll(reason: string, attributed?: AttributedFailure): void {
     for (const job of this.#jobs.values()) {
       this.remove(job)
-      if (guilty?.family === job.family) job.fail(guilty.failure, 0)
+      if (attributed?.runTree === job.runTree) job.fail(attributed.failure, 0)
       else job.interrupt(reason, 0)
     }
   }

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Death } from './crash-history.ts'
+import type { ProcessExit } from './crash-history.ts'
 import type { Recycling, SandboxLog } from '../protocol/contract.ts'
-import type { Job } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
-export interface HomeOptions {
+export interface ProcessSlotOptions {
   index: number
   log: SandboxLog
   recycling: Recycling
   /** Makes a process that calls these back. */
   start(events: ProcessEvents): SandboxProcess
   /** A process has died that was not asked to. */
-  onDeath(death: Death): void
+  onExit(death: ProcessExit): void
   /** Whether another home replaces its process: one at a time, because there are two of them for a while. */
   isOtherRenewing(): boolean
 }
 
 export interface ProcessEvents {
-  onDead(reason: string, early: boolean, death: Death | undefined): void
+  onDead(reason: string, early: boolean, death: ProcessExit | undefined): void
   onBeat(): void
 }
 
@@ -40,8 +40,8 @@ const lastRetryMilliseconds = 5000
  * The place of one process after another. When one dies, the next starts at once, more slowly if they keep dying. One
  * that is to be replaced takes jobs until its successor is ready, and then ends those it has.
  */
-export class Home {
-  readonly #options: HomeOptions
+export class ProcessSlot {
+  readonly #options: ProcessSlotOptions
   readonly #abort = new AbortController()
   /** All that are not yet entirely gone. */
   readonly #processes = new Set<SandboxProcess>()
@@ -49,7 +49,7 @@ export class Home {
   #successor: SandboxProcess | undefined
   #earlyDeaths = 0
 
-  constructor(options: HomeOptions) {
+  constructor(options: ProcessSlotOptions) {
     this.#options = options
     this.#current = this.#start()
   }
@@ -66,14 +66,14 @@ export class Home {
     return sumOfMemory(this.#processes)
   }
 
-  /** The process in which the first run of a family is under way. */
-  holding(family: string): SandboxProcess | undefined {
-    for (const process of this.#processes) if (process.holds(family)) return process
+  /** The process in which the first run of a runTree is under way. */
+  holding(runTree: string): SandboxProcess | undefined {
+    for (const process of this.#processes) if (process.holds(runTree)) return process
     return undefined
   }
 
   /** Waits for a process that is starting; when it can not start, the job is interrupted. */
-  async assign(job: Job): Promise<void> {
+  async assign(job: Handle): Promise<void> {
     const process = this.#current
     try {
       await process.ready
@@ -115,9 +115,9 @@ export class Home {
     if (process === this.#successor) this.#succeed(process)
   }
 
-  async #died(process: SandboxProcess, reason: string, early: boolean, death: Death | undefined): Promise<void> {
+  async #died(process: SandboxProcess, reason: string, early: boolean, death: ProcessExit | undefined): Promise<void> {
     if (this.#abort.signal.aborted) return
-    if (death !== undefined) this.#options.onDeath(death)
+    if (death !== undefined) this.#options.onExit(death)
     if (process === this.#successor) this.#successor = undefined
     if (process !== this.#current) return
     this.#earlyDeaths = early ? this.#earlyDeaths + 1 : 0

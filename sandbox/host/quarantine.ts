@@ -1,7 +1,7 @@
-import { ownerKey, type Death, type Owner } from './crash-history.ts'
+import { ownerKey, type ProcessExit, type Owner } from './crash-history.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
 import type { ProcessEvents } from './process-slot.ts'
-import type { Job } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
@@ -9,7 +9,7 @@ export interface QuarantineOptions {
   log: SandboxLog
   start(events: ProcessEvents): SandboxProcess
   /** The process of this owner's code has died without being asked to. */
-  onDeath(owner: Owner, death: Death): void
+  onExit(owner: Owner, death: ProcessExit): void
 }
 
 /** Each takes memory that was not meant for it; who finds no room comes again later. */
@@ -35,8 +35,8 @@ export class Quarantine {
     this.#options = options
   }
 
-  holding(family: string): SandboxProcess | undefined {
-    for (const process of this.#processes) if (process.holds(family)) return process
+  holding(runTree: string): SandboxProcess | undefined {
+    for (const process of this.#processes) if (process.holds(runTree)) return process
     return undefined
   }
 
@@ -45,7 +45,7 @@ export class Quarantine {
   }
 
   /** Runs a job where nobody else's are; when there is no room for that, it is interrupted. */
-  async assign(job: Job, owner: Owner): Promise<void> {
+  async assign(job: Handle, owner: Owner): Promise<void> {
     const room = this.#roomOf(owner)
     if (room === undefined) return job.interrupt('the sandbox processes for code in quarantine are busy', 0)
     room.usedAt = performance.now()
@@ -79,7 +79,7 @@ export class Quarantine {
     const process: SandboxProcess = this.#options.start({
       onDead: (_reason, _early, death) => {
         if (this.#rooms.get(key)?.process === process) this.#rooms.delete(key)
-        if (death !== undefined && !this.#isClosed) this.#options.onDeath(owner, death)
+        if (death !== undefined && !this.#isClosed) this.#options.onExit(owner, death)
       },
       onBeat: () => this.#leave((room) => this.#isForgotten(room)),
     })

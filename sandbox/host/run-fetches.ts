@@ -12,7 +12,7 @@ import type {
 import type { FetchedTexts } from './handle.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import type { RunStreams, StreamEnd } from './run-streams.ts'
-import { secretsStarrer } from '../protocol/redact-secrets.ts'
+import { secretRedactor } from '../protocol/redact-secrets.ts'
 
 const pathCharacters = 300
 
@@ -23,7 +23,7 @@ interface InFlight {
 }
 
 export interface FetchesOptions {
-  /** Of the run's family. */
+  /** Of the run's runTree. */
   limits: Limits
   log: (line: LogLine) => void
   report: SandboxLog
@@ -47,7 +47,7 @@ export class RunFetches {
     this.#log = log
     this.#report = report
     this.#streams = streams
-    this.#star = secretsStarrer(run.bundle.environment)
+    this.#star = secretRedactor(run.bundle.environment)
   }
 
   /** Makes a request that code asks for, in JSON. Never rejects. */

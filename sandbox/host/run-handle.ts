@@ -10,15 +10,15 @@ import type {
 } from '../protocol/contract.ts'
 import { firstFunction } from './first-function.ts'
 import { toHandlerResponse } from './handler-response.ts'
-import type { Job } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { takesLine, type Logged } from '../protocol/log-budget.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { readHooks } from './read-hooks.ts'
 import { RunFetches } from './run-fetches.ts'
 import { RunStreams } from './run-streams.ts'
-import { secretsStarrer } from '../protocol/redact-secrets.ts'
+import { secretRedactor } from '../protocol/redact-secrets.ts'
 
-export interface RunJob extends Job {
+export interface RunHandle extends Handle {
   readonly outcome: Promise<Outcome>
   readonly budget: Budget
 }
@@ -36,12 +36,12 @@ const replyCharacters = 8_000_000
 const maxStateCharacters = 2_000_000
 
 /** Follows one run from the worker's side. `outer` is the run that called it, whose budget it draws on. */
-export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
+export function runHandle(run: Run, report: SandboxLog, outer?: RunHandle): RunHandle {
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
   const budget = outer?.budget ?? { calls: 0, logged: { lines: 0, characters: 0 } }
   const { bundle, limits } = outer ?? run
   const logs: LogLine[] = []
-  const star = secretsStarrer(run.bundle.environment)
+  const star = secretRedactor(run.bundle.environment)
   const begunAt = performance.now()
   let ended = false
 
@@ -69,7 +69,7 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     id: run.id,
     bundle,
     limits,
-    family: outer?.family ?? run.id,
+    runTree: outer?.runTree ?? run.id,
     outcome,
     budget,
     get ended() {
@@ -86,7 +86,7 @@ export function runJob(run: Run, report: SandboxLog, outer?: RunJob): RunJob {
     }),
     log,
     fetch: (fetch, request) => fetches.make(fetch, request),
-    unfetch: (fetch) => fetches.abort(fetch),
+    abortFetch: (fetch) => fetches.abort(fetch),
     pull: (wanted, send) => streams.pull(wanted, send),
     cancel: (stream) => streams.cancel(stream),
     async answer(request) {

@@ -1,15 +1,15 @@
 import type { Channel } from '../protocol/channel.ts'
-import { ownerOf, type Death } from './crash-history.ts'
+import { ownerOf, type ProcessExit } from './crash-history.ts'
 import type { KillCause, SandboxWatch } from '../protocol/contract.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { JobFrames } from './handle-frames.ts'
-import { failureOutside, type Job } from './handle.ts'
-import { ProcessJobs, type Blame } from './process-handles.ts'
+import { HandleFrames } from './handle-frames.ts'
+import { failureOutside, type Handle } from './handle.ts'
+import { ProcessHandles, type ExitAttribution } from './process-handles.ts'
 import { isFromProcess, type FromProcess, type ToProcess } from '../protocol/protocol.ts'
-import { Rations } from './frame-quota.ts'
+import { FrameQuota } from './frame-quota.ts'
 import { RunStarts } from './run-starts.ts'
 import { startProcess, type StartOptions } from './start-process.ts'
-import { Suspects } from './crash-attribution.ts'
+import { CrashAttribution } from './crash-attribution.ts'
 import type { WalledProcess } from '../isolation/isolated-process.ts'
 
 export interface ProcessOptions extends StartOptions {
@@ -17,7 +17,7 @@ export interface ProcessOptions extends StartOptions {
    * The process will take no more jobs. It may be a moment until it is gone. `early`: before it was ready for any. No
    * death is given of one that was asked to end.
    */
-  onDead(reason: string, early: boolean, death: Death | undefined): void
+  onDead(reason: string, early: boolean, death: ProcessExit | undefined): void
   /** It has answered a heartbeat. */
   onBeat?(): void
   watch?: SandboxWatch | undefined
@@ -54,10 +54,10 @@ export class SandboxProcess {
   readonly #process: WalledProcess
   readonly #channel: Channel<ToProcess>
   readonly #options: ProcessOptions
-  readonly #jobs = new ProcessJobs()
-  readonly #suspects = new Suspects()
-  readonly #rations = new Rations()
-  readonly #frames: JobFrames
+  readonly #jobs = new ProcessHandles()
+  readonly #suspects = new CrashAttribution()
+  readonly #quota = new FrameQuota()
+  readonly #frames: HandleFrames
   readonly #heartbeat: Heartbeat
   readonly #started = Promise.withResolvers<void>()
   #isReady = false
@@ -84,8 +84,8 @@ export class SandboxProcess {
     })
     this.#process = process
     this.#channel = channel
-    this.#frames = new JobFrames({
-      rations: this.#rations,
+    this.#frames = new HandleFrames({
+      quota: this.#quota,
       channel,
       ended: (job) => this.#forget(job),
       isDead: () => this.dead,
@@ -93,7 +93,7 @@ export class SandboxProcess {
     this.#heartbeat = new Heartbeat({
       softBytes: options.memory.softBytes,
       ask: () => {
-        this.#rations.beat()
+        this.#quota.beat()
         this.#channel.send({ type: 'ping' })
       },
       missed: () => this.kill('it missed its heartbeats', { cause: 'heartbeat' }),
@@ -107,9 +107,9 @@ export class SandboxProcess {
     return this.#process.pid
   }
 
-  /** Whether the first run of a family is under way here. */
-  holds(family: string): boolean {
-    return this.#jobs.get(family) !== undefined
+  /** Whether the first run of a runTree is under way here. */
+  holds(runTree: string): boolean {
+    return this.#jobs.get(runTree) !== undefined
   }
 
   get isIdle(): boolean {
@@ -122,11 +122,11 @@ export class SandboxProcess {
   }
 
   /** Begins a job. From here on it ends by itself, or with the process. */
-  take(job: Job): void {
+  take(job: Handle): void {
     this.#jobs.add(job, () => this.#killBecauseOf(job, 'a run outlived its deadline', 'deadline'))
     this.runs += 1
     this.#suspects.remember(job)
-    this.#rations.begin(job)
+    this.#quota.begin(job)
     this.#channel.send(job.begin())
   }
 
@@ -142,13 +142,13 @@ export class SandboxProcess {
   }
 
   /** Ends the process and every job because something is wrong with it. */
-  kill(reason: string, { cause, guilty, suspects, fromOutside = false, steps }: Blame): void {
+  kill(reason: string, { cause, attributed, suspects, fromOutside = false, steps }: ExitAttribution): void {
     if (!this.dead) this.#options.watch?.killed(cause)
     const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs), fromOutside }
-    this.#die(reason, death, guilty, steps)
+    this.#die(reason, death, attributed, steps)
   }
 
-  #die(reason: string, death: Death | undefined, guilty: Blame['guilty'], steps: Blame['steps'] = {}): void {
+  #die(reason: string, death: ProcessExit | undefined, attributed: ExitAttribution['attributed'], steps: ExitAttribution['steps'] = {}): void {
     if (this.dead) return
     this.dead = true
     this.#killedAt = performance.now()
@@ -159,7 +159,7 @@ export class SandboxProcess {
       const suspects = death.suspects.map(({ botId, installationId }) => installationId ?? botId)
       log('warn', 'A sandbox process is killed', { pid: this.pid, reason, jobs: this.#jobs.size, suspects, ...steps })
     }
-    this.#jobs.endAll(`its sandbox process was killed: ${reason}`, guilty)
+    this.#jobs.endAll(`its sandbox process was killed: ${reason}`, attributed)
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))
     this.#options.onDead(reason, !this.#isReady, death)
   }
@@ -173,24 +173,24 @@ export class SandboxProcess {
 
   /** It has ended, or has to, because of a job. */
   #crashed(reason: string, cause: KillCause): void {
-    const family = this.#suspects.family(this.#jobs)
+    const runTree = this.#suspects.runTree(this.#jobs)
     this.kill(
       reason,
-      family === undefined ? { cause } : { cause, guilty: { family, failure: failureOutside('crashed') } },
+      runTree === undefined ? { cause } : { cause, attributed: { runTree, failure: failureOutside('crashed') } },
     )
   }
 
   /** A run has to end, and only the end of the process ends it. */
-  #killBecauseOf({ family, bundle }: Job, reason: string, cause: 'deadline' | 'protocol'): void {
-    const guilty = { family, failure: failureOutside(cause === 'deadline' ? 'timeout' : 'crashed') }
-    this.kill(reason, { cause, guilty, suspects: [ownerOf(bundle)] })
+  #killBecauseOf({ runTree, bundle }: Handle, reason: string, cause: 'deadline' | 'protocol'): void {
+    const attributed = { runTree, failure: failureOutside(cause === 'deadline' ? 'timeout' : 'crashed') }
+    this.kill(reason, { cause, attributed, suspects: [ownerOf(bundle)] })
   }
 
   #receive(frame: unknown, bytes: number): void {
     if (this.dead) return
     if (!isFromProcess(frame)) return this.#crashed('it sent a frame that does not exist', 'protocol')
     if (this.#obey(frame)) return
-    if (!this.#rations.useless(bytes)) return
+    if (!this.#quota.useless(bytes)) return
     const job = 'run' in frame ? this.#jobs.get(frame.run) : undefined
     if (job === undefined) return this.#crashed(flood, 'protocol')
     this.#killBecauseOf(job, flood, 'protocol')
@@ -237,7 +237,7 @@ export class SandboxProcess {
 
   #sendCode(bundle: string): boolean {
     for (const job of this.#jobs) {
-      if (job.bundle.id !== bundle || !this.#rations.code(job)) continue
+      if (job.bundle.id !== bundle || !this.#quota.code(job)) continue
       const { kind = 'native', code, environment = {} } = job.bundle
       this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
       return true
@@ -245,9 +245,9 @@ export class SandboxProcess {
     return false
   }
 
-  #forget(job: Job): void {
+  #forget(job: Handle): void {
     this.#jobs.remove(job)
-    this.#rations.end(job)
+    this.#quota.end(job)
     // What the job has to say is said first.
     if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))
   }

@@ -3,7 +3,7 @@ import type { BotExports } from './bot-module.ts'
 import type { Pipeline } from './pipeline.ts'
 import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
 import { makeReadable } from './request-body.ts'
-import { blaming } from './run.ts'
+import { attributed } from './run.ts'
 
 /** Calls a function that the bundle exports; resolves to what it returned. */
 export async function runCall(
@@ -17,7 +17,7 @@ export async function runCall(
   }
   if (streamed !== undefined) makeReadable(run, argument, streamed)
   const given = addsContext ? assign(argument, { client, logger, env: run.environment }) : argument
-  const returned = await blaming(run, nameOf(path), () => apply(called, self, [given]) as unknown)
+  const returned = await attributed(run, nameOf(path), () => apply(called, self, [given]) as unknown)
   return returned === undefined ? {} : returned
 }
 

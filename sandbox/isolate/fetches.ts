@@ -81,7 +81,7 @@ export function createFetches(
       flushOutbox()
       const cancel = () => {
         if (pending === undefined || pending.isOver) return
-        if (pending.name !== '') post('unfetch', id, pending.name, '')
+        if (pending.name !== '') post('abortFetch', id, pending.name, '')
         finish(pending)
         pending.resolve(
           record({

@@ -1,6 +1,6 @@
 import { hooksOf, type BotExports } from './bot-module.ts'
 import { apply, hasOwn, isObject } from './primordials.ts'
-import { blaming, never, type KernelRun } from './run.ts'
+import { attributed, never, type KernelRun } from './run.ts'
 
 /** One stage of hooks: what each is called with, and what becomes of the data that one returns. */
 export interface Stage {
@@ -14,7 +14,7 @@ export async function callHooks(run: KernelRun, bot: BotExports, stage: Stage): 
   const { hooks, self } = hooksOf(bot, stage.name)
   for (let index = 0; index < hooks.length; index += 1) {
     const call = () => apply(hooks[index] as Function, self, [stage.argument()]) as unknown
-    const returned = await blaming(run, stage.name, call)
+    const returned = await attributed(run, stage.name, call)
     if (run.ended) await never()
     if (!isObject(returned)) continue
     if (hasOwn(returned, 'data') && isObject(returned['data'])) stage.replace(returned['data'])

@@ -22,7 +22,7 @@ import { create, freeze, NativePromise, now, parse, record } from './primordials
 import type { KernelRun, Post, Shared } from './run.ts'
 import { keepSecret } from './secrets.ts'
 import { createStreams } from './streams.ts'
-import { narrowSurface } from './surface.ts'
+import { hardenGlobals } from './surface.ts'
 import { createTimers } from './timers.ts'
 
 export interface KernelSettings {
@@ -63,7 +63,7 @@ export const open: Open = (post, settings, ...preludes) => {
   const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
-  narrowSurface((portions) => post('wear', '', `${portions}`, ''))
+  hardenGlobals((portions) => post('wear', '', `${portions}`, ''))
   defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
 
   const platform = createPlatform({ environment, seed, runs, current: () => current })

@@ -4,7 +4,7 @@ import type { Client } from './client.ts'
 import { limitError } from './errors.ts'
 import { callHooks } from './hooks.ts'
 import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
-import { blaming, type EventObject, type KernelRun } from './run.ts'
+import { attributed, type EventObject, type KernelRun } from './run.ts'
 
 export interface Pipeline {
   run: KernelRun
@@ -50,7 +50,7 @@ export async function runAction(pipeline: Pipeline, { name, input }: ActionTask)
   const { run, bot } = pipeline
   const action = actionOf(bot, name)
   const call = () => apply(action, bot['actions'], [{ input, ...contextOf(pipeline) }]) as unknown
-  const output = await blaming(run, `actions.${name}`, call)
+  const output = await attributed(run, `actions.${name}`, call)
   return output === undefined ? {} : output
 }
 

@@ -72,7 +72,7 @@ export function never(): Promise<never> {
  * Awaits a hook, an action or another function of the bundle. Should the run fail of what it throws, `name` is at fault;
  * the host is told of it before, for failures that the kernel does not live to describe.
  */
-export async function blaming(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
+export async function attributed(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
   const work: Work = { name, before: run.atWork, ended: false }
   run.atWork = work
   tellOf(run)

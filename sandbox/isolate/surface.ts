@@ -23,14 +23,14 @@ const charactersPerConstruction = 2000
 
 /**
  * Takes away what the limits of an isolate do not cover: memory that its heap limit does not count, threads, and code
- * that runs outside of every turn. `onPortion` is called for so many portions of what an isolate may make in its life.
+ * that runs outside of every turn. `onAllocation` is called for so many portions of what an isolate may make in its life.
  */
-export function narrowSurface(onPortion: (portions: number) => void): void {
+export function hardenGlobals(onAllocation: (portions: number) => void): void {
   const globals = globalThis as unknown as Record<string, unknown>
   // Finalizers run when the collector pleases: between turns, where nobody's processor time is counted.
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry']) delete globals[name]
   replaceArrayBuffer(globals)
-  countIntl(onPortion)
+  countIntl(onAllocation)
 }
 
 /** Growing and moved buffers are not counted. */
@@ -61,13 +61,13 @@ function FixedArrayBuffer(length: unknown): unknown {
 type Count = (objects: number) => void
 
 /** Intl's objects live outside the heap: each isolate may make so many in its life. */
-function countIntl(onPortion: (portions: number) => void): void {
+function countIntl(onAllocation: (portions: number) => void): void {
   const intl = Intl as unknown as Record<string, unknown>
   let made = 0
   const count: Count = (objects) => {
-    const portions = portionsIn(made + objects) - portionsIn(made)
+    const portions = unitsIn(made + objects) - unitsIn(made)
     made += objects
-    if (portions > 0) onPortion(portions)
+    if (portions > 0) onAllocation(portions)
     if (made > constructionsAllowed) throw new NativeRangeError(tooMany)
   }
   const { Locale, Segmenter } = Intl
@@ -84,7 +84,7 @@ function countIntl(onPortion: (portions: number) => void): void {
   countSegments(Segmenter.prototype, count)
 }
 
-function portionsIn(objects: number): number {
+function unitsIn(objects: number): number {
   // Whole ones. `Math` may be the bot's by now.
   return (objects / constructionsInPortion) | 0
 }

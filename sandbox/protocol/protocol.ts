@@ -66,7 +66,7 @@ const fields = {
   call: { run: 'string', call: 'string', request: 'string' },
   fetch: { run: 'string', fetch: 'string', request: 'string' },
   /** Nobody waits any more for what this request brings. */
-  unfetch: { run: 'string', fetch: 'string' },
+  abortFetch: { run: 'string', fetch: 'string' },
   /**
    * So many more parts of a stream may come: `creditParts` may be on their way at once. `form` is `text` where texts are
    * preferred, else `bytes`; it is that of the first such frame.

@@ -25,7 +25,7 @@ export function secretForms(environment: Record<string, string> = {}): string[] 
  * Hides the secrets that a bundle was given in what is written of it for people to read. It is for whole texts: of a
  * secret in whose middle a text was cut, the first part would stay.
  */
-export function secretsStarrer(environment?: Record<string, string>): (text: string) => string {
+export function secretRedactor(environment?: Record<string, string>): (text: string) => string {
   const secrets = secretForms(environment)
   if (secrets.length === 0) return (text) => text
   return (text) => secrets.reduce((starred, secret) => starred.replaceAll(secret, '***'), text)

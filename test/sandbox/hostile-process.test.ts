@@ -31,7 +31,7 @@ describe('a sandbox process that something has taken over is killed, and the run
     ],
     [
       'when it takes back requests that it never made',
-      `flood((n) => send({ type: 'unfetch', run, fetch: String(n) }))`,
+      `flood((n) => send({ type: 'abortFetch', run, fetch: String(n) }))`,
       'it floods the worker',
     ],
     [

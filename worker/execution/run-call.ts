@@ -9,7 +9,7 @@ import type {
   LogLine,
   Outcome,
 } from '#sandbox/protocol/contract.ts'
-import { secretsStarrer } from '#sandbox/protocol/redact-secrets.ts'
+import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { callActionRemotely, notInstalled, splitActionType, unknownAction } from '#shared/messaging/call-action.ts'
 import type { OpenStreams } from '#shared/rpc/caller.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -151,7 +151,7 @@ async function* until(parts: ByteSource, ended: (failure?: string) => void): Asy
 /** Where to, and no more: a path or a query may hold what is secret or somebody's own. */
 function nameOfFetch({ method, url }: FetchRequest, { bundle }: Call['code']): string {
   const host = URL.parse(url)?.host ?? 'no address'
-  return secretsStarrer(bundle.environment)(`${method.slice(0, 10)} ${host}`)
+  return secretRedactor(bundle.environment)(`${method.slice(0, 10)} ${host}`)
 }
 
 /**
@@ -235,7 +235,7 @@ function outputOf(type: string, { read, code }: Call, outcome: Outcome): Record<
   }
   const { result, failure } = read ? read(outcome.result) : { result: outcome.result }
   if (failure) {
-    const star = secretsStarrer(code.bundle.environment)
+    const star = secretRedactor(code.bundle.environment)
     throw new ApiError('Runtime', `The action '${type}' failed: ${star(failure.message)}`)
   }
   return (result ?? {}) as Record<string, unknown>

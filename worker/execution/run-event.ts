@@ -1,5 +1,5 @@
 import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
-import { secretsStarrer } from '#sandbox/protocol/redact-secrets.ts'
+import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
@@ -101,7 +101,7 @@ async function toHandled(tools: Tools, call: Call, outcome: Outcome, logs: LogLi
   const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }
   const answer = result !== undefined && { result }
   if (failure) {
-    const message = secretsStarrer(call.code.bundle.environment)(failure.message)
+    const message = secretRedactor(call.code.bundle.environment)(failure.message)
     const retry = failure.mayPass ? call.retry : null
     return { status: 'failed', logs, failure: toFailure(message), retry, ...answer }
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Limits } from '#sandbox/protocol/contract.ts'
 import { bundlePrograms, type Programs } from '#sandbox/host/programs.ts'
 import type { BundleSource, ToProcess } from '#sandbox/protocol/protocol.ts'
-import { runJob } from '#sandbox/host/run-handle.ts'
+import { runHandle } from '#sandbox/host/run-handle.ts'
 import { botThat, messageRun } from '../fixture.ts'
 
 type RunFrame = Extract<ToProcess, { type: 'run' }>
@@ -24,7 +24,7 @@ const program = join(import.meta.dirname, 'busy-thread.ts')
 async function endsOf(body: string, previews: string[], limits: Partial<Limits>): Promise<string[]> {
   const bundle = botThat(body)
   const begin = (preview: string) =>
-    runJob(messageRun(bundle, { event: { preview }, limits }), () => {}).begin() as RunFrame
+    runHandle(messageRun(bundle, { event: { preview }, limits }), () => {}).begin() as RunFrame
   const { kind = 'native', code, environment = {} } = bundle
   const input: BusyThread = {
     programs: await bundlePrograms(),

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import type { Death } from '#sandbox/host/crash-history.ts'
+import type { ProcessExit } from '#sandbox/host/crash-history.ts'
 import type { Outcome, Run } from '#sandbox/protocol/contract.ts'
 import { processMemory } from '#sandbox/host/memory.ts'
 import type { Programs } from '#sandbox/host/programs.ts'
-import { runJob } from '#sandbox/host/run-handle.ts'
+import { runHandle } from '#sandbox/host/run-handle.ts'
 import { SandboxProcess } from '#sandbox/host/sandbox-process.ts'
 import { wallsHere } from '../isolate/explorer.ts'
 
@@ -11,7 +11,7 @@ export interface Impostor {
   process: SandboxProcess
   run(run: Run): Promise<Outcome>
   /** Why the process was killed, and who is suspected. */
-  died: Promise<{ reason: string; death: Death | undefined }>
+  died: Promise<{ reason: string; death: ProcessExit | undefined }>
   /** What the process wrote to its standard error, as the operator sees it. */
   complaints: string[]
 }
@@ -23,7 +23,7 @@ export interface Impostor {
  */
 export async function startImpostor(program: string): Promise<Impostor> {
   const complaints: string[] = []
-  const { promise: died, resolve } = Promise.withResolvers<{ reason: string; death: Death | undefined }>()
+  const { promise: died, resolve } = Promise.withResolvers<{ reason: string; death: ProcessExit | undefined }>()
   const sandboxProcess = new SandboxProcess({
     walls: await wallsHere(),
     programs: { reader: '', process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
@@ -44,7 +44,7 @@ export async function startImpostor(program: string): Promise<Impostor> {
     died,
     complaints,
     run(run) {
-      const job = runJob(run, () => {})
+      const job = runHandle(run, () => {})
       sandboxProcess.take(job)
       return job.outcome
     },

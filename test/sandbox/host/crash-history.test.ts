@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Conduct, type Owner } from '#sandbox/host/crash-history.ts'
+import { CrashHistory, type Owner } from '#sandbox/host/crash-history.ts'
 import type { CodeSuspension } from '#sandbox/protocol/contract.ts'
 
 const minute = 60_000
@@ -8,23 +8,23 @@ const neighbour: Owner = { botId: 'neighbour', codeId: 'version 1' }
 
 let now: number
 let verdicts: CodeSuspension[]
-let conduct: Conduct
+let conduct: CrashHistory
 beforeEach(() => {
   now = 1_000_000
   verdicts = []
-  conduct = new Conduct(
+  conduct = new CrashHistory(
     (verdict) => verdicts.push(verdict),
     () => now,
   )
 })
 
 function die(times: number, suspects: Owner[] = [killer], fromOutside = false): void {
-  for (let time = 0; time < times; time += 1) conduct.diedAtHome({ suspects, fromOutside })
+  for (let time = 0; time < times; time += 1) conduct.exitedInSlot({ suspects, fromOutside })
 }
 
 function dieInQuarantine(times: number, owner = killer): void {
   for (let time = 0; time < times; time += 1) {
-    conduct.diedInQuarantine(owner, { suspects: [owner], fromOutside: false })
+    conduct.exitedInQuarantine(owner, { suspects: [owner], fromOutside: false })
   }
 }
 
