@@ -6,12 +6,12 @@ import { openPool } from './host/pool.ts'
 import { bundlePrograms } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
 import { runHandle, type RunHandle } from './host/run-handle.ts'
-import { raiseWalls } from './isolation/detect-isolation.ts'
+import { detectIsolation } from './isolation/detect-isolation.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { processes, profile = 'hardened', require = [], operations, hooks, log } = options
-  const walls = await raiseWalls({ profile, require, log })
+  const walls = await detectIsolation({ profile, require, log })
   const { memoryMegabytes = processes * usualMegabytes, onSuspension, watch, recycling } = options
   const programs = await bundlePrograms()
   const given = { processes, memoryMegabytes, walls, programs, operations, log, onSuspension, watch, recycling }

@@ -1,6 +1,6 @@
 import type { Config } from '#shared/config/config.ts'
-import { wallNames, walls as descriptions } from '#sandbox/isolation/names.ts'
-import { MissingWallsError, raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
+import { isolationLayers, walls as descriptions } from '#sandbox/isolation/names.ts'
+import { MissingIsolationError, detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { findingsOf, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Sandbox')
@@ -8,9 +8,9 @@ const { ok, warn, fail } = findingsOf('Sandbox')
 /** Finds out by trying which walls stand around the processes that run bots on this machine. */
 export async function checkSandbox({ sandbox: { profile, require } }: Config): Promise<Finding[]> {
   try {
-    const { holds } = await raiseWalls({ profile, require: [], log() {} })
-    const held = wallNames.filter((name) => holds.has(name))
-    const missing = wallNames.filter((name) => !holds.has(name))
+    const { holds } = await detectIsolation({ profile, require: [], log() {} })
+    const held = isolationLayers.filter((name) => holds.has(name))
+    const missing = isolationLayers.filter((name) => !holds.has(name))
     return [
       ok(`These walls hold around bots: ${held.join(', ')}`),
       ...(profile === 'jit' ? [warn('SANDBOX_PROFILE is jit', 'unset it unless all authors of bots are trusted')] : []),
@@ -23,7 +23,7 @@ export async function checkSandbox({ sandbox: { profile, require } }: Config): P
     ]
   } catch (error) {
     const remedy =
-      error instanceof MissingWallsError ? 'see SANDBOX_REQUIRE' : 'run npm ci again, with the Node of this machine'
+      error instanceof MissingIsolationError ? 'see SANDBOX_REQUIRE' : 'run npm ci again, with the Node of this machine'
     return [fail(`No bot can run here: ${wordsOf(error)}`, remedy)]
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OtherProgram } from '../host/command.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
 import type { SourceMapIndex } from './source-map.ts'
-import type { Walls } from '../isolation/detect-isolation.ts'
+import type { Isolation } from '../isolation/detect-isolation.ts'
 import {
   CompilerError,
   type Compilation,
@@ -20,7 +20,7 @@ import { runProgram, type Ended, type ProgramInput } from './run-program.ts'
 import { joinMap, splitMap } from './source-text.ts'
 
 export interface CompilerOptions {
-  walls: Walls
+  walls: Isolation
   /** What reads uploads and source maps: `Programs.reader`. */
   reader: string
   limits?: Partial<CompileLimits> | undefined

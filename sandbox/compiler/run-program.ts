@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 import type { Duplex, Readable } from 'node:stream'
 import type { OtherProgram } from '../host/command.ts'
-import type { Walls } from '../isolation/detect-isolation.ts'
-import { WalledProcess } from '../isolation/isolated-process.ts'
+import type { Isolation } from '../isolation/detect-isolation.ts'
+import { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProgramLimits {
   /** From its start to its end, waiting included. */
@@ -35,14 +35,14 @@ const complaintBytes = 16 * 1024
 
 /** Runs a program within the walls until nothing of it is left. Never rejects. */
 export async function runProgram(
-  walls: Walls,
+  walls: Isolation,
   program: OtherProgram,
   { stdin, channel }: ProgramInput,
   limits: ProgramLimits,
   signal: AbortSignal,
 ): Promise<Ended> {
   const started = performance.now()
-  const process = new WalledProcess(walls, limits.dataKilobytes, program)
+  const process = new IsolatedProcess(walls, limits.dataKilobytes, program)
   const { child } = process
   let stopped: Ended['stopped']
   const stop = (why: NonNullable<Ended['stopped']>) => {

@@ -14,13 +14,13 @@ import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory
 import type { Programs } from './programs.ts'
 import { Quarantine } from './quarantine.ts'
 import { SandboxProcess } from './sandbox-process.ts'
-import type { Walls } from '../isolation/detect-isolation.ts'
+import type { Isolation } from '../isolation/detect-isolation.ts'
 
 export interface PoolOptions {
   processes: number
   /** Of all these processes together. */
   memoryMegabytes: number
-  walls: Walls
+  walls: Isolation
   programs: Programs
   operations: ClientOperation[]
   log: SandboxLog

@@ -10,7 +10,7 @@ import { FrameQuota } from './frame-quota.ts'
 import { RunStarts } from './run-starts.ts'
 import { startProcess, type StartOptions } from './start-process.ts'
 import { CrashAttribution } from './crash-attribution.ts'
-import type { WalledProcess } from '../isolation/isolated-process.ts'
+import type { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProcessOptions extends StartOptions {
   /**
@@ -51,7 +51,7 @@ export class SandboxProcess {
   /** Its memory, as it said last. */
   residentBytes = 0
 
-  readonly #process: WalledProcess
+  readonly #process: IsolatedProcess
   readonly #channel: Channel<ToProcess>
   readonly #options: ProcessOptions
   readonly #jobs = new ProcessHandles()

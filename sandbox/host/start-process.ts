@@ -6,13 +6,13 @@ import type { ProcessMemory } from './memory.ts'
 import type { Programs } from './programs.ts'
 import { maximumBytesFromProcess, type ToProcess } from '../protocol/protocol.ts'
 import { logStderr } from './stderr.ts'
-import type { Walls } from '../isolation/detect-isolation.ts'
-import { WalledProcess } from '../isolation/isolated-process.ts'
+import type { Isolation } from '../isolation/detect-isolation.ts'
+import { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface StartOptions {
   programs: Programs
   operations: ClientOperation[]
-  walls: Walls
+  walls: Isolation
   memory: ProcessMemory
   log: SandboxLog
 }
@@ -34,8 +34,8 @@ const goneMilliseconds = 200
 export function startProcess(
   { programs, operations, walls, memory, log }: StartOptions,
   events: StartedEvents,
-): { process: WalledProcess; channel: Channel<ToProcess> } {
-  const process = new WalledProcess(walls, memory.dataKilobytes)
+): { process: IsolatedProcess; channel: Channel<ToProcess> } {
+  const process = new IsolatedProcess(walls, memory.dataKilobytes)
   const { child } = process
   child.on('error', (error) => events.onGone(`it could not be started: ${error.message}`))
   child.on('close', (code, signal) => events.onClosed(code, signal))

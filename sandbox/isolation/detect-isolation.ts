@@ -1,8 +1,8 @@
 import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } from '../host/command.ts'
 import type { Profile, SandboxLog } from '../protocol/contract.ts'
-import { openBaits } from './probe-sockets.ts'
+import { openProbeSockets } from './probe-sockets.ts'
 import { bareLayers, compositionsFor, type Layers } from './layers.ts'
-import { walls as descriptions, wallNames, type WallName } from './names.ts'
+import { walls as descriptions, isolationLayers, type IsolationLayer } from './names.ts'
 import { filesOfRoot } from './chroot.ts'
 import { probe } from './probe.ts'
 import { findTools, toolNames, type Tools } from './tools.ts'
@@ -10,19 +10,19 @@ import { findTools, toolNames, type Tools } from './tools.ts'
 /** Enough for a process that holds no isolate. */
 const probeDataKilobytes = 200_000
 
-export interface WallOptions {
+export interface IsolationOptions {
   profile: Profile
-  /** Walls without which nothing is started. */
-  require: readonly WallName[]
+  /** Isolation without which nothing is started. */
+  require: readonly IsolationLayer[]
   log: SandboxLog
   /** What the walls are built with; looked for unless given. */
   tools?: Tools
 }
 
 /** What stands around every sandbox process of this worker. */
-export interface Walls {
+export interface Isolation {
   readonly profile: Profile
-  readonly holds: ReadonlySet<WallName>
+  readonly holds: ReadonlySet<IsolationLayer>
   /**
    * The command line of one process. No two have the same user, where they have users of their own.
    *
@@ -33,8 +33,8 @@ export interface Walls {
 }
 
 /** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message says of each missing wall why, and what to do. */
-export class MissingWallsError extends Error {
-  override name = 'MissingWallsError'
+export class MissingIsolationError extends Error {
+  override name = 'MissingIsolationError'
 }
 
 /** What this machine allows does not change while this process runs. */
@@ -43,19 +43,19 @@ const found = new Map<string, Promise<Strongest>>()
 /**
  * Finds the strongest composition of walls that this machine allows, by trying, and says once which walls hold.
  *
- * @throws MissingWallsError
+ * @throws MissingIsolationError
  */
-export async function raiseWalls({ profile, require, log, tools = findTools() }: WallOptions): Promise<Walls> {
+export async function detectIsolation({ profile, require, log, tools = findTools() }: IsolationOptions): Promise<Isolation> {
   const circumstances = JSON.stringify([profile, tools])
   if (!found.has(circumstances)) found.set(circumstances, strongest(profile, tools))
   const { options, holds, problems } = await found.get(circumstances)!
-  const held = wallNames.filter((name) => holds.has(name))
-  const missing = wallNames.filter((name) => !holds.has(name))
+  const held = isolationLayers.filter((name) => holds.has(name))
+  const missing = isolationLayers.filter((name) => !holds.has(name))
   const reasons = Object.fromEntries(missing.map((name) => [name, reasonFor(name, problems)]))
   const lacking = missing.filter((name) => require.includes(name))
   if (lacking.length > 0) {
     const list = lacking.map((name) => `  ${name}: ${reasons[name]}`)
-    throw new MissingWallsError(['SANDBOX_REQUIRE asks for walls that do not hold here:', ...list].join('\n'))
+    throw new MissingIsolationError(['SANDBOX_REQUIRE asks for walls that do not hold here:', ...list].join('\n'))
   }
   log(missing.length === 0 ? 'info' : 'warn', messageOf(held, missing), {
     profile,
@@ -69,19 +69,19 @@ export async function raiseWalls({ profile, require, log, tools = findTools() }:
   }
 }
 
-function messageOf(held: WallName[], missing: WallName[]): string {
+function messageOf(held: IsolationLayer[], missing: IsolationLayer[]): string {
   const message = `Around sandbox processes these walls hold: ${held.join(', ')}`
   return missing.length === 0 ? message : `${message}; these do not: ${missing.join(', ')}`
 }
 
-function reasonFor(name: WallName, problems: string[]): string {
+function reasonFor(name: IsolationLayer, problems: string[]): string {
   const { meaning, remedy } = descriptions[name]
   return `${meaning}: not here${problems.length === 0 ? '' : ` (${problems.join('; ')})`}; ${remedy}`
 }
 
 interface Strongest {
   options: Omit<CommandOptions, 'dataKilobytes'>
-  holds: Set<WallName>
+  holds: Set<IsolationLayer>
   /** Why there is nothing stronger. */
   problems: string[]
 }
@@ -90,10 +90,10 @@ async function strongest(profile: Profile, tools: Tools): Promise<Strongest> {
   const unable = unableToTry(tools)
   const compositions = unable === undefined ? compositionsFor(process.geteuid?.() === 0) : [bareLayers]
   const problems = new Set<string>(unable === undefined ? [] : [unable])
-  await using baits = await openBaits()
+  await using probeSockets = await openProbeSockets()
   for (const layers of compositions) {
     const options = { layers, tools, files: filesFor(layers, tools), profile }
-    const result = await probe({ ...options, dataKilobytes: probeDataKilobytes }, baits)
+    const result = await probe({ ...options, dataKilobytes: probeDataKilobytes }, probeSockets)
     if ('holds' in result) return { options, holds: result.holds, problems: [...problems] }
     problems.add(result.problem)
   }

@@ -2,13 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import type { OtherProgram } from '../host/command.ts'
 import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
-import type { Walls } from './detect-isolation.ts'
+import type { Isolation } from './detect-isolation.ts'
 
 /** A process inside of the walls, and whatever of the walls waits outside. */
-export class WalledProcess {
+export class IsolatedProcess {
   /** Its standard input, standard error and channel; it closes when nothing of the process is left. */
   readonly child: ChildProcess
-  readonly #walls: Walls
+  readonly #walls: Isolation
   readonly #dataKilobytes: number
   #inside: number | undefined
   #stopWatching = () => {}
@@ -17,7 +17,7 @@ export class WalledProcess {
    * @param dataKilobytes the most data that it may have
    * @param program what runs in it, unless it is to hold isolates
    */
-  constructor(walls: Walls, dataKilobytes: number, program?: OtherProgram) {
+  constructor(walls: Isolation, dataKilobytes: number, program?: OtherProgram) {
     const { file, args, options } = walls.command(dataKilobytes, program)
     this.child = spawn(file, args, options)
     this.#walls = walls

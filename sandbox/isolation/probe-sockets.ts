@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Where sockets listen that a sandbox process should not be able to reach. */
-export interface Baits {
+export interface ProbeSockets {
   /** Options of `net.connect`. */
   tcp: { host: string; port: number }
   abstract: { path: string }
@@ -14,7 +14,7 @@ export interface Baits {
 }
 
 /** Listens in each way in which a server of this machine can be reached. */
-export async function openBaits(): Promise<Baits & AsyncDisposable> {
+export async function openProbeSockets(): Promise<ProbeSockets & AsyncDisposable> {
   const sockets = new AsyncDisposableStack()
   const listen = async (options: ListenOptions) => {
     const server = createServer((socket) => socket.destroy())

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { findAddon } from '../host/addon.ts'
 import { sandboxCommand, type CommandOptions } from '../host/command.ts'
-import type { Baits } from './probe-sockets.ts'
+import type { ProbeSockets } from './probe-sockets.ts'
 import { residentKilobytes } from './memory.ts'
-import type { WallName } from './names.ts'
+import type { IsolationLayer } from './names.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 
 /** What came of a composition: the walls that hold, or why no sandbox process can be started in it. */
-export type Probe = { holds: Set<WallName> } | { problem: string }
+export type Probe = { holds: Set<IsolationLayer> } | { problem: string }
 
 /** More than it takes on the busiest machine: who is too impatient here ends up with less than there could be. */
 const probeMilliseconds = 30_000
@@ -27,7 +27,7 @@ interface Findings {
  * Starts a sandbox process with a program that tries the walls, and looks at it from outside as well. Nothing is
  * believed because of the command line alone.
  */
-export async function probe(options: CommandOptions, baits: Baits): Promise<Probe> {
+export async function probe(options: CommandOptions, probeSockets: ProbeSockets): Promise<Probe> {
   const { file, args, options: spawnOptions } = sandboxCommand(options)
   const child = spawn(file, args, spawnOptions)
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
@@ -40,7 +40,7 @@ export async function probe(options: CommandOptions, baits: Baits): Promise<Prob
   child.once('error', (error) => (complaint += error.message))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint += text))
   child.stdin?.on('error', () => {})
-  child.stdin?.end(programWith(baits))
+  child.stdin?.end(programWith(probeSockets))
   try {
     const findings = await firstLine(child.stdio[3] as Readable)
     if (findings !== undefined) return { holds: wallsOf(JSON.parse(findings) as Findings, child.pid!, options) }
@@ -66,8 +66,8 @@ async function firstLine(stream: Readable): Promise<string | undefined> {
   return undefined
 }
 
-function wallsOf(findings: Findings, pid: number, { profile, dataKilobytes }: CommandOptions): Set<WallName> {
-  const holds = new Set<WallName>()
+function wallsOf(findings: Findings, pid: number, { profile, dataKilobytes }: CommandOptions): Set<IsolationLayer> {
+  const holds = new Set<IsolationLayer>()
   const { refused, reached } = findings
   if (refused) holds.add('permissions')
   if (!reached.tcp && !reached.abstract) holds.add('network')
@@ -104,7 +104,7 @@ function fieldOf(status: string, name: string): string[] {
 }
 
 /** The program: it loads the addon as sandbox processes do, tries what is forbidden, and stays to be looked at. */
-function programWith({ tcp, abstract, byPath }: Baits): string {
+function programWith({ tcp, abstract, byPath }: ProbeSockets): string {
   return `
     const { connect, Socket } = require('node:net')
     const denied = (action) => { try { action(); return false } catch (error) { return error.code === 'ERR_ACCESS_DENIED' } }
@@ -117,8 +117,8 @@ function programWith({ tcp, abstract, byPath }: Baits): string {
       () => require('node:child_process').spawnSync('/bin/true'),
       () => new (require('node:worker_threads').Worker)('', { eval: true }),
     ].every(denied)
-    const baits = ${JSON.stringify({ tcp, abstract, byPath })}
-    const tried = Object.entries(baits).map(async ([name, bait]) => [name, await reaches(bait)])
+    const probeSockets = ${JSON.stringify({ tcp, abstract, byPath })}
+    const tried = Object.entries(probeSockets).map(async ([name, bait]) => [name, await reaches(bait)])
     Promise.all(tried).then((found) => {
       const channel = new Socket({ fd: 3 })
       channel.write(JSON.stringify({ refused, reached: Object.fromEntries(found) }) + '\\n')

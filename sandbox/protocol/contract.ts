@@ -7,7 +7,7 @@
  */
 
 import type { CompileLimits, Compiler } from '../compiler/contract.ts'
-import type { WallName } from '../isolation/names.ts'
+import type { IsolationLayer } from '../isolation/names.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -322,8 +322,8 @@ export interface SandboxOptions {
   compile?: Partial<CompileLimits>
   /** `hardened` unless told otherwise. */
   profile?: Profile
-  /** Walls around the processes without which the sandbox does not open. */
-  require?: readonly WallName[]
+  /** Isolation around the processes without which the sandbox does not open. */
+  require?: readonly IsolationLayer[]
   operations: ClientOperation[]
   /** Hook names a bundle may declare. */
   hooks: readonly string[]

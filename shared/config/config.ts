@@ -13,9 +13,9 @@ import {
 } from './telemetry-settings.ts'
 
 /** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
-export const wallNames = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
+export const isolationLayers = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
 
-export type WallName = (typeof wallNames)[number]
+export type IsolationLayer = (typeof isolationLayers)[number]
 
 /** The settings of an Isobot process, read from the environment once, complete and frozen. */
 export interface Config extends TelemetrySettings {
@@ -76,8 +76,8 @@ export interface Config extends TelemetrySettings {
     compile: { seconds: number; memoryMegabytes: number }
     /** `jit` for operators who trust the authors of their bots: faster, with more to attack. */
     profile: 'hardened' | 'jit'
-    /** Walls around the processes without which a worker does not start. */
-    require: WallName[]
+    /** Isolation around the processes without which a worker does not start. */
+    require: IsolationLayer[]
     /** Hosts that code may request for which nobody said where it may; see `permissions.net`. */
     net: string[]
   }
@@ -150,7 +150,7 @@ const environmentSchema = {
     COMPILE_MEMORY: { type: 'integer', minimum: 256, maximum: 8192, default: 640 },
     SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
     SANDBOX_PROFILE: { type: 'string', enum: ['hardened', 'jit'], default: 'hardened' },
-    SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${wallNames.join('|')})?\\s*(,|$))*$` },
+    SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${isolationLayers.join('|')})?\\s*(,|$))*$` },
     SANDBOX_NET: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: '' },
   },
 } as const
@@ -182,7 +182,7 @@ const remedies: Record<string, string | undefined> = {
   COMPILE_MEMORY: 'set it to the megabytes that each process may hold which compiles an upload, 256 to 8192',
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
-  SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${wallNames.join(', ')}`,
+  SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${isolationLayers.join(', ')}`,
   SANDBOX_NET: 'set it to hosts with commas between them, api.example.com,*.example.org, or to * for all public ones',
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
 }
@@ -253,7 +253,7 @@ function toConfig(given: Environment): Config {
       totalMegabytes: given.SANDBOX_MEMORY ?? sandboxMegabytes(processes),
       ...readLimits(given),
       profile: given.SANDBOX_PROFILE,
-      require: entriesOf(given.SANDBOX_REQUIRE) as WallName[],
+      require: entriesOf(given.SANDBOX_REQUIRE) as IsolationLayer[],
       net: entriesOf(given.SANDBOX_NET),
     },
     outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []) },

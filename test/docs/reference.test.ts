@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { variableNames, wallNames } from '#shared/config/config.ts'
+import { variableNames, isolationLayers } from '#shared/config/config.ts'
 import { errorStatuses } from '#shared/errors.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { limitVariables } from '#shared/config/limit-settings.ts'
@@ -98,5 +98,5 @@ test('docs/admin-api.md has every error type under its status', async () => {
 
 test('docs/security.md has every wall', async () => {
   const rows = await rowsOf('security.md')
-  for (const name of inCode(wallNames)) expect(rows.map(([cell]) => cell)).toContain(name)
+  for (const name of inCode(isolationLayers)) expect(rows.map(([cell]) => cell)).toContain(name)
 })

@@ -1,7 +1,7 @@
 import { openCompiler } from '#sandbox/compiler/open-compiler.ts'
 import type { Compilation, Compiled, Compiler, Upload } from '#sandbox/compiler/contract.ts'
 import { bundlePrograms } from '#sandbox/host/programs.ts'
-import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
+import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 
 let opened: Promise<Compiler> | undefined
 
@@ -11,7 +11,7 @@ export function compilerHere(): Promise<Compiler> {
 }
 
 async function open(): Promise<Compiler> {
-  const walls = await raiseWalls({ profile: 'hardened', require: [], log() {} })
+  const walls = await detectIsolation({ profile: 'hardened', require: [], log() {} })
   const { reader } = await bundlePrograms()
   return openCompiler({ walls, reader, log() {} })
 }

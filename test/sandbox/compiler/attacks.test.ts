@@ -7,7 +7,7 @@ import { FairQueue } from '#sandbox/compiler/fair-queue.ts'
 import { openCompiler } from '#sandbox/compiler/open-compiler.ts'
 import { joinMap } from '#sandbox/compiler/source-text.ts'
 import { bundlePrograms } from '#sandbox/host/programs.ts'
-import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
+import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { compilersOf } from '../../support/sandbox-processes.ts'
 
 // Around the processes there are none of the kernel's walls in all that follows, as where a machine allows none.
@@ -18,7 +18,7 @@ let folder: string
 const canary = 'canary in a coal mine'
 const limits = { seconds: 2, memoryMegabytes: 400 }
 beforeAll(async () => {
-  const walls = await raiseWalls({ profile: 'hardened', require: [], tools: {}, log() {} })
+  const walls = await detectIsolation({ profile: 'hardened', require: [], tools: {}, log() {} })
   const { reader } = await bundlePrograms()
   compiler = openCompiler({ walls, reader, limits, log() {} })
   patient = openCompiler({ walls, reader, limits: { ...limits, seconds: 30 }, log() {} })
@@ -172,7 +172,7 @@ describe('processes that compile', { timeout: 60_000 }, () => {
   })
 
   test('are gone when the compiler is closed, and what they worked at is told so', async () => {
-    const walls = await raiseWalls({ profile: 'hardened', require: [], log() {} })
+    const walls = await detectIsolation({ profile: 'hardened', require: [], log() {} })
     const { reader } = await bundlePrograms()
     const closing = openCompiler({ walls, reader, log() {} })
     const compiling = closing.compile('attacker', async () => ({ source: slow }))

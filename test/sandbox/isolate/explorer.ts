@@ -7,14 +7,14 @@ import type { Profile } from '#sandbox/protocol/contract.ts'
 import type { Layers } from '#sandbox/isolation/layers.ts'
 import { filesOfRoot } from '#sandbox/isolation/chroot.ts'
 import { endProcesses, innermostOf } from '#sandbox/isolation/processes.ts'
-import { raiseWalls, type Walls } from '#sandbox/isolation/detect-isolation.ts'
+import { detectIsolation, type Isolation } from '#sandbox/isolation/detect-isolation.ts'
 import { findTools } from '#sandbox/isolation/tools.ts'
 
 export const dataKilobytes = 480_000
 
 /** What this machine gives to every sandbox process. */
-export function wallsHere(profile: Profile = 'hardened'): Promise<Walls> {
-  return raiseWalls({ profile, require: [], log: () => {} })
+export function wallsHere(profile: Profile = 'hardened'): Promise<Isolation> {
+  return detectIsolation({ profile, require: [], log: () => {} })
 }
 
 /** The command of a process with these layers around it, whether or not there are stronger ones. */

@@ -1,11 +1,11 @@
 /** A program of its own: starts a sandbox process that loops in its own thread, says which, and waits to be killed. */
 
 import { once } from 'node:events'
-import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
-import { WalledProcess } from '#sandbox/isolation/isolated-process.ts'
+import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
+import { IsolatedProcess } from '#sandbox/isolation/isolated-process.ts'
 
-const walls = await raiseWalls({ profile: 'hardened', require: [], log: () => {} })
-const looping = new WalledProcess(walls, 480_000)
+const walls = await detectIsolation({ profile: 'hardened', require: [], log: () => {} })
+const looping = new IsolatedProcess(walls, 480_000)
 looping.child.stdin!.end(`
   const channel = new (require('node:net').Socket)({ fd: 3 })
   channel.write('looping', () => { for (;;); })`)

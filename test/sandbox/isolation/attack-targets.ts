@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { findAddon } from '#sandbox/host/addon.ts'
-import { openBaits } from '#sandbox/isolation/probe-sockets.ts'
+import { openProbeSockets } from '#sandbox/isolation/probe-sockets.ts'
 import { startNameServer } from '../../worker/outbound/name-server.ts'
 
 const secret = 'what only the worker should know'
@@ -36,7 +36,7 @@ export async function openPrey(): Promise<Prey> {
   await writeFile(file('private.js'), `module.exports = '${secret}'`, { mode: 0o600 })
   await copyFile(findAddon(), file('addon.node'))
 
-  const { tcp, abstract, byPath } = parts.use(await openBaits())
+  const { tcp, abstract, byPath } = parts.use(await openProbeSockets())
   const names = parts.use(await startNameServer({ 'database.example': () => ['10.0.0.1'] }))
   const echo = createSocket('udp4', (message, { port, address }) => echo.send(message, port, address))
   parts.defer(async () => {

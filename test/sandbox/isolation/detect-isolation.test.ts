@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { WallName } from '#sandbox/isolation/names.ts'
-import { MissingWallsError, raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
-import { WalledProcess } from '#sandbox/isolation/isolated-process.ts'
+import type { IsolationLayer } from '#sandbox/isolation/names.ts'
+import { MissingIsolationError, detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
+import { IsolatedProcess } from '#sandbox/isolation/isolated-process.ts'
 import { asOrdinaryUser, canMake, withoutNamespaces, type Circumstances } from './restricted-env.ts'
 import { explore, wallsHere } from '../isolate/explorer.ts'
 import { openTestSandbox, botThat, messageRun } from '../fixture.ts'
@@ -29,7 +29,7 @@ describe.runIf(canMake(withoutNamespaces))('where no namespaces are to be had', 
   test('nothing starts that is required to have them', () => {
     const { status, stderr } = runReport(withoutNamespaces, ['memory', 'network', 'user'])
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^MissingWallsError: SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: /)
+    expect(stderr).toMatch(/^MissingIsolationError: SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: /)
     expect(stderr).toMatch(/\n {2}user: .*run the worker as root/)
     expect(stderr).not.toContain('  memory: ')
   })
@@ -44,7 +44,7 @@ test.runIf(canMake(asOrdinaryUser, namespaces))('an ordinary user has all walls 
 describe('where the tools are not installed', () => {
   test('nothing but what Node and the shell give is around a process, which is said, and it works', async () => {
     const lines: { level: string; details: { holds: string[]; missing: Record<string, string> } }[] = []
-    const walls = await raiseWalls({
+    const walls = await detectIsolation({
       profile: 'hardened',
       require: ['permissions'],
       tools: {},
@@ -67,11 +67,11 @@ describe('where the tools are not installed', () => {
     expect(found).toEqual({ read: 'ERR_ACCESS_DENIED', environment: [] })
   })
 
-  test.each<WallName>(['network', 'files', 'processes', 'privileges', 'user'])(
+  test.each<IsolationLayer>(['network', 'files', 'processes', 'privileges', 'user'])(
     'nothing starts that is required to have the wall "%s"',
     async (name) => {
-      const raised = raiseWalls({ profile: 'hardened', require: [name], tools: {}, log: () => {} })
-      await expect(raised).rejects.toThrow(MissingWallsError)
+      const raised = detectIsolation({ profile: 'hardened', require: [name], tools: {}, log: () => {} })
+      await expect(raised).rejects.toThrow(MissingIsolationError)
       await expect(raised).rejects.toThrow(new RegExp(`:\\n {2}${name}: .*not here \\(.*\\); run the worker`))
     },
   )
@@ -86,7 +86,7 @@ describe.runIf(process.platform === 'linux')('with the profile jit', () => {
   })
 
   test('a process that takes more memory than its cap is noticed at once, wherever it took it', async () => {
-    const process = new WalledProcess(await wallsHere('jit'), 150_000)
+    const process = new IsolatedProcess(await wallsHere('jit'), 150_000)
     onTestFinished(() => process.end())
     process.child.stdin!.end(`
       const channel = new (require('node:net').Socket)({ fd: 3 })
@@ -122,7 +122,7 @@ describe.runIf(process.platform === 'linux')('with the profile jit', () => {
 interface Report {
   level: string
   message: string
-  holds: WallName[]
+  holds: IsolationLayer[]
   missing: Record<string, string>
 }
 
@@ -134,7 +134,7 @@ function report(circumstances: Circumstances): Report {
   return JSON.parse(stdout) as Report
 }
 
-function runReport([file, ...args]: Circumstances, require: WallName[]) {
+function runReport([file, ...args]: Circumstances, require: IsolationLayer[]) {
   const program = fileURLToPath(new URL('./report-isolation.ts', import.meta.url))
   return spawnSync(file, [...args, process.execPath, program, ...require], { encoding: 'utf8' })
 }

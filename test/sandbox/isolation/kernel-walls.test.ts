@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bareLayers, type Layers } from '#sandbox/isolation/layers.ts'
-import { wallNames } from '#sandbox/isolation/names.ts'
+import { isolationLayers } from '#sandbox/isolation/names.ts'
 import { attackersProgram, openPrey, type Prey } from './attack-targets.ts'
 import { commandWith, dataKilobytes, explore, wallsHere, withoutPermissions } from '../isolate/explorer.ts'
 
@@ -86,7 +86,7 @@ describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
 
 describe.runIf(allowsAll)('the walls of a machine that allows everything', () => {
   test('are all there', async () => {
-    expect([...(await wallsHere()).holds].toSorted()).toEqual(wallNames.toSorted())
+    expect([...(await wallsHere()).holds].toSorted()).toEqual(isolationLayers.toSorted())
   })
 })
 

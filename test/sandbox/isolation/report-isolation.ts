@@ -1,11 +1,11 @@
 /** A program of its own: says which walls it finds, or why it would not start with those that are required of it. */
 
-import { raiseWalls } from '#sandbox/isolation/detect-isolation.ts'
-import type { WallName } from '#sandbox/isolation/names.ts'
+import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
+import type { IsolationLayer } from '#sandbox/isolation/names.ts'
 
-const require = process.argv.slice(2) as WallName[]
+const require = process.argv.slice(2) as IsolationLayer[]
 try {
-  await raiseWalls({
+  await detectIsolation({
     profile: 'hardened',
     require,
     log: (level, message, details) => process.stdout.write(JSON.stringify({ level, message, ...details })),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig, wallNames } from '#shared/config/config.ts'
+import { ConfigError, readConfig, isolationLayers } from '#shared/config/config.ts'
 import { connectionBudget } from '#shared/config/connection-budget.ts'
-import { wallNames as sandboxWallNames } from '#sandbox/isolation/names.ts'
+import { isolationLayers as sandboxWallNames } from '#sandbox/isolation/names.ts'
 
 const least = { DATABASE_URL: 'postgres://localhost/isobot', ISOBOT_SECRET: 's'.repeat(32) }
 
@@ -113,14 +113,14 @@ test('walls that are required are named, and nothing is required unless it is', 
 })
 
 test('the walls that can be required are those that the sandbox knows', () => {
-  expect(wallNames).toEqual(sandboxWallNames)
+  expect(isolationLayers).toEqual(sandboxWallNames)
 })
 
 test.each(['netwrok', 'network files', 'network,moat'])('the requirement "%s" is refused, with all names', (list) => {
   const error = problemsOf({ ...least, SANDBOX_REQUIRE: list })
   expect(error).toBeInstanceOf(ConfigError)
   expect(String(error)).toContain('  SANDBOX_REQUIRE ')
-  expect(String(error)).toContain(wallNames.join(', '))
+  expect(String(error)).toContain(isolationLayers.join(', '))
 })
 
 test('a profile that does not exist is refused, with those that do', () => {
