@@ -22,7 +22,7 @@ const maxSteps = 250
  *
  * @returns undefined when a text has more lines, or the texts differ in more characters, than are compared
  */
-export function compareLines(from: string, to: string): LineChange[] | undefined {
+export function diffLines(from: string, to: string): LineChange[] | undefined {
   const [before, after] = [from.split('\n', maxLines + 1), to.split('\n', maxLines + 1)]
   if (before.length > maxLines || after.length > maxLines) return undefined
   let start = 0

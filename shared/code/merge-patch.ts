@@ -21,7 +21,7 @@ const longestDefinition = 1024 * 1024
  * @returns the definition as it is from now on; the given one stays as it is
  * @throws ApiError `LimitExceeded` when it has grown too long
  */
-export function applyChange(
+export function mergePatch(
   schema: Shape,
   definition: Record<string, unknown>,
   change: Record<string, unknown>,

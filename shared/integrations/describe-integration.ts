@@ -1,5 +1,5 @@
 import type { Administrator } from '../rpc/caller.ts'
-import { applyChange } from '../code/merge-patch.ts'
+import { mergePatch } from '../code/merge-patch.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { acceptSchemas } from '../code/accept-schema.ts'
@@ -54,7 +54,7 @@ export function changeDefinition(
   change: Infer<typeof integrationDefinitionSchema>,
   code: Pick<InspectedCode, 'actions' | 'channels'> | undefined,
 ): Record<string, unknown> {
-  const definition = applyChange(integrationDefinitionSchema, before, change)
+  const definition = mergePatch(integrationDefinitionSchema, before, change)
   acceptSchemas(integrationDefinitionSchema, change)
   const { actions, channels } = definition as Infer<typeof integrationDefinitionSchema>
   if (!code) return definition

@@ -1,4 +1,4 @@
-import { compareLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
+import { diffLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
 import { ApiError } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -57,7 +57,7 @@ export const compareBotVersions = operation({
     if (fromId === null) throw new ApiError('ResourceNotFound', 'The bot has no version in service to compare with')
     const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
     const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
-    const changes = compareLines(before, after)
+    const changes = diffLines(before, after)
     if (!changes) {
       throw new ApiError(
         'LimitExceeded',

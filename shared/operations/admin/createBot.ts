@@ -1,4 +1,4 @@
-import { applyChange } from '../../code/merge-patch.ts'
+import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
@@ -40,7 +40,7 @@ export const createBot = operation({
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits)
-    const definition = applyChange(botDefinitionSchema, {}, change)
+    const definition = mergePatch(botDefinitionSchema, {}, change)
     acceptSchemas(botDefinitionSchema, change)
     const inspected =
       code === undefined ? undefined : await inspectCode(context, workspaceId, { code, sourceMap, limits })

@@ -1,4 +1,4 @@
-import { applyChange } from '../../code/merge-patch.ts'
+import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
@@ -59,7 +59,7 @@ export const updateBot = operation({
     const present = await findBot(db, workspaceId, id)
     if (!present) throw noSuchBot(id)
     // Too long is refused before its schemas are looked at.
-    applyChange(botDefinitionSchema, present.definition, change)
+    mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
     const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }
     const inspected = upload && (await inspectCode(context, workspaceId, upload))
@@ -70,7 +70,7 @@ export const updateBot = operation({
         name,
         permissions,
         limits,
-        definition: applyChange(botDefinitionSchema, row.definition, change),
+        definition: mergePatch(botDefinitionSchema, row.definition, change),
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
       if (inspected) {

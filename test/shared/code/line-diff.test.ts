@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { compareLines, maxCharacters, maxLines, type LineChange } from '#shared/code/line-diff.ts'
+import { diffLines, maxCharacters, maxLines, type LineChange } from '#shared/code/line-diff.ts'
 
 /** Of texts that are compared. */
 function changesOf(from: string, to: string): LineChange[] {
-  const changes = compareLines(from, to)
+  const changes = diffLines(from, to)
   if (!changes) throw new Error('They are too long')
   return changes
 }
@@ -67,12 +67,12 @@ test('long lines that begin alike are told apart', () => {
 
 test('texts of more lines, or with more that differs, than may hold up others are not compared', () => {
   const newlines = '\n'.repeat(4_000_000)
-  expect(compareLines(newlines, newlines)).toBeUndefined()
-  expect(compareLines('a', newlines)).toBeUndefined()
+  expect(diffLines(newlines, newlines)).toBeUndefined()
+  expect(diffLines('a', newlines)).toBeUndefined()
   const most = '\n'.repeat(maxLines - 1)
-  expect(compareLines(most, most)).toEqual([])
-  expect(compareLines(`${most}\n`, most)).toBeUndefined()
+  expect(diffLines(most, most)).toEqual([])
+  expect(diffLines(`${most}\n`, most)).toBeUndefined()
   const [half, same] = ['x'.repeat(maxCharacters / 2), 'y'.repeat(maxCharacters)]
-  expect(compareLines(`${same}\n${half}`, `${same}\nz${half.slice(1)}`)).toHaveLength(1)
-  expect(compareLines(`${same}\n${half}`, `${same}\nz${half}`)).toBeUndefined()
+  expect(diffLines(`${same}\n${half}`, `${same}\nz${half.slice(1)}`)).toHaveLength(1)
+  expect(diffLines(`${same}\n${half}`, `${same}\nz${half}`)).toBeUndefined()
 })

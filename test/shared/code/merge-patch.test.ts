@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { applyChange } from '#shared/code/merge-patch.ts'
+import { mergePatch } from '#shared/code/merge-patch.ts'
 
 const schema = {
   type: 'object',
@@ -40,13 +40,13 @@ describe('a change of a definition', () => {
     ['has no nulls in what is new', {}, { map: { a: { inner: { x: null } } } }, { map: { a: { inner: {} } } }],
   ])('%s', (_what, before, change, after) => {
     const untouched = structuredClone(before)
-    expect(applyChange(schema, before, change)).toEqual(after)
+    expect(mergePatch(schema, before, change)).toEqual(after)
     expect(before).toEqual(untouched)
   })
 
   test('makes no prototype of an entry that is called like one', () => {
     const change = JSON.parse('{ "map": { "__proto__": { "name": "evil" } } }') as Record<string, unknown>
-    const { map } = applyChange(schema, {}, change) as { map: object }
+    const { map } = mergePatch(schema, {}, change) as { map: object }
     expect(Object.getPrototypeOf(map)).toBe(Object.prototype)
     expect(Object.keys(map)).toEqual(['__proto__'])
   })
