@@ -1,12 +1,12 @@
 import { openProject } from './project/project.ts'
 import { bundleOnce } from './dry-run/find-code.ts'
-import { openTrial, type Trial } from './dry-run/dry-run.ts'
+import { openDryRun, type DryRun } from './dry-run/dry-run.ts'
 
-export type { TrialCall, TrialFetch } from './dry-run/host.ts'
-export type { TrialOptions, TrialResult } from './dry-run/dry-run.ts'
+export type { DryRunCall, DryRunFetch } from './dry-run/host.ts'
+export type { DryRunOptions, DryRunResult } from './dry-run/dry-run.ts'
 
 /** The bot of a project, for tests of its author's: `import { openBot } from 'isobot/test'`. */
-export interface TestedBot extends Pick<Trial, 'run' | 'hooks' | 'actions'>, AsyncDisposable {
+export interface TestedBot extends Pick<DryRun, 'run' | 'hooks' | 'actions'>, AsyncDisposable {
   /** Ends the isolate; without it, the tests do not end. */
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface TestedBot extends Pick<Trial, 'run' | 'hooks' | 'actions'>, Asy
  * @param secrets by name, as the bot finds them in `env`: `{ SECRET_API_KEY: '…' }`
  */
 export async function openBot(folder: string, secrets: Record<string, string> = {}): Promise<TestedBot> {
-  const trial = await openTrial(await bundleOnce(await openProject(folder)), secrets)
+  const trial = await openDryRun(await bundleOnce(await openProject(folder)), secrets)
   const close = async () => trial[Symbol.asyncDispose]()
   return { hooks: trial.hooks, actions: trial.actions, run: trial.run, close, [Symbol.asyncDispose]: close }
 }

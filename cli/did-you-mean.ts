@@ -1,5 +1,5 @@
 /** Of some words the one that somebody may have meant by another, if any is near enough. */
-export function closest(word: string, candidates: readonly string[]): string | undefined {
+export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.max(word.length, candidate.length) * 0.4)

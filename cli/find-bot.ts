@@ -2,7 +2,7 @@ import type { Infer } from '#shared/schema.ts'
 import type { Bot, botSummary } from '#shared/models/bot.ts'
 import type { Connection } from './connection.ts'
 import { failed, Failure, misused } from './failure.ts'
-import { closest } from './did-you-mean.ts'
+import { didYouMean } from './did-you-mean.ts'
 
 export type BotSummary = Infer<typeof botSummary>
 
@@ -30,7 +30,7 @@ export async function findBot(connection: Connection, idOrName: string): Promise
   const [only] = named
   const found = only && (await getBot(connection, only.id))
   if (found) return found
-  const near = closest(
+  const near = didYouMean(
     idOrName,
     all.map((bot) => bot.name),
   )

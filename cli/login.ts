@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { ask, askSecretly } from './confirm.ts'
 import { acceptInvitation, connect, workspacesOf } from './connection.ts'
 import { misused } from './failure.ts'
-import { isInTheClear } from './plaintext-warning.ts'
+import { isPlaintext } from './plaintext-warning.ts'
 import type { Output } from './output.ts'
 import { localName, readUrl, saveProfile, type Profile } from './profiles.ts'
 
@@ -23,7 +23,7 @@ export async function login(given: Given, output: Output): Promise<Profile> {
       (await askFor('Address of the platform: ', '--url https://bots.example.com')),
   )
   const name = given.name ?? new URL(url).host
-  if (isInTheClear(url))
+  if (isPlaintext(url))
     output.note(`${url} is not encrypted: the token crosses the network in the clear, now and later`)
   if (name === localName) {
     throw misused(`"${localName}" is the platform of this machine, which needs no login: choose another --profile`)

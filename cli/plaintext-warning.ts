@@ -2,7 +2,7 @@
 const ownHost = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Whether what is sent to an address crosses a network unencrypted. */
-export function isInTheClear(address: string): boolean {
+export function isPlaintext(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol === 'http:' && !ownHost.test(hostname)
 }

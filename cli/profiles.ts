@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { failed, misused, unreachable } from './failure.ts'
-import { isInTheClear } from './plaintext-warning.ts'
+import { isPlaintext } from './plaintext-warning.ts'
 import { isStartRunning } from './start/record.ts'
 
 /** Where a platform is, and as whom to speak with it. */
@@ -109,7 +109,7 @@ export function readUrl(text: string): string {
 /** What was named without a scheme is meant unencrypted on this machine alone. */
 function withScheme(host: string): string {
   const plain = `http://${host}`
-  return URL.canParse(plain) && isInTheClear(plain) ? `https://${host}` : plain
+  return URL.canParse(plain) && isPlaintext(plain) ? `https://${host}` : plain
 }
 
 /**

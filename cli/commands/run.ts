@@ -47,7 +47,7 @@ Answers:
     )
     .action(async (bot: string, hook: string, file: string, options: RunOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
-      const [{ openTrial }, { findCode }, { showResult }] = await Promise.all([
+      const [{ openDryRun }, { findCode }, { showResult }] = await Promise.all([
         import('../dry-run/dry-run.ts'),
         import('../dry-run/find-code.ts'),
         import('../dry-run/show-result.ts'),
@@ -55,7 +55,7 @@ Answers:
       const given = await readJson(file)
       const answers = options.answers === undefined ? {} : await readJson(options.answers)
       const code = await findCode(bot, connect)
-      await using trial = await openTrial(code, secretsOf(process.env))
+      await using trial = await openDryRun(code, secretsOf(process.env))
       const result = await trial.run(hook, given, { answers, allowsFetch: options.allowFetch ?? false })
       output.result(result, () => showResult(result))
       if (result.status === 'failed') process.exitCode = exitCodes.failed

@@ -1,5 +1,5 @@
-import { closest } from '../did-you-mean.ts'
-import { isInTheClear } from '../plaintext-warning.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { isPlaintext } from '../plaintext-warning.ts'
 import { ConfigError, readConfig, variableNames, type Config } from '#shared/config/config.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
@@ -50,7 +50,7 @@ function findMisspelt(environment: NodeJS.ProcessEnv): Finding[] {
   const unknown = Object.keys(environment).filter((name) => environment[name] && !known.has(name))
   return unknown.flatMap((name) => {
     const candidates = ourPrefixes.test(name) ? variableNames : likelyNames
-    const meant = closest(name, candidates)
+    const meant = didYouMean(name, candidates)
     if (ourPrefixes.test(name)) {
       const hint = meant === undefined ? '' : `, or set ${meant} if that is meant`
       return [warn(`${name} is set, and nothing reads it`, `unset it${hint}`)]
@@ -70,7 +70,7 @@ function findWeak({ secret, adminToken, http }: Config): Finding[] {
     const remedy = 'make another one, for instance with: openssl rand -hex 32'
     findings.push(warn('ISOBOT_ADMIN_TOKEN can be guessed: it has few different characters', remedy))
   }
-  if (isInTheClear(http.baseUrl)) {
+  if (isPlaintext(http.baseUrl)) {
     const remedy = 'put TLS in front of the api, and set ISOBOT_BASE_URL to an address that begins with https://'
     findings.push(warn(`ISOBOT_BASE_URL is ${http.baseUrl}: tokens and keys cross the network in the clear`, remedy))
   }

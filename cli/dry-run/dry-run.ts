@@ -12,10 +12,10 @@ import { limitsOf } from '../../worker/execution/limits.ts'
 import { failed, misused } from '../failure.ts'
 import type { Bundle } from '../project/bundle.ts'
 import { openAnswers, type GivenAnswers } from './answers.ts'
-import { toTrialEvent } from './event.ts'
-import { runInTrial, type TrialCall, type TrialFetch } from './host.ts'
+import { toDryRunEvent } from './event.ts'
+import { runDry, type DryRunCall, type DryRunFetch } from './host.ts'
 
-export interface TrialResult {
+export interface DryRunResult {
   status: 'done' | 'failed'
   /** Of an action: its output. Of a hook: whether it stopped the pipeline. */
   result?: unknown
@@ -28,21 +28,21 @@ export interface TrialResult {
     stack: string
     place?: { file: string; line: number; column: number }
   }
-  calls: TrialCall[]
-  fetches: TrialFetch[]
+  calls: DryRunCall[]
+  fetches: DryRunFetch[]
   logs: LogLine[]
   milliseconds: number
   cpuMilliseconds: number
 }
 
-export interface TrialOptions {
+export interface DryRunOptions {
   answers?: GivenAnswers
   /** Whether requests to the world outside are made that no answer was given for. */
   allowsFetch?: boolean
 }
 
 /** A bot's code in an isolate of its own, beside which there is no platform: what it asks for is written down. */
-export interface Trial extends AsyncDisposable {
+export interface DryRun extends AsyncDisposable {
   readonly hooks: string[]
   readonly actions: string[]
   /**
@@ -51,7 +51,7 @@ export interface Trial extends AsyncDisposable {
    * @param given the event, whole or in part; of an action, its input
    * @throws Failure when there is no such hook or action
    */
-  run(name: string, given: Record<string, unknown>, options?: TrialOptions): Promise<TrialResult>
+  run(name: string, given: Record<string, unknown>, options?: DryRunOptions): Promise<DryRunResult>
 }
 
 const botId = 'bot_trial'
@@ -62,7 +62,10 @@ const botId = 'bot_trial'
  * @param environment its secrets, as it finds them in `env`
  * @throws Failure when it does not load
  */
-export async function openTrial({ code, sourceMap }: Bundle, environment: Record<string, string> = {}): Promise<Trial> {
+export async function openDryRun(
+  { code, sourceMap }: Bundle,
+  environment: Record<string, string> = {},
+): Promise<DryRun> {
   const sandbox = await openSandbox({
     processes: 1,
     operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
@@ -115,13 +118,13 @@ async function tryOut(
   base: Base,
   name: string,
   given: Record<string, unknown>,
-  options: TrialOptions,
-): Promise<TrialResult> {
+  options: DryRunOptions,
+): Promise<DryRunResult> {
   const task = taskFor(base, name, given)
-  const record = { calls: [] as TrialCall[], fetches: [] as TrialFetch[], logs: [] as LogLine[] }
+  const record = { calls: [] as DryRunCall[], fetches: [] as DryRunFetch[], logs: [] as LogLine[] }
   const answers = openAnswers(options.answers ?? {}, { allowsFetch: options.allowsFetch ?? false })
   const started = performance.now()
-  const outcome = await runInTrial({ ...base, answers, record }, randomUUID(), task)
+  const outcome = await runDry({ ...base, answers, record }, randomUUID(), task)
   return { ...toResult(outcome, base.map), ...record, milliseconds: Math.round(performance.now() - started) }
 }
 
@@ -131,13 +134,13 @@ function taskFor({ hooks, actions }: Base, name: string, given: Record<string, u
   if (name.startsWith('actions.')) {
     const action = name.slice('actions.'.length)
     if (!actions.includes(action)) throw misused(`The bot has no action "${action}"; ${listed('action', actions)}`)
-    return { kind: 'action', name: action, input: given as JsonObject, event: toTrialEvent({}), streamPrefix }
+    return { kind: 'action', name: action, input: given as JsonObject, event: toDryRunEvent({}), streamPrefix }
   }
   if (!hooks.includes(name)) throw misused(`The bot has no hook "${name}"; ${listed('hook', hooks)}`)
   if (/Outgoing|Call/.test(name)) {
     throw misused(`${name} runs where the bot sends something: run the hook that does, and it runs with it`)
   }
-  return { kind: 'event', event: toTrialEvent(given), stages: [name], streamPrefix }
+  return { kind: 'event', event: toDryRunEvent(given), stages: [name], streamPrefix }
 }
 
 function listed(what: string, names: string[]): string {
@@ -147,7 +150,7 @@ function listed(what: string, names: string[]): string {
 function toResult(
   outcome: Outcome,
   map: SourceMapIndex | undefined,
-): Omit<TrialResult, 'calls' | 'fetches' | 'logs' | 'milliseconds'> {
+): Omit<DryRunResult, 'calls' | 'fetches' | 'logs' | 'milliseconds'> {
   if (outcome.status === 'interrupted') throw failed(`The run was interrupted (${outcome.reason}): run it again`)
   const { cpuMilliseconds } = outcome
   if (outcome.status === 'done') {

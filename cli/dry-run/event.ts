@@ -15,7 +15,7 @@ const ofMessages = {
  * The `event` object for a trial, made of what somebody has of an event: what `isobot events BOT show ID --json` prints,
  * the object as code has logged it, or a few fields. A message unless it says otherwise.
  */
-export function toTrialEvent(recorded: Record<string, unknown>): JsonObject {
+export function toDryRunEvent(recorded: Record<string, unknown>): JsonObject {
   const given = isRecord(recorded['event']) ? recorded['event'] : recorded
   const message = isRecord(given['message']) ? given['message'] : undefined
   const type = typeof given['type'] === 'string' ? given['type'] : messageCreated

@@ -6,7 +6,7 @@ import { compile, describeErrors } from '#shared/schema.ts'
 import type { Answers } from './answers.ts'
 
 /** Something that code asked of the platform, and what it was answered. */
-export interface TrialCall {
+export interface DryRunCall {
   operation: string
   input: JsonObject
   answer?: JsonObject
@@ -17,7 +17,7 @@ export interface TrialCall {
 }
 
 /** A request to the world outside, and its status, or why there was no answer. */
-export interface TrialFetch {
+export interface DryRunFetch {
   method: string
   url: string
   status?: number
@@ -31,11 +31,11 @@ interface Scene extends Pick<Run, 'bundle' | 'limits'> {
   actions: string[]
   answers: Answers
   /** Where all is written down that happens. */
-  record: { calls: TrialCall[]; fetches: TrialFetch[]; logs: LogLine[] }
+  record: { calls: DryRunCall[]; fetches: DryRunFetch[]; logs: LogLine[] }
 }
 
 /** Runs something in a trial. */
-export function runInTrial(scene: Scene, id: string, task: Run['task']): Promise<Outcome> {
+export function runDry(scene: Scene, id: string, task: Run['task']): Promise<Outcome> {
   const { sandbox, bundle, limits, answers, record } = scene
   return sandbox.run({
     id,
@@ -59,7 +59,7 @@ function openHost(scene: Scene, within: string): Host {
   const { answers, record, actions } = scene
   let nested = 0
 
-  const answerOf = async (operation: Operation, input: JsonObject): Promise<Pick<TrialCall, 'answer' | 'source'>> => {
+  const answerOf = async (operation: Operation, input: JsonObject): Promise<Pick<DryRunCall, 'answer' | 'source'>> => {
     assertFits(operation, input)
     const given = answers.given(operation.name)
     if (given) return { source: 'given', answer: given.answer }
@@ -67,13 +67,13 @@ function openHost(scene: Scene, within: string): Host {
     if (!actions.includes(name)) return { source: 'made up', answer: answers.madeUp(operation, input) }
     const id = `${within}/${++nested}`
     const place = { within, event: {}, streamPrefix: `${id}/` }
-    const outcome = await runInTrial(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...place })
+    const outcome = await runDry(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...place })
     return { source: 'own', answer: { output: outputOf(name, outcome), meta: { cached: false } } }
   }
 
   return async (call) => {
     const { operation, input } = readCall(call)
-    const made: TrialCall = { operation: operation.name, input }
+    const made: DryRunCall = { operation: operation.name, input }
     record.calls.push(made)
     try {
       Object.assign(made, await answerOf(operation, input))

@@ -1,9 +1,9 @@
 import { harmless, styled } from '../output.ts'
-import type { TrialCall, TrialFetch } from './host.ts'
-import type { TrialResult } from './dry-run.ts'
+import type { DryRunCall, DryRunFetch } from './host.ts'
+import type { DryRunResult } from './dry-run.ts'
 
 /** What a trial came to, for people. */
-export function showResult(result: TrialResult): string {
+export function showResult(result: DryRunResult): string {
   const { calls, fetches, logs, status, result: returned, state, error, milliseconds, cpuMilliseconds } = result
   const took = `${milliseconds} ms, ${Math.round(cpuMilliseconds * 10) / 10} ms of processor time`
   const sections = [
@@ -33,16 +33,16 @@ function section(title: string, lines: string[]): string {
     : [styled('bold', title), ...lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`)].join('\n')
 }
 
-function showCall({ operation, input, source, answer, refusal }: TrialCall): string {
+function showCall({ operation, input, source, answer, refusal }: DryRunCall): string {
   const outcome = refusal ? styled('red', harmless(`${refusal.type}: ${refusal.message}`)) : json(answer)
   return `${styled('bold', operation)} ${json(input)}\n  ${styled('gray', source ?? 'refused')} ${outcome}`
 }
 
-function showFetch({ method, url, status, failure }: TrialFetch): string {
+function showFetch({ method, url, status, failure }: DryRunFetch): string {
   return `${harmless(`${method} ${url}`)} ${failure === undefined ? status : styled('red', harmless(failure))}`
 }
 
-function showError({ reason, name, message, stack }: NonNullable<TrialResult['error']>): string {
+function showError({ reason, name, message, stack }: NonNullable<DryRunResult['error']>): string {
   const words = harmless(`${name}: ${message}\n${stack}`)
   return `${styled('red', 'Failed')}: ${reason === 'error' ? '' : `${reason}: `}${words}`.trimEnd()
 }

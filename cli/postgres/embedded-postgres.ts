@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { Exit } from '../start/children.ts'
-import { startKeeper } from './supervisor.ts'
+import { startSupervisor } from './supervisor.ts'
 import { chooseAccount } from './account.ts'
 import { databaseUser, isPostgresFile, postgresFiles } from './files.ts'
-import { assertNotInUse, freeDirectory, keeperArguments } from './lock.ts'
+import { assertNotInUse, freeDirectory, supervisorArguments } from './lock.ts'
 
 export interface EmbeddedPostgres {
   /** A connection URL of the database `isobot`, as the server's administrator. */
@@ -55,11 +55,11 @@ export async function startEmbeddedPostgres({
 
   const staleProcess = await freeDirectory(home, log)
   const { prefix, account } = await chooseAccount({ directory: home, programs: [initdb, postgres, script] })
-  const keeper = await startKeeper(
+  const supervisor = await startSupervisor(
     [
       ...prefix,
       process.execPath,
-      ...keeperArguments(script, home),
+      ...supervisorArguments(script, home),
       `--initdb=${initdb}`,
       `--postgres=${postgres}`,
       ...Object.entries({ timezone: 'UTC', ...settings }).map(([name, value]) => `--setting=${name}=${value}`),
@@ -74,16 +74,16 @@ export async function startEmbeddedPostgres({
   })
 
   async function stop(): Promise<void> {
-    await keeper.stop()
-    // The keeper's account may empty the directory, but not always remove it from its parent folder.
+    await supervisor.stop()
+    // The supervisor's account may empty the directory, but not always remove it from its parent folder.
     if (temporary) await rm(home, { recursive: true, force: true })
   }
 
   try {
     const password = await readFile(postgresFiles(home).password, 'utf8')
-    const url = `postgres://${databaseUser}:${password}@127.0.0.1:${keeper.port}/isobot`
+    const url = `postgres://${databaseUser}:${password}@127.0.0.1:${supervisor.port}/isobot`
     await createDatabaseIfMissing(url)
-    return { url, pid: keeper.pid, exited: keeper.exited, stop }
+    return { url, pid: supervisor.pid, exited: supervisor.exited, stop }
   } catch (error) {
     await stop()
     throw error

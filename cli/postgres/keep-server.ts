@@ -9,8 +9,8 @@ export interface KeptServer {
   readonly pid: number
 }
 
-/** What a keeper tells its parent, as one line of JSON on standard output. */
-export type KeeperReport = { ready: KeptServer } | { error: string }
+/** What a supervisor tells its parent, as one line of JSON on standard output. */
+export type SupervisorReport = { ready: KeptServer } | { error: string }
 
 export interface ServerPlan {
   /** What messages call it. */
@@ -31,13 +31,13 @@ const pollMilliseconds = 20
 const patienceMilliseconds = 20_000
 
 /**
- * The whole life of a keeper process: starts the server, reports that it is ready (or why not), and stops it when
+ * The whole life of a supervisor process: starts the server, reports that it is ready (or why not), and stops it when
  * standard input ends or a signal arrives. Returns when the server is gone.
  *
- * @param told resolves when the keeper is told to stop
+ * @param told resolves when the supervisor is told to stop
  */
 export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Promise<void> {
-  // When the parent is dead nobody reads these pipes. That must not end the keeper before it has stopped the server.
+  // When the parent is dead nobody reads these pipes. That must not end the supervisor before it has stopped the server.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
 
@@ -58,8 +58,8 @@ export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Pr
   await end(plan, server)
 }
 
-/** Runs a keeper's main function: an error becomes the report that the parent waits for. */
-export async function runKeeper(main: () => Promise<void>): Promise<void> {
+/** Runs a supervisor's main function: an error becomes the report that the parent waits for. */
+export async function runSupervisor(main: () => Promise<void>): Promise<void> {
   try {
     await main()
   } catch (error) {
@@ -77,7 +77,7 @@ interface LaunchedServer extends KeptServer {
 function launch(plan: ServerPlan, port: number): LaunchedServer {
   const child = spawn(plan.command, plan.parameters(port), {
     env: { ...process.env, ...plan.environment },
-    // All that the server prints goes where the keeper's own words do not: to standard error.
+    // All that the server prints goes where the supervisor's own words do not: to standard error.
     stdio: ['ignore', 2, 2],
   })
   const exited = new Promise<string>((resolve) => {
@@ -108,7 +108,7 @@ async function end(plan: ServerPlan, { child, exited }: LaunchedServer): Promise
   }
 }
 
-function report(line: KeeperReport): void {
+function report(line: SupervisorReport): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 

@@ -9,9 +9,9 @@ const patienceMilliseconds = 20_000
 /**
  * Makes sure that no server runs on this directory, before another one starts there.
  *
- * - A server whose keeper lives and is wanted: an error that names both.
- * - A server whose keeper's parent died: it is being stopped, and is waited for.
- * - A server without a keeper (somebody killed it): stopped here.
+ * - A server whose supervisor lives and is wanted: an error that names both.
+ * - A server whose supervisor's parent died: it is being stopped, and is waited for.
+ * - A server without a supervisor (somebody killed it): stopped here.
  *
  * PostgreSQL itself looks after a lock file whose process is gone. It cannot tell, however, when another program has
  * that process id by now, as is usual in containers; then the id is returned.
@@ -26,9 +26,9 @@ export async function freeDirectory(directory: string, log: (line: string) => vo
     if (server === undefined) return undefined
     if (!server.commandLine.includes(postgresFiles(directory).data)) return server.pid
 
-    const keeper = await findProcess(server.parent)
-    if (keeper?.commandLine.includes(keeperName)) {
-      const owner = await findOwner(keeper)
+    const supervisor = await findProcess(server.parent)
+    if (supervisor?.commandLine.includes(keeperName)) {
+      const owner = await findOwner(supervisor)
       if (owner) throw new Error(inUse(directory, server, owner))
     } else if (Date.now() >= nextSignalAt && signals.length > 0) {
       log(`PostgreSQL (process ${server.pid}) was left running on ${directory}: stopping it.`)
@@ -45,13 +45,13 @@ export async function freeDirectory(directory: string, log: (line: string) => vo
 /** Fails if a server is running on this directory and wanted, with words that say whose it is. */
 export async function assertNotInUse(directory: string): Promise<void> {
   const server = await findHolder(directory)
-  const keeper = server && (await findProcess(server.parent))
-  const owner = keeper && (await findOwner(keeper))
+  const supervisor = server && (await findProcess(server.parent))
+  const owner = supervisor && (await findOwner(supervisor))
   if (owner) throw new Error(inUse(directory, server, owner))
 }
 
-/** The command of a keeper names its parent, so that others can tell whether that parent still lives. */
-export function keeperArguments(script: string, directory: string): string[] {
+/** The command of a supervisor names its parent, so that others can tell whether that parent still lives. */
+export function supervisorArguments(script: string, directory: string): string[] {
   return [script, directory, `--parent=${process.pid}`]
 }
 
@@ -63,10 +63,10 @@ async function findHolder(directory: string): Promise<RunningProcess | undefined
   return Number.isNaN(pid) ? undefined : findProcess(pid)
 }
 
-/** The process that a keeper works for, while it lives. A process whose parent died has another parent. */
-async function findOwner(keeper: RunningProcess): Promise<RunningProcess | undefined> {
-  const parent = /--parent=(\d+)/.exec(keeper.commandLine)?.[1]
-  return Number(parent) === keeper.parent ? findProcess(keeper.parent) : undefined
+/** The process that a supervisor works for, while it lives. A process whose parent died has another parent. */
+async function findOwner(supervisor: RunningProcess): Promise<RunningProcess | undefined> {
+  const parent = /--parent=(\d+)/.exec(supervisor.commandLine)?.[1]
+  return Number(parent) === supervisor.parent ? findProcess(supervisor.parent) : undefined
 }
 
 function signalServer(directory: string, server: RunningProcess, signal: NodeJS.Signals): void {

@@ -4,11 +4,11 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { findProcess } from '../../shared/process/find-process.ts'
-import { keepServer, runKeeper, untilToldToStop } from './keep-server.ts'
+import { keepServer, runSupervisor, untilToldToStop } from './keep-server.ts'
 import { clusterFiles, databaseUser, makerOfUnfinishedCluster, postgresFiles, unfinishedCluster } from './files.ts'
 
 /**
- * The keeper of one embedded PostgreSQL: makes the cluster if there is none, runs the server, and stops it when
+ * The supervisor of one embedded PostgreSQL: makes the cluster if there is none, runs the server, and stops it when
  * standard input ends. It never runs as root, for PostgreSQL would not.
  */
 async function main(): Promise<void> {
@@ -102,4 +102,4 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-await runKeeper(main)
+await runSupervisor(main)

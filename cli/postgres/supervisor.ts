@@ -3,70 +3,70 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Exit } from '../start/children.ts'
-import type { KeeperReport, KeptServer } from './keep-server.ts'
+import type { SupervisorReport, KeptServer } from './keep-server.ts'
 
 /** A running server, seen from the process that needs it. */
-export interface Keeper extends KeptServer {
-  /** Resolves when the keeper is gone, and its server with it unless somebody killed the keeper with SIGKILL. */
+export interface Supervisor extends KeptServer {
+  /** Resolves when the supervisor is gone, and its server with it unless somebody killed the supervisor with SIGKILL. */
   readonly exited: Promise<Exit>
-  /** Stops the server, and resolves when it and its keeper are gone. */
+  /** Stops the server, and resolves when it and its supervisor are gone. */
   stop(): Promise<void>
 }
 
-export interface KeeperOptions {
-  /** The account the keeper runs as: this process's own unless given. */
+export interface SupervisorOptions {
+  /** The account the supervisor runs as: this process's own unless given. */
   uid?: number
   gid?: number
   /** Gets what the server prints, line by line. */
   log: (line: string) => void
-  /** Breaks off the start, which then rejects when the keeper is gone. */
+  /** Breaks off the start, which then rejects when the supervisor is gone. */
   signal?: AbortSignal
 }
 
 const rememberedLines = 12
 
 /**
- * Starts a keeper, which is a small process with one server as its child (see `keepServer`), and waits until the server
- * is ready. The keeper is detached, so that a Ctrl-C at the terminal does not reach it, and stops its server when this
+ * Starts a supervisor, which is a small process with one server as its child (see `keepServer`), and waits until the server
+ * is ready. The supervisor is detached, so that a Ctrl-C at the terminal does not reach it, and stops its server when this
  * process closes the pipe to it or dies.
  */
-export async function startKeeper(
+export async function startSupervisor(
   [command = '', ...parameters]: readonly string[],
-  { log, signal, ...account }: KeeperOptions,
-): Promise<Keeper> {
-  const keeper = spawn(command, parameters, {
+  { log, signal, ...account }: SupervisorOptions,
+): Promise<Supervisor> {
+  const supervisor = spawn(command, parameters, {
     ...account,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     // Nothing of ours: a debugger's port, a preloaded module or a foreign locale would end up in the server.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
-  // The keeper may end before it has read the end of its input.
-  keeper.stdin.on('error', () => {})
+  // The supervisor may end before it has read the end of its input.
+  supervisor.stdin.on('error', () => {})
 
   const exited = new Promise<Exit>((resolve) => {
-    keeper.once('exit', (code, signal) => resolve({ code, signal }))
-    keeper.once('error', () => resolve({ code: null, signal: null }))
+    supervisor.once('exit', (code, signal) => resolve({ code, signal }))
+    supervisor.once('error', () => resolve({ code: null, signal: null }))
   })
-  const failedToStart = new Promise<KeeperReport>((resolve) => {
-    keeper.once('error', (error) => resolve({ error: error.message }))
+  const failedToStart = new Promise<SupervisorReport>((resolve) => {
+    supervisor.once('error', (error) => resolve({ error: error.message }))
   })
-  const closed = new Promise<void>((resolve) => keeper.once('close', () => resolve()))
+  const closed = new Promise<void>((resolve) => supervisor.once('close', () => resolve()))
 
   const lastLines: string[] = []
-  createInterface(keeper.stderr).on('line', (line) => {
+  createInterface(supervisor.stderr).on('line', (line) => {
     lastLines.splice(0, lastLines.length - rememberedLines + 1)
     lastLines.push(line)
     log(line)
   })
 
-  const breakOff = () => void keeper.stdin.end()
+  const breakOff = () => void supervisor.stdin.end()
   if (signal?.aborted) breakOff()
   signal?.addEventListener('abort', breakOff)
-  const report = await Promise.race([failedToStart, firstReport(keeper.stdout, log)])
+  const report = await Promise.race([failedToStart, firstReport(supervisor.stdout, log)])
   signal?.removeEventListener('abort', breakOff)
   if ('error' in report) {
-    keeper.stdin.end()
+    supervisor.stdin.end()
     // The server's last words come by another pipe than the report, and usually say more.
     await Promise.race([closed, ...(signal?.aborted ? [] : [delay(1_000, undefined, { ref: false })])])
     throw new Error([report.error, ...lastLines.map((line) => `  ${line}`)].join('\n'))
@@ -76,19 +76,19 @@ export async function startKeeper(
     ...report.ready,
     exited,
     async stop() {
-      keeper.stdin.end()
+      supervisor.stdin.end()
       await exited
     },
   }
 }
 
 /** The first line says whether the server started; one that follows says why it ended. */
-function firstReport(output: Readable, log: (line: string) => void): Promise<KeeperReport> {
+function firstReport(output: Readable, log: (line: string) => void): Promise<SupervisorReport> {
   return new Promise((resolve) => {
     createInterface(output)
-      .once('line', (line) => resolve(JSON.parse(line) as KeeperReport))
+      .once('line', (line) => resolve(JSON.parse(line) as SupervisorReport))
       .on('line', (line) => {
-        const report = JSON.parse(line) as KeeperReport
+        const report = JSON.parse(line) as SupervisorReport
         if ('error' in report) log(report.error)
       })
       .once('close', () => resolve({ error: 'The process that should keep the server ended without a word.' }))

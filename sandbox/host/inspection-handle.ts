@@ -7,7 +7,12 @@ export interface InspectionHandle extends Handle {
 }
 
 /** Follows one inspection from the worker's side; `hooks` are the names a bundle may declare. */
-export function inspectionHandle(id: string, bundle: Bundle, limits: Limits, hooks: readonly string[]): InspectionHandle {
+export function inspectionHandle(
+  id: string,
+  bundle: Bundle,
+  limits: Limits,
+  hooks: readonly string[],
+): InspectionHandle {
   const { promise: inspection, resolve } = Promise.withResolvers<Inspection>()
   let ended = false
 

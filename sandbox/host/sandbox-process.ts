@@ -148,7 +148,12 @@ export class SandboxProcess {
     this.#die(reason, death, attributed, steps)
   }
 
-  #die(reason: string, death: ProcessExit | undefined, attributed: ExitAttribution['attributed'], steps: ExitAttribution['steps'] = {}): void {
+  #die(
+    reason: string,
+    death: ProcessExit | undefined,
+    attributed: ExitAttribution['attributed'],
+    steps: ExitAttribution['steps'] = {},
+  ): void {
     if (this.dead) return
     this.dead = true
     this.#killedAt = performance.now()

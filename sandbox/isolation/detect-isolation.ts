@@ -45,7 +45,12 @@ const found = new Map<string, Promise<Strongest>>()
  *
  * @throws MissingIsolationError
  */
-export async function detectIsolation({ profile, require, log, tools = findTools() }: IsolationOptions): Promise<Isolation> {
+export async function detectIsolation({
+  profile,
+  require,
+  log,
+  tools = findTools(),
+}: IsolationOptions): Promise<Isolation> {
   const circumstances = JSON.stringify([profile, tools])
   if (!found.has(circumstances)) found.set(circumstances, strongest(profile, tools))
   const { options, holds, problems } = await found.get(circumstances)!

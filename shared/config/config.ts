@@ -202,7 +202,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is how shells and platforms spell "not set".
   const given: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(environment)) if (value) given[name] = value
-  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter((entry) => !parseAllowedNetwork(entry))
+  const unreadable = entriesOf(environment['OUTBOUND_ALLOW_PRIVATE'] ?? '').filter(
+    (entry) => !parseAllowedNetwork(entry),
+  )
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   const config = toConfig(given)
   const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
@@ -256,7 +258,9 @@ function toConfig(given: Environment): Config {
       require: entriesOf(given.SANDBOX_REQUIRE) as IsolationLayer[],
       net: entriesOf(given.SANDBOX_NET),
     },
-    outbound: { allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []) },
+    outbound: {
+      allowPrivate: entriesOf(given.OUTBOUND_ALLOW_PRIVATE).flatMap((entry) => parseAllowedNetwork(entry) ?? []),
+    },
     retention: {
       logMilliseconds: given.RETENTION_LOG_DAYS * dayMilliseconds,
       failedMilliseconds: given.RETENTION_FAILED_DAYS * dayMilliseconds,

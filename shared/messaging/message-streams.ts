@@ -43,7 +43,10 @@ export async function completeStream(
 export async function abortStreams(context: Context, open: OpenStreams): Promise<void> {
   for (const [streamId, conversationId] of open) {
     try {
-      await publishEphemeral(context, conversationId, { type: 'message_stream_abort', data: { streamId, conversationId } })
+      await publishEphemeral(context, conversationId, {
+        type: 'message_stream_abort',
+        data: { streamId, conversationId },
+      })
     } catch (error) {
       context.log.error({ err: error, streamId }, 'The end of a stream could not be told')
     }

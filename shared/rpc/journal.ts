@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import type { BotCaller } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
-import { findJournalEntry, insertJournalEntry, isNewestRun, type JournalKey, type NewJournalEntry } from '../store/journal.ts'
+import {
+  findJournalEntry,
+  insertJournalEntry,
+  isNewestRun,
+  type JournalKey,
+  type NewJournalEntry,
+} from '../store/journal.ts'
 import type { Database } from '../store/database.ts'
 
 /**

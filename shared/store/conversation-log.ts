@@ -169,7 +169,9 @@ export async function readLog(
     ...signals.map((row) => ({ at: row.created_at, signal: row.signal })),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime())
 
-  const ends = [messages, events, signals].flatMap((rows) => (rows.length === batchSize ? [rows.at(-1)!.created_at] : []))
+  const ends = [messages, events, signals].flatMap((rows) =>
+    rows.length === batchSize ? [rows.at(-1)!.created_at] : [],
+  )
   const complete = new Date(Math.min(until.getTime(), ...ends.map((end) => end.getTime())))
   return { entries: entries.filter(({ at }) => at <= complete), until: complete }
 }

@@ -7,7 +7,7 @@ import { globalsOf } from '#sandbox/prelude/groups.ts'
 import { botOperations } from '#shared/router.ts'
 import { typesFile, writeTypes } from '../../cli/author-types/write-types.ts'
 import { checkTypes } from '../../cli/project/check-types.ts'
-import { openTrial } from '../../cli/dry-run/dry-run.ts'
+import { openDryRun } from '../../cli/dry-run/dry-run.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -38,7 +38,7 @@ test('isolates have every global that is declared, with its members, and no othe
         state.bot.missing = missing
       }
     }`
-  await using trial = await openTrial({ code, sourceMap: '' })
+  await using trial = await openDryRun({ code, sourceMap: '' })
   expect(await trial.run('afterIncomingMessage', {})).toMatchObject({ status: 'done', state: { bot: { missing: [] } } })
   const names = declared.map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(Object.values(globalsOf).flat()))

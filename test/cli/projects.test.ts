@@ -16,7 +16,7 @@ import { openProject } from '../../cli/project/project.ts'
 import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.ts'
 import { findCode } from '../../cli/dry-run/find-code.ts'
 import { showResult } from '../../cli/dry-run/show-result.ts'
-import { openTrial, type TrialResult } from '../../cli/dry-run/dry-run.ts'
+import { openDryRun, type DryRunResult } from '../../cli/dry-run/dry-run.ts'
 import { createChatter } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
@@ -358,9 +358,9 @@ describe('run', () => {
     expect(faultsOf(handled)).toBe('No errors')
 
     const shown = await isobot.json('events', 'recorded', 'show', String(handled['id']))
-    const results: TrialResult[] = []
+    const results: DryRunResult[] = []
     for (const named of [folder, join(folder, 'src', 'index.ts'), 'recorded']) {
-      await using trial = await openTrial(await findCode(named, async () => connection))
+      await using trial = await openDryRun(await findCode(named, async () => connection))
       results.push(await trial.run('afterIncomingMessage', shown))
       await expect(trial.run('afterTurnEnd', shown)).rejects.toMatchObject({
         exitCode: 2,
@@ -410,7 +410,7 @@ describe('run', () => {
     const environment = { SECRET_KEY: 'sesame' }
     const printed = await isobot.run([...command, '--json'], { input: event, environment })
     expect(printed).toMatchObject({ code: 0, stderr: '' })
-    const result = JSON.parse(printed.stdout) as TrialResult
+    const result = JSON.parse(printed.stdout) as DryRunResult
     expect(result).toMatchObject({
       status: 'done',
       state: { user: { visits: 3 } },
@@ -467,7 +467,7 @@ describe('run', () => {
           await fetch('${url}', { signal: AbortSignal.timeout(200) }).catch(() => {})
         },
       }`
-      await using trial = await openTrial({ code, sourceMap: '' })
+      await using trial = await openDryRun({ code, sourceMap: '' })
       expect(await trial.run('afterIncomingMessage', {}, { allowsFetch: true })).toMatchObject({ status: 'done' })
       await gone.promise
     } finally {

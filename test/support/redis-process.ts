@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { keepServer, runKeeper } from '../../cli/postgres/keep-server.ts'
+import { keepServer, runSupervisor } from '../../cli/postgres/keep-server.ts'
 
 /** The keeper of one Redis for tests: runs it without persistence, and leaves nothing behind. */
 async function main(): Promise<void> {
@@ -31,4 +31,4 @@ async function ask(port: number, command: string): Promise<string> {
   return text(socket).catch(() => '')
 }
 
-await runKeeper(main)
+await runSupervisor(main)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { inject } from 'vitest'
-import { startKeeper } from '../../cli/postgres/supervisor.ts'
+import { startSupervisor } from '../../cli/postgres/supervisor.ts'
 import { findRedisBinary } from './redis-binary.ts'
 
 export interface RedisServer {
@@ -24,7 +24,7 @@ export async function startRedis({ port }: { port?: number } = {}): Promise<Redi
   const directory = await mkdtemp(join(tmpdir(), 'isobot-redis-'))
   try {
     const script = join(import.meta.dirname, 'redis-process.ts')
-    const keeper = await startKeeper(
+    const keeper = await startSupervisor(
       [process.execPath, script, binary, directory, ...(port === undefined ? [] : [String(port)])],
       { log: () => {} },
     )

@@ -38,7 +38,9 @@ export async function integrationCall(
 ): Promise<Call | undefined> {
   const { installation } = code
   if (!installation.enabled && event.type !== register && event.type !== unregister) {
-    throw new NotDeliverable(`The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`)
+    throw new NotDeliverable(
+      `The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`,
+    )
   }
   switch (event.type) {
     case register:

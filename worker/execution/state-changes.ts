@@ -33,7 +33,8 @@ export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChang
     const difference = compare(asObject(part, before[part]), left)
     const isSession = name === 'session' && Object.keys(left).length > 0
     if (!difference && !isSession) continue
-    if (!ownerId) throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
+    if (!ownerId)
+      throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
     const size = JSON.stringify(left).length
     if (size > stateLimit) {
       throw new InvalidStateError(

@@ -90,7 +90,11 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     })
   }
 
-  async function send(request: HttpRequest, options: OutboundRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function send(
+    request: HttpRequest,
+    options: OutboundRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
     const target = readTarget(request.url, options.allow)
     await reach.checkAddress(target)
     signal.throwIfAborted()
@@ -118,7 +122,11 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     }
   }
 
-  async function sendInTime(request: HttpRequest, options: OutboundRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+  async function sendInTime(
+    request: HttpRequest,
+    options: OutboundRequest,
+    deadline: Deadline,
+  ): Promise<Dispatcher.ResponseData> {
     try {
       // A signal does not interrupt the making of a connection: that goes on alone, and its outcome is nobody's.
       return await Promise.race([send(request, options, deadline.signal), deadline.expired])

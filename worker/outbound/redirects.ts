@@ -75,7 +75,9 @@ export function redirectOf(status: number, headers: Record<string, string | stri
 export function redirectedRequest(request: HttpRequest, status: number, location: string): HttpRequest {
   const url = parseUrl(location, request.url)
   const headers =
-    url.origin === request.url.origin ? request.headers : selectHeaders(request.headers, (name) => harmlessHeader.test(name))
+    url.origin === request.url.origin
+      ? request.headers
+      : selectHeaders(request.headers, (name) => harmlessHeader.test(name))
   const becomesGet =
     (status === 303 && request.method !== 'GET' && request.method !== 'HEAD') ||
     ((status === 301 || status === 302) && request.method === 'POST')

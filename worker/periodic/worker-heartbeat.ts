@@ -12,7 +12,10 @@ const tellMilliseconds = 10_000
  * @param busy says how many slots are in use
  * @returns stops it, and takes the worker off the list
  */
-export function startWorkerHeartbeat({ db, config, dependencies, log }: Context, busy: () => number): () => Promise<void> {
+export function startWorkerHeartbeat(
+  { db, config, dependencies, log }: Context,
+  busy: () => number,
+): () => Promise<void> {
   const worker = { id: randomUUID(), host: hostname(), slots: config.worker.concurrency }
 
   async function tell(): Promise<void> {

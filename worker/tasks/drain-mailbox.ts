@@ -80,7 +80,8 @@ async function finish(
     await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
     return 'go on'
   } catch (error) {
-    const unfit = error instanceof InvalidStateError ? error : isUnstorable(error) && new InvalidStateError(unstorableText)
+    const unfit =
+      error instanceof InvalidStateError ? error : isUnstorable(error) && new InvalidStateError(unstorableText)
     if (!unfit) throw error
     const reason = `result: ${unfit.message}`
     const { retry } = handled
@@ -147,7 +148,11 @@ function count(
   tools.activity.ended(event.bot_id, outcome, { handling: recorder.now, waiting: waitedMilliseconds(event) })
 }
 
-async function endRegistration(tools: Tools, event: ClaimedEvent, how: Pick<EventCompletion, 'status' | 'failureReason'>) {
+async function endRegistration(
+  tools: Tools,
+  event: ClaimedEvent,
+  how: Pick<EventCompletion, 'status' | 'failureReason'>,
+) {
   const { type, installation_id } = event
   if ((type !== register && type !== unregister) || installation_id === null) return []
   return registrationEnded(tools, { ...event, installation_id }, how)

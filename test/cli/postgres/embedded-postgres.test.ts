@@ -26,7 +26,8 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
   afterEach(async () => {
     for (const owner of owners.splice(0)) owner.kill('SIGKILL')
     for (const server of servers.splice(0)) await server.stop()
-    for (const keeper of keepers.splice(0)) await vi.waitUntil(async () => !(await findProcess(keeper)), patience)
+    for (const supervisor of keepers.splice(0))
+      await vi.waitUntil(async () => !(await findProcess(supervisor)), patience)
     await rm(directory, { recursive: true, force: true })
   }, 60_000)
 
@@ -47,9 +48,9 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     const output = createInterface(owner.stdout)
     const [line] = (await once(output, 'line')) as [string]
     const { url, pid } = JSON.parse(line) as { url: string; pid: number }
-    const { parent: keeper } = (await findProcess(pid))!
-    keepers.push(keeper)
-    return { owner, output, url, pid, keeper }
+    const { parent: supervisor } = (await findProcess(pid))!
+    keepers.push(supervisor)
+    return { owner, output, url, pid, supervisor }
   }
 
   test('keeps its data and its password from one start to the next', async () => {
@@ -107,10 +108,10 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
   })
 
   test('is gone when the process that started it is killed', async () => {
-    const { owner, pid, keeper } = await startInAnotherProcess()
+    const { owner, pid, supervisor } = await startInAnotherProcess()
     owner.kill('SIGKILL')
     await expect.poll(() => findProcess(pid), patience).toBeUndefined()
-    await expect.poll(() => findProcess(keeper), patience).toBeUndefined()
+    await expect.poll(() => findProcess(supervisor), patience).toBeUndefined()
   })
 
   test('takes a temporary directory with it when the process that started it is killed', async () => {
@@ -127,13 +128,13 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     expect(await query((await start()).url, 'select from notes')).toEqual([])
   })
 
-  test('that was left running without its keeper is stopped by the next start', async () => {
-    const { owner, pid, keeper, url } = await startInAnotherProcess()
+  test('that was left running without its supervisor is stopped by the next start', async () => {
+    const { owner, pid, supervisor, url } = await startInAnotherProcess()
     await query(url, 'create table notes (text text)')
-    process.kill(keeper, 'SIGKILL')
+    process.kill(supervisor, 'SIGKILL')
     owner.kill('SIGKILL')
     await once(owner, 'exit')
-    await vi.waitUntil(async () => !(await findProcess(keeper)), patience)
+    await vi.waitUntil(async () => !(await findProcess(supervisor)), patience)
     expect(await query((await start()).url, 'select from notes')).toEqual([])
     expect(await findProcess(pid)).toBeUndefined()
   })

@@ -29,7 +29,9 @@ describe.runIf(canMake(withoutNamespaces))('where no namespaces are to be had', 
   test('nothing starts that is required to have them', () => {
     const { status, stderr } = runReport(withoutNamespaces, ['memory', 'network', 'user'])
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^MissingIsolationError: SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: /)
+    expect(stderr).toMatch(
+      /^MissingIsolationError: SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: /,
+    )
     expect(stderr).toMatch(/\n {2}user: .*run the worker as root/)
     expect(stderr).not.toContain('  memory: ')
   })
