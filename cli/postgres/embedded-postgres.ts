@@ -51,7 +51,7 @@ export async function startEmbeddedPostgres({
   const home = await realpath(directory)
   await assertOnlyPostgresFiles(home)
   const { initdb, postgres } = await findBinaries()
-  const script = join(import.meta.dirname, 'server-process.ts')
+  const script = join(import.meta.dirname, 'postgres-process.ts')
 
   const staleProcess = await freeDirectory(home, log)
   const { prefix, account } = await chooseAccount({ directory: home, programs: [initdb, postgres, script] })

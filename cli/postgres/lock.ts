@@ -27,7 +27,7 @@ export async function freeDirectory(directory: string, log: (line: string) => vo
     if (!server.commandLine.includes(postgresFiles(directory).data)) return server.pid
 
     const supervisor = await findProcess(server.parent)
-    if (supervisor?.commandLine.includes(keeperName)) {
+    if (supervisor?.commandLine.includes(supervisorName)) {
       const owner = await findOwner(supervisor)
       if (owner) throw new Error(inUse(directory, server, owner))
     } else if (Date.now() >= nextSignalAt && signals.length > 0) {
@@ -55,7 +55,7 @@ export function supervisorArguments(script: string, directory: string): string[]
   return [script, directory, `--parent=${process.pid}`]
 }
 
-const keeperName = 'postgres-process.ts'
+const supervisorName = 'postgres-process.ts'
 
 async function findHolder(directory: string): Promise<RunningProcess | undefined> {
   const lines = await readFile(postgresFiles(directory).lock, 'utf8').catch(() => '')
