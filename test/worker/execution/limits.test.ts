@@ -61,6 +61,25 @@ describe('a hook', () => {
   )
 })
 
+test('an event that loops for ever names its hook, and the last call before the loop', async () => {
+  const { id, chatUrl } = await platform.createBot(`
+    export const hooks = {
+      beforeIncomingMessage() {},
+      async afterIncomingMessage({ event, client }) {
+        await client.getConversation({ id: event.conversationId })
+        await client.getUser({ id: event.userId })
+        for (;;);
+      },
+    }`)
+  const chatter = await createChatter(chatUrl)
+  await chatter.say(await chatter.createConversation(), 'Hello')
+  const [failed] = await endedEvents(platform, id, 1)
+  const { event } = (await platform.ask('GET', `/v1/admin/bots/${id}/events/${failed!.id}`)).body
+  expect(event).toMatchObject({ hook: 'afterIncomingMessage', failureReason: expect.stringMatching(/^cpu: /) })
+  const calls = event.runs[0].steps.filter(({ kind }: { kind: string }) => kind === 'call')
+  expect(calls.map(({ name }: { name: string }) => name)).toEqual(['getConversation', 'getUser'])
+})
+
 test('events of one bot interleave at their awaits in one isolate', async () => {
   const bot = await platform.createBot(`
     let meet
