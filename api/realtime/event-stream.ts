@@ -2,6 +2,13 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Connection } from './connection.ts'
 
+/**
+ * How often clients without a user agent get a comment, which event sources skip. `@botpress/chat` in Node sends none, and
+ * its event source takes over a connection that its requests have used. There the HTTP agent and `follow-redirects` close
+ * a connection that is silent for 5 s, also one that streams. Browsers send their name; phones need not wake so often.
+ */
+const commentMilliseconds = 2500
+
 /** Turns a response into a stream of server-sent events. To clients its headers mean that it listens from now on. */
 export function openEventStream(response: ServerResponse): Connection {
   response.writeHead(200, {
@@ -10,6 +17,7 @@ export function openEventStream(response: ServerResponse): Connection {
     'X-Accel-Buffering': 'no',
   })
   response.flushHeaders()
+  if (response.req.headers['user-agent'] === undefined) keepAwake(response)
   return {
     send(text, id) {
       if (!response.writableEnded) response.write(`event: message\n${id ? `id: ${id}\n` : ''}data: ${text}\n\n`)
@@ -26,4 +34,11 @@ export function openEventStream(response: ServerResponse): Connection {
     isClosed: () => response.closed,
     onClose: (callback) => response.once('close', callback),
   }
+}
+
+function keepAwake(response: ServerResponse): void {
+  const timer = setInterval(() => {
+    if (!response.writableEnded && !response.writableNeedDrain) response.write(':\n\n')
+  }, commentMilliseconds)
+  response.once('close', () => clearInterval(timer))
 }

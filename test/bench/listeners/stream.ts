@@ -64,7 +64,7 @@ export async function openStream(
 }
 
 function eventStreamRequest(host: string, path: string, { key }: Chat): string {
-  return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/event-stream\r\nX-User-Key: ${key}\r\n\r\n`
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUser-Agent: Mozilla/5.0\r\nAccept: text/event-stream\r\nX-User-Key: ${key}\r\n\r\n`
 }
 
 function webSocketRequest(host: string, path: string, { key }: Chat): string {
