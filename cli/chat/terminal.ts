@@ -97,12 +97,16 @@ export async function openTerminalChat(
     connected: (isConnected) =>
       print(styled('dim', isConnected ? 'Connected again' : 'The connection was lost; trying again')),
   }
+  // What is typed while the conversation opens is said when it is open.
+  const early: string[] = []
+  const keep = (line: string) => early.push(line)
+  terminal.on('line', keep)
   const session = await openChat(bot, connection.profile.url, listener).catch((error: unknown) => {
     terminal.close()
     throw error
   })
 
-  terminal.on('line', (line) => {
+  const take = (line: string): void => {
     const text = line.trim()
     if (text === '/quit') return terminal.close()
     const said = chosen(text, offers)
@@ -112,8 +116,11 @@ export async function openTerminalChat(
     clearTimeout(patience)
     patience = setTimeout(() => void lookForWorkers(), patienceMilliseconds).unref()
     say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
-  })
+  }
+  terminal.off('line', keep)
+  terminal.on('line', take)
   terminal.prompt()
+  for (const line of early) take(line)
   return {
     print,
     ended,

@@ -124,6 +124,14 @@ describe('isobot chat', () => {
     chat.child.stdin.write('\u0003')
     expect(await chat.ended).toMatchObject({ code: 0 })
   })
+
+  it('says what was typed before the conversation was open', async () => {
+    const chat = atTerminal(['chat', 'waiter'], platform.url)
+    chat.child.stdin.write('in a hurry\r')
+    await expect.poll(chat.stdout, soon).toContain('You said in a hurry')
+    chat.child.stdin.write('\u0003')
+    expect(await chat.ended).toMatchObject({ code: 0 })
+  })
 })
 
 describe('isobot logs', () => {
