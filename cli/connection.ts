@@ -1,6 +1,6 @@
 import type { ErrorBody } from '#shared/errors.ts'
 import { failed, Failure, misused, unreachable } from './failure.ts'
-import type { Profile } from './profiles.ts'
+import { environmentName, type Profile } from './profiles.ts'
 
 export type Query = Record<string, string | number | boolean | undefined>
 
@@ -137,11 +137,15 @@ async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string,
   } catch (cause) {
     request.signal?.throwIfAborted()
     throw unreachable(
-      `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address of the profile "${name}". ` +
+      `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address ${addressOf(name)}. ` +
         'Is it running? `isobot start` starts one here, and `isobot profiles list` shows the others you know',
       { cause, type: 'Unreachable' },
     )
   }
+}
+
+function addressOf(name: string): string {
+  return name === environmentName ? 'in ISOBOT_URL' : `of the profile "${name}"`
 }
 
 function reasonOf(error: unknown): string {
@@ -160,8 +164,12 @@ function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, b
   if (type === undefined || message === undefined) return stranger({ url }, status, JSON.stringify(body))
   const options = { type, details: { ...(metadata && { metadata }), id, status } }
   if (status === 401) {
-    const remedy = `Log in again with \`isobot login --url ${url}\``
-    return unreachable(`${url} does not accept what the profile "${name}" says (${message}). ${remedy}`, options)
+    const isFromEnvironment = name === environmentName
+    const refused = isFromEnvironment ? 'the token in ISOBOT_TOKEN' : `the token of the profile "${name}"`
+    const remedy = isFromEnvironment
+      ? 'Set ISOBOT_TOKEN to a valid one, or unset ISOBOT_URL and ISOBOT_TOKEN to use a profile'
+      : `Log in again with \`isobot login --url ${url}\``
+    return unreachable(`${url} does not accept ${refused} (${message}). ${remedy}`, options)
   }
   if (status === 503) return unreachable(`${url} cannot answer now: ${message}`, options)
   return failed(status === 500 ? `${message} (${id})` : message, options)

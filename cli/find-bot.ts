@@ -35,7 +35,7 @@ export async function findBot(connection: Connection, idOrName: string): Promise
     all.map((bot) => bot.name),
   )
   throw failed(
-    `The workspace has no bot "${idOrName}"${near === undefined ? '' : `; did you mean "${near}"?`} ` +
+    `The workspace has no bot "${idOrName}"${near === undefined ? '.' : `; did you mean "${near}"?`} ` +
       '`isobot bots list` shows them',
     { type: 'ResourceNotFound' },
   )

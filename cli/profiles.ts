@@ -23,6 +23,9 @@ interface ProfileFile {
 /** The platform that `isobot start` runs on this machine. Nobody logs in there: its data folder has all that it takes. */
 export const localName = 'local'
 
+/** What the platform is called that `ISOBOT_URL` and `ISOBOT_TOKEN` name, without a profile. */
+export const environmentName = 'environment'
+
 /** The data folder of `npm start` and `isobot start`. */
 export function dataDirectory(): string {
   return resolve(process.env.ISOBOT_DATA_DIR || join(import.meta.dirname, '..', '.isobot'))
@@ -54,7 +57,7 @@ export async function chooseProfile(name?: string): Promise<Omit<Profile, 'works
       throw misused(`${present} is set and ${missing} is not: set both, or neither to use a profile`)
     }
     return {
-      name: 'environment',
+      name: environmentName,
       url: readUrl(ISOBOT_URL),
       token: ISOBOT_TOKEN,
       ...(ISOBOT_WORKSPACE && { workspaceId: ISOBOT_WORKSPACE }),

@@ -143,9 +143,22 @@ function toProblems(messages: Message[]): Problem[] {
 
 function toProblem({ text, location }: Message, packageName: string | undefined): Problem {
   const [, module] = /^Could not resolve "(.*)"$/.exec(text) ?? []
-  const message = module !== undefined && isBuiltin(module) ? noNode(module, packageName) : text
+  const message = module === undefined ? text : unresolved(module, packageName, location !== null)
   if (!location) return { message }
   return { file: location.file, line: location.line, column: location.column + 1, message }
+}
+
+function unresolved(module: string, packageName: string | undefined, isImported: boolean): string {
+  if (isBuiltin(module)) return noNode(module, packageName)
+  if (!isImported) return `There is no file ${module}: make it, or name another one as "entry" in isobot.json`
+  if (/^[./]/.test(module)) return `There is no file ${module}`
+  return `There is no package '${module}': install it in the project's folder with \`npm install ${nameOf(module)}\``
+}
+
+/** The package that an import names, without the path in it. */
+function nameOf(module: string): string {
+  const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(module) ?? [module]
+  return name
 }
 
 function noNode(module: string, packageName: string | undefined): string {

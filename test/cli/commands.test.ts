@@ -59,6 +59,8 @@ describe('bots', () => {
     const unknown = await isobot.run(['bots', 'versions', 'order-dsek'])
     expect(unknown).toMatchObject({ code: 1, stdout: '' })
     expect(unknown.stderr).toContain('no bot "order-dsek"; did you mean "order-desk"?')
+    const unlike = await isobot.run(['bots', 'versions', 'nothing-like-it'])
+    expect(unlike.stderr).toContain('no bot "nothing-like-it". `isobot bots list` shows them')
     const ambiguous = await isobot.run(['bots', 'versions', 'twin'])
     expect(ambiguous.code).toBe(2)
     expect(ambiguous.stderr).toMatch(/2 bots are called "twin".*\n {2}bot_\w+ .*\n {2}bot_\w+ /)
@@ -160,7 +162,11 @@ describe('what goes wrong', () => {
     const at = (url: string, token = platform.token) =>
       isobot.run(['bots', 'list'], { environment: { ISOBOT_URL: url, ISOBOT_TOKEN: token } })
     const refused = await at(platform.url, 'no-such-token')
-    expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Log in again') })
+    expect(refused).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('Set ISOBOT_TOKEN to a valid one'),
+    })
     const nobody = await at(`http://127.0.0.1:${await freePort()}`)
     expect(nobody).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('`isobot start`') })
     expect(nobody.stderr.trim().split('\n')).toHaveLength(1)

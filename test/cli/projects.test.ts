@@ -145,6 +145,14 @@ describe('deploy', () => {
     expect(showDeployed(third)).toMatch(/^Deployed desk in [\d.]+ s\n.*bot +bot_\w+\n.*version +botver_\w+/)
   })
 
+  test('takes the bot of the README, which has no types', async () => {
+    const readme = await readFile(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+    const [source] = /^export const hooks = \{\n.*?(?=^```)/ms.exec(readme)!
+    const folder = await createProject('untyped', source)
+    const deployed = await isobot.json<Shown>('deploy', folder)
+    expect(await tell(deployed, 'Hi')).toEqual(['Hello! You said: Hi'])
+  })
+
   test('shows where the source is wrong, and leaves the version in service', async () => {
     const folder = await createProject('wrong', answering('event.preview'))
     const cases: [files: Record<string, string>, file: string, line: number, column: number, message: RegExp][] = [
@@ -161,7 +169,7 @@ describe('deploy', () => {
         'src/index.ts',
         2,
         21,
-        /^Could not resolve ".\/two"/,
+        /^There is no file .\/two/,
       ],
       [
         { 'src/index.ts': `import { readFile } from 'node:fs'\nconsole.log(readFile)` },
@@ -169,6 +177,13 @@ describe('deploy', () => {
         1,
         26,
         /there is no Node in isolates/,
+      ],
+      [
+        { 'src/index.ts': `import { pad } from '@left/pad/web'\nconsole.log(pad)` },
+        'src/index.ts',
+        1,
+        21,
+        /^There is no package '@left\/pad\/web': .*`npm install @left\/pad`/,
       ],
       [
         {
@@ -195,6 +210,10 @@ describe('deploy', () => {
       }
       expect(problems[0]).toEqual({ file, line, column, message: expect.stringMatching(message) })
     }
+    await rm(join(folder, 'src', 'index.ts'))
+    const missing = await isobot.run(['deploy', folder])
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no file src/index.ts') })
+    await writeSources(folder, cases.at(-1)![0])
     const [, file, line, column] = cases.at(-1)!
     const shown = await isobot.run(['deploy', folder, '--no-types'])
     expect(shown).toMatchObject({ code: 1, stdout: '' })
