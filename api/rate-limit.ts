@@ -125,14 +125,18 @@ function nameOf(...parts: string[]): string {
 async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension> {
   const counts = await counter.increment(buckets.map(({ name }) => name))
   if (!counts) return { headers: {} }
-  const filled = buckets.map((bucket, index) => ({ ...bucket, ...counts[index]! }))
-  const exceeded = filled.findLast(({ totalHits, limit }) => totalHits > limit)
-  const { limit, totalHits, resetTime } = exceeded ?? filled[0]!
-  const seconds = secondsUntil(resetTime)
+  const filled = buckets.map((bucket, index) => ({
+    ...bucket,
+    consumed: counts[index]!.consumedPoints,
+    msBeforeNext: counts[index]!.msBeforeNext,
+  }))
+  const exceeded = filled.findLast(({ consumed, limit }) => consumed > limit)
+  const { limit, consumed, msBeforeNext } = exceeded ?? filled[0]!
+  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
   const headers = {
     'RateLimit-Policy': `${limit};w=${windowMilliseconds / 1000}`,
     'RateLimit-Limit': String(limit),
-    'RateLimit-Remaining': String(Math.max(0, limit - totalHits)),
+    'RateLimit-Remaining': String(Math.max(0, limit - consumed)),
     'RateLimit-Reset': String(seconds),
   }
   if (!exceeded) return { headers }
@@ -140,9 +144,4 @@ async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension
   for (const { name } of filled.slice(filled.indexOf(exceeded) + 1)) await counter.decrement(name)
   const message = `Too many requests: ${exceeded.whose} may make ${limit} a minute. Try again in ${seconds} s`
   return { headers: { ...headers, 'Retry-After': String(seconds) }, refusal: new ApiError('RateLimited', message) }
-}
-
-function secondsUntil(time: Date | undefined): number {
-  const milliseconds = time ? time.getTime() - Date.now() : windowMilliseconds
-  return Math.max(1, Math.ceil(milliseconds / 1000))
 }
