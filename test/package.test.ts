@@ -1,5 +1,6 @@
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lt } from 'semver'
 import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
@@ -41,8 +42,10 @@ async function readManifest(): Promise<Manifest> {
 }
 
 async function readSources(): Promise<string[]> {
-  const paths = await Array.fromAsync(glob('{api,cli,migrations,sandbox,shared,worker}/**/*.ts', { cwd: root }))
-  return Promise.all(paths.map((path) => readFile(join(root, path), 'utf8')))
+  const folders = '{api,cli,migrations,sandbox,shared,worker}/**/*.ts'
+  const entries = await Array.fromAsync(glob(folders, { cwd: root, withFileTypes: true }))
+  const files = entries.filter((entry) => entry.isFile())
+  return Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
 }
 
 test.for(reachedInto)('$name is pinned, because the code $because', async ({ name, use }) => {
@@ -61,4 +64,18 @@ test('a library of which a file is imported that is made by its build is pinned'
   )
   expect(imported.length).toBeGreaterThan(0)
   expect(imported.filter((name) => !/^\d/.test(dependencies[name] ?? ''))).toEqual([])
+})
+
+/** axios below it sends credentials to other hosts: CVE-2025-27152. */
+const firstFixedAxios = '1.8.2'
+
+test('no axios with a known hole is installed, and none at all beside the platform', async () => {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string; dev?: boolean }>
+  }
+  const installed = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/axios'))
+  expect(installed.filter(([, { version }]) => lt(version, firstFixedAxios))).toEqual([])
+  expect(installed.filter(([, { dev }]) => !dev)).toEqual([])
+  const { dependencies } = await readManifest()
+  expect(Object.keys(dependencies).filter((name) => name.startsWith('@botpress/'))).toEqual([])
 })

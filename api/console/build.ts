@@ -50,8 +50,7 @@ async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
       modulePreload: { polyfill: false },
       // The editor's worker is the TypeScript compiler, and it is loaded only where code is edited.
       chunkSizeWarningLimit: 10_000,
-      // A library of the published client mentions `eval`, which the policy of the pages forbids and nothing needs.
-      rolldownOptions: { checks: { eval: false, bundlerTimings: false } },
+      rolldownOptions: { checks: { bundlerTimings: false } },
     },
   })
   return (output as Rolldown.RolldownOutput).output

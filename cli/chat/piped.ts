@@ -26,7 +26,7 @@ interface PipedChatOptions {
 export async function pipeChat(connection: Connection, bot: Bot, options: PipedChatOptions): Promise<void> {
   const { lines, output, signal, timeoutMilliseconds, onFailure } = options
   let offers: Offer[] = []
-  await using session = await openChat(bot, connection.profile.url, {
+  using session = await openChat(bot, connection.profile.url, {
     heard(message) {
       const described = describePayload(message.payload)
       if (described.offers.length > 0) offers = described.offers

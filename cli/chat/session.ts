@@ -1,4 +1,8 @@
-import { keepListening, type ChatMessage } from '#shared/chat-client/keep-listening.ts'
+import { SignJWT } from 'jose'
+import { connectToChat } from '#shared/chat-client/chat-client.ts'
+import { ChatError } from '#shared/chat-client/chat-error.ts'
+import type { ChatMessage, ChatSignal } from '#shared/chat-client/chat-stream.ts'
+import { keepListening } from '#shared/chat-client/keep-listening.ts'
 import type { Bot } from '#shared/models/bot.ts'
 import { failed, unreachable } from '../failure.ts'
 
@@ -20,8 +24,8 @@ export interface Said {
   value?: string
 }
 
-/** A new conversation of a new user with a bot, through the published client. Disposing ends listening. */
-export interface ChatSession extends AsyncDisposable {
+/** A new conversation of a new user with a bot, over the Chat API. Disposing ends listening. */
+export interface ChatSession extends Disposable {
   readonly conversationId: string
   readonly userId: string
   /** @throws Failure when it is refused */
@@ -36,38 +40,29 @@ export async function openChat(
   url: string,
   listener: ChatListener,
 ): Promise<ChatSession> {
-  const { Client } = await import('@botpress/chat')
   const { client, conversationId } = await wrapErrors(url, async () => {
-    const connected = await Client.connect({ apiUrl: chatUrl(bot, url), ...identity(bot) })
-    return { client: connected, conversationId: (await connected.createConversation({})).conversation.id }
+    const connected = await connectToChat(chatUrl(bot, url), await signUserKey(bot))
+    return { client: connected, conversationId: (await connected.createConversation()).id }
   })
   const listening = await wrapErrors(url, () =>
     keepListening(client, conversationId, {
       heard(message) {
         if (message.userId !== client.user.id) listener.heard(message)
       },
-      // This version of the client knows no streams, and hands on what it does not know as it came.
-      attach: (stream) => stream.on('unknown', (data) => hearStream(data, listener)),
+      receive: (signal) => receiveStream(signal, listener),
       connected: (isConnected) => listener.connected?.(isConnected),
     }),
   )
   return {
     conversationId,
     userId: client.user.id,
-    async say(said) {
-      const { message } = await wrapErrors(url, () =>
-        client.createMessage({ conversationId, payload: { type: 'text', ...said } }),
-      )
-      return message
-    },
+    say: (said) => wrapErrors(url, () => client.createMessage(conversationId, { type: 'text', ...said })),
     catchUp: () => wrapErrors(url, () => listening.catchUp()),
-    [Symbol.asyncDispose]: () => listening.close(),
+    [Symbol.dispose]: () => listening.close(),
   }
 }
 
-function hearStream(data: unknown, { streamed, aborted }: ChatListener): void {
-  if (typeof data !== 'string' || !data.includes('message_stream_')) return
-  const signal = JSON.parse(data) as { type: string; data: { streamId: string; delta: string } }
+function receiveStream(signal: ChatSignal, { streamed, aborted }: ChatListener): void {
   if (signal.type === 'message_stream_delta') streamed?.(signal.data.streamId, signal.data.delta)
   if (signal.type === 'message_stream_abort') aborted?.(signal.data.streamId)
 }
@@ -78,20 +73,20 @@ function chatUrl({ name, integrations }: Pick<Bot, 'name' | 'integrations'>, url
   return `${url}/chat/${webhookId}`
 }
 
-/** Where the chat has an encryption key of its own, its users are those who can sign with it. */
-function identity({ integrations }: Pick<Bot, 'integrations'>): { encryptionKey?: string; userId?: string } {
+/** Where the chat has an encryption key of its own, its users are those whose key is signed with it. */
+async function signUserKey({ integrations }: Pick<Bot, 'integrations'>): Promise<string | undefined> {
   const { encryptionKey } = (integrations.chat?.configuration ?? {}) as { encryptionKey?: string }
-  return encryptionKey === undefined ? {} : { encryptionKey, userId: `command-line-${Date.now()}` }
+  if (encryptionKey === undefined) return undefined
+  const token = new SignJWT({ id: `command-line-${Date.now()}` }).setProtectedHeader({ alg: 'HS256' })
+  return token.sign(new TextEncoder().encode(encryptionKey))
 }
 
 async function wrapErrors<T>(url: string, act: () => Promise<T>): Promise<T> {
-  const { isApiError } = await import('@botpress/chat')
   try {
     return await act()
   } catch (cause) {
-    // A stream that cannot be opened ends in an event of the library's own, with a status if somebody answered.
-    const { message = 'it gave no reason' } = cause as { message?: string }
-    if (isApiError(cause) && cause.type !== 'Unknown') throw failed(message, { cause, type: cause.type })
+    if (cause instanceof ChatError) throw failed(cause.message, { cause, type: cause.type })
+    const { message } = cause as Error
     throw unreachable(`The chat at ${url} cannot be reached: ${message}`, { cause, type: 'Unreachable' })
   }
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Bot } from '#shared/models/bot.ts'
-import type { ChatMessage } from '#shared/chat-client/keep-listening.ts'
+import type { ChatMessage } from '#shared/chat-client/chat-stream.ts'
 import { awaitHandledEvent, botFailure } from './await-handled-event.ts'
 import { openChat, type ChatListener, type Said } from './session.ts'
 import type { Connection } from '../connection.ts'
@@ -9,7 +9,7 @@ import { harmless, printable, styled } from '../output.ts'
 import { describeWorkerProblem } from './worker-state.ts'
 
 /** A conversation at the terminal, where a person types while the bot answers. */
-export interface TerminalChat extends AsyncDisposable {
+export interface TerminalChat extends Disposable {
   /** Prints something above the line that is being typed. */
   print(text: string): void
   /** Resolves when the person has had enough: Ctrl-C, Ctrl-D or `/quit`. */
@@ -124,10 +124,10 @@ export async function openTerminalChat(
   return {
     print,
     ended,
-    async [Symbol.asyncDispose]() {
+    [Symbol.dispose]() {
       clearTimeout(patience)
       terminal.close()
-      await session[Symbol.asyncDispose]()
+      session[Symbol.dispose]()
     },
   }
 }

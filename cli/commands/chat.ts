@@ -34,7 +34,7 @@ export function addChatCommand(program: Command): void {
       const problem = await describeWorkerProblem(connection)
       if (messages.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !output.isJson) {
         const { openTerminalChat } = await import('../chat/terminal.ts')
-        await using chat = await openTerminalChat(bot, connection, { showsFailures: true })
+        using chat = await openTerminalChat(bot, connection, { showsFailures: true })
         chat.print(`Talking to ${bot.name}; Ctrl-C ends it`)
         if (problem !== undefined) chat.print(problem)
         await chat.ended

@@ -1,21 +1,12 @@
-import type { AuthenticatedClient, SignalListener } from '@botpress/chat'
-
-/** What was said in a conversation, as the Chat API shows it. */
-export interface ChatMessage {
-  id: string
-  createdAt: string
-  payload: { type: string; [field: string]: unknown }
-  userId: string
-  conversationId: string
-  metadata?: Record<string, unknown>
-}
+import type { ChatClient } from './chat-client.ts'
+import type { ChatMessage, ChatSignal, ChatStream } from './chat-stream.ts'
 
 /** What a conversation is listened to with. */
 export interface ConversationListener {
   /** A message of anybody, what was said before included: each once, in order. */
   heard(message: ChatMessage): void
-  /** Attaches what hears other signals. Called for each stream that is opened. */
-  attach?(stream: SignalListener): void
+  /** A signal that is no new message. Those that come while the connection is lost are not repeated. */
+  receive?(signal: ChatSignal): void
   /** The connection was lost, or is there again. What was said meanwhile was heard then. */
   connected(isConnected: boolean): void
 }
@@ -24,21 +15,21 @@ export interface ConversationListener {
 export interface Listening {
   /** Hears what was said until now, also what is still on its way. */
   catchUp(): Promise<void>
-  close(): Promise<void>
+  close(): void
 }
 
 const reconnectMilliseconds = 500
 
 /**
- * Listens to a conversation through the published client until it is closed, in Node and in browsers. The client's own
- * listener gives up at the first error; this one listens anew when the platform answers again.
+ * Listens to a conversation until it is closed, in Node and in browsers. When the stream ends, it opens another one and
+ * reads the messages that were created meanwhile.
  *
  * @throws Error when it cannot be listened to at the beginning
  */
 export async function keepListening(
-  client: AuthenticatedClient,
+  client: ChatClient,
   conversationId: string,
-  { heard, attach, connected }: ConversationListener,
+  { heard, receive, connected }: ConversationListener,
 ): Promise<Listening> {
   const known = new Set<string>()
   const closed = new AbortController()
@@ -53,31 +44,31 @@ export async function keepListening(
   /** What was said since the last message that is known, the newest first. */
   async function missed(): Promise<ChatMessage[]> {
     const messages: ChatMessage[] = []
-    for await (const message of client.list.messages({ conversationId })) {
+    for await (const message of client.listMessages(conversationId)) {
       if (known.has(message.id)) break
-      messages.push(message as ChatMessage)
+      messages.push(message)
     }
     return messages
   }
 
-  async function open(): Promise<SignalListener> {
-    const opened = await client.listenConversation({ id: conversationId })
+  async function open(): Promise<ChatStream> {
     // What comes before the past is known waits for it: the order counts, and `missed` looks for the last that is known.
     const early: ChatMessage[] = []
     let take = (message: ChatMessage): void => void early.unshift(message)
-    opened.on('message_created', (message) => take(message as ChatMessage))
+    const opened = await client.listen(conversationId, (signal) => {
+      if (signal.type === 'message_created') take(signal.data)
+      else receive?.(signal)
+    })
     try {
-      attach?.(opened)
       const past = await missed()
       take = hear
       for (const message of [...early, ...past].toReversed()) hear(message)
-      if (opened.status !== 'connected') throw new Error('The connection was lost again')
-      opened.on('error', () => void reconnect())
-      return opened
     } catch (error) {
-      await opened.disconnect()
+      opened.close()
       throw error
     }
+    void opened.ended.then(reconnect)
+    return opened
   }
 
   async function reconnect(): Promise<void> {
@@ -86,14 +77,12 @@ export async function keepListening(
     while (!closed.signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, reconnectMilliseconds))
       try {
-        // A listener that cannot connect goes on trying for ever, unseen: first it must be known that somebody answers.
-        await client.getConversation({ id: conversationId })
         stream = await open()
-        if (closed.signal.aborted) await stream.disconnect()
+        if (closed.signal.aborted) stream.close()
         else connected(true)
         return
       } catch {
-        // The platform is still away.
+        // The platform is still unavailable.
       }
     }
   }
@@ -102,9 +91,9 @@ export async function keepListening(
     async catchUp() {
       for (const message of (await missed()).toReversed()) hear(message)
     },
-    async close() {
+    close() {
       closed.abort()
-      await stream.disconnect()
+      stream.close()
     },
   }
 }

@@ -1,5 +1,6 @@
 import { batch, signal, type Signal } from '@preact/signals'
-import { Client, type AuthenticatedClient } from '@botpress/chat'
+import { connectToChat, type ChatClient } from '../../../shared/chat-client/chat-client.ts'
+import type { ChatSignal } from '../../../shared/chat-client/chat-stream.ts'
 import { keepListening } from '../../../shared/chat-client/keep-listening.ts'
 
 export interface Said {
@@ -30,7 +31,7 @@ interface Kept {
 }
 
 /**
- * Goes on with this tab's conversation with a bot, or begins one, as any page would that chats: by the published client.
+ * Goes on with this tab's conversation with a bot, or begins one, as any page would that chats: by the Chat API.
  *
  * @param isNew whether to begin another one
  */
@@ -46,8 +47,8 @@ export async function openConversation(webhookId: string, isNew: boolean): Promi
 /** Undefined when there is no such user or conversation any more. */
 async function goOn(apiUrl: string, { key, conversationId: id }: Kept) {
   try {
-    const client = await Client.connect({ apiUrl, userKey: key })
-    await client.getConversation({ id })
+    const client = await connectToChat(apiUrl, key)
+    await client.getConversation(id)
     return { client, id }
   } catch {
     return undefined
@@ -55,16 +56,15 @@ async function goOn(apiUrl: string, { key, conversationId: id }: Kept) {
 }
 
 async function begin(apiUrl: string) {
-  const client = await Client.connect({ apiUrl })
-  const { conversation } = await client.createConversation({})
-  return { client, id: conversation.id }
+  const client = await connectToChat(apiUrl)
+  return { client, id: (await client.createConversation()).id }
 }
 
 /** The wait for an answer is shown no longer than this. */
 const patienceMilliseconds = 60_000
 
 /** Listens to a conversation; when the connection is lost, as soon as there is one again. */
-async function listen(client: AuthenticatedClient, id: string): Promise<Conversation> {
+async function listen(client: ChatClient, id: string): Promise<Conversation> {
   const said = signal<Said[]>([])
   const isAwaited = signal(false)
   const isAway = signal(false)
@@ -82,10 +82,7 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
 
   const listening = await keepListening(client, id, {
     heard: ({ id, userId, payload, createdAt }) => put({ id, isBot: userId !== client.user.id, payload, createdAt }),
-    attach(stream) {
-      stream.on('message_deleted', ({ id }) => remove(id))
-      stream.on('unknown', (frame) => hearStream(String(frame), said, put, remove))
-    },
+    receive: (chatSignal) => receiveSignal(chatSignal, said, put, remove),
     connected(isConnected) {
       isAway.value = !isConnected
       // How a message goes on that was being written meanwhile, nobody tells again.
@@ -102,10 +99,7 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
       clearTimeout(patience)
       patience = setTimeout(() => (isAwaited.value = false), patienceMilliseconds)
       try {
-        const { message } = await client.createMessage({
-          conversationId: id,
-          payload: { type: 'text', text, ...(value !== undefined && { value }) },
-        })
+        const message = await client.createMessage(id, { type: 'text', text, ...(value !== undefined && { value }) })
         put({ id: message.id, isBot: false, payload: message.payload, createdAt: message.createdAt })
       } catch (error) {
         isAwaited.value = false
@@ -114,21 +108,18 @@ async function listen(client: AuthenticatedClient, id: string): Promise<Conversa
     },
     end() {
       clearTimeout(patience)
-      void listening.close()
+      listening.close()
     },
   }
 }
 
-/** Takes what the published client has no name for, and passes on as it came: a message that is being written. */
-function hearStream(
-  text: string,
+/** Shows a message while it is being written, and removes one that was deleted. */
+function receiveSignal(
+  { type, data }: ChatSignal,
   said: Signal<Said[]>,
   put: (message: Said, replaced?: string) => void,
   remove: (id: string) => void,
 ): void {
-  // So it does with what only keeps the stream open.
-  if (!text.startsWith('{')) return
-  const { type, data } = JSON.parse(text) as StreamFrame
   if (type === 'message_stream_delta') {
     const { streamId, createdAt, delta } = data
     const begun = said.value.find((one) => one.id === streamId)
@@ -140,13 +131,7 @@ function hearStream(
     put({ id, isBot: true, payload, createdAt }, data.streamId)
   } else if (type === 'message_stream_abort') {
     remove(data.streamId)
+  } else if (type === 'message_deleted') {
+    remove(data.id)
   }
 }
-
-type StreamFrame =
-  | { type: 'message_stream_delta'; data: { streamId: string; createdAt: string; delta: string } }
-  | {
-      type: 'message_stream_complete'
-      data: { streamId: string; message: { id: string; payload: Record<string, unknown>; createdAt: string } }
-    }
-  | { type: 'message_stream_abort'; data: { streamId: string } }

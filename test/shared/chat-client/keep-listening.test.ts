@@ -1,5 +1,5 @@
-import { Client } from '@botpress/chat'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { connectToChat } from '#shared/chat-client/chat-client.ts'
 import { keepListening } from '#shared/chat-client/keep-listening.ts'
 import { openLink, type Link } from '../../chaos/network.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
@@ -21,8 +21,8 @@ afterAll(async () => {
 
 test('hears each message once and in order, whatever was said before, while the connection was lost and just after', async () => {
   const apiUrl = `http://127.0.0.1:${link.port}/chat/${bot.webhookId}`
-  const client = await Client.connect({ apiUrl })
-  const { conversation } = await client.createConversation({})
+  const client = await connectToChat(apiUrl)
+  const conversation = await client.createConversation()
   let count = 0
   const say = async (number: number) => {
     for (let more = 0; more < number; more++) {
@@ -50,5 +50,5 @@ test('hears each message once and in order, whatever was said before, while the 
   link.mend()
   for (let more = 0; more < 5 || !state.isConnected; more++) await say(1)
   await expect.poll(() => heard, patience).toEqual(wanted())
-  await listening.close()
+  listening.close()
 })
