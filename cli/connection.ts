@@ -1,4 +1,5 @@
 import type { ErrorBody } from '#shared/errors.ts'
+import type { AnswerOf, OperationName } from '#shared/openapi/answer-of.ts'
 import { failed, Failure, misused, unreachable } from './failure.ts'
 import { environmentName, type Profile } from './profiles.ts'
 
@@ -21,11 +22,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Connection {
   readonly profile: Profile
   /**
-   * Asks for an operation of the Admin API, or, with a bot, of the Runtime API.
+   * Asks for an operation of the Admin API, or, with a bot, of the Runtime API; its name says what the answer is.
    * @returns the body of the answer
    * @throws Failure that says what to do: with exit code 3 where the platform is away or refuses the token
    */
-  ask<T>(method: Method, path: string, request?: Request): Promise<T>
+  ask<Name extends OperationName>(method: Method, path: string, request?: Request): Promise<AnswerOf<Name>>
   /** All rows of an operation that gives them by pages: `rows` is their name in the answer. */
   list<T>(path: string, rows: string, request?: Request & { limit?: number }): AsyncGenerator<T>
 }
@@ -44,7 +45,7 @@ export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspace
       let left = limit
       do {
         const query = { pageSize: Math.min(left, largestPage), ...request.query, nextToken }
-        const answer = await ask<Record<string, unknown>>('GET', path, { ...request, query })
+        const answer = await send<Record<string, unknown>>(profile, 'GET', path, { ...request, query })
         const page = (answer[rows] as T[]).slice(0, left)
         yield* page
         left -= page.length
@@ -55,10 +56,7 @@ export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspace
   }
 }
 
-export interface WorkspaceSummary {
-  id: string
-  name: string
-}
+export type WorkspaceSummary = Pick<AnswerOf<'listWorkspaces'>['workspaces'][number], 'id' | 'name'>
 
 /** The workspaces that a token's account is a member of. */
 export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'token'>): Promise<WorkspaceSummary[]> {

@@ -1,10 +1,10 @@
-import type { Infer } from '#shared/schema.ts'
-import type { Bot, botSummary } from '#shared/models/bot.ts'
+import type { Bot } from '#shared/models/bot.ts'
+import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from './connection.ts'
 import { failed, Failure, misused } from './failure.ts'
 import { didYouMean } from './did-you-mean.ts'
 
-export type BotSummary = Infer<typeof botSummary>
+export type BotSummary = AnswerOf<'listBots'>['bots'][number]
 
 /** All bots of the workspace, newest first: those in production, and then those under development. */
 export async function listAllBots({ list }: Connection): Promise<BotSummary[]> {
@@ -44,7 +44,7 @@ export async function findBot(connection: Connection, idOrName: string): Promise
 async function getBot({ ask }: Connection, id: string): Promise<Bot | undefined> {
   if (!/^bot_\w+$/.test(id)) return undefined
   try {
-    return (await ask<{ bot: Bot }>('GET', `/v1/admin/bots/${id}`)).bot
+    return (await ask<'getBot'>('GET', `/v1/admin/bots/${id}`)).bot
   } catch (error) {
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error

@@ -9,19 +9,25 @@ const maxDelayMilliseconds = 1000
 /**
  * Waits until a bot has handled a message. It asks more rarely the longer that takes.
  *
+ * @param options.survivesOutages whether it goes on where the platform refuses or is unavailable; it throws, unless given
  * @returns the message's event; undefined when the signal comes first
  */
 export async function awaitHandledEvent(
   { ask }: Pick<Connection, 'ask'>,
   botId: string,
   messageId: string,
-  signal: AbortSignal,
+  { signal, survivesOutages = false }: { signal: AbortSignal; survivesOutages?: boolean },
 ): Promise<RuntimeEvent | undefined> {
   const startedAt = Date.now()
   while (!signal.aborted) {
     const request = { botId, query: { messageId } }
-    const { events } = await ask<{ events: RuntimeEvent[] }>('GET', '/v1/chat/events', request)
-    const [event] = events
+    const [event] = await ask<'runtimeListEvents'>('GET', '/v1/chat/events', request).then(
+      ({ events }) => events,
+      (error: unknown) => {
+        if (!survivesOutages) throw error
+        return []
+      },
+    )
     if (event && event.status !== 'pending') return event
     const milliseconds = Math.min(Math.max((Date.now() - startedAt) / 10, minDelayMilliseconds), maxDelayMilliseconds)
     await delay(milliseconds, undefined, { signal }).catch(() => {})

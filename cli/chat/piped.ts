@@ -40,7 +40,7 @@ export async function pipeChat(connection: Connection, bot: Bot, options: PipedC
     offers = []
     const { id } = await session.say(said)
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMilliseconds)])
-    const event = await awaitHandledEvent(connection, bot.id, id, inTime)
+    const event = await awaitHandledEvent(connection, bot.id, id, { signal: inTime })
     if (signal.aborted) return
     if (event === undefined) throw await tooLate(connection)
     await session.catchUp()

@@ -45,15 +45,13 @@ export async function openTerminalChat(
 
   const closed = new AbortController()
   terminal.once('close', () => closed.abort())
-  // While the platform is away, nothing is known of the event.
-  const tolerant: Pick<Connection, 'ask'> = {
-    ask: <T>(...request: Parameters<Connection['ask']>) =>
-      connection.ask<T>(...request).catch(() => ({ events: [] }) as T),
-  }
 
   /** Reports to the person who waits that the bot fails to handle a message. */
   const lookForFailure = async (messageId: string) => {
-    const event = await awaitHandledEvent(tolerant, bot.id, messageId, closed.signal)
+    const event = await awaitHandledEvent(connection, bot.id, messageId, {
+      signal: closed.signal,
+      survivesOutages: true,
+    })
     const failure = botFailure(bot.name, event)
     if (failure === undefined) return
     clearTimeout(patience)

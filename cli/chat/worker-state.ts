@@ -15,7 +15,7 @@ export const workerProblems: Record<Exclude<WorkerState, 'available'>, { message
 
 /** What is wrong with the workers of a platform; undefined when they work, or when the platform does not say. */
 export async function findWorkerProblem({ ask }: Pick<Connection, 'ask'>) {
-  const answer = await ask<{ queue: { workerState?: WorkerState } }>('GET', '/v1/admin/queue').catch(() => undefined)
+  const answer = await ask<'getQueue'>('GET', '/v1/admin/queue').catch(() => undefined)
   const state = answer?.queue.workerState ?? 'available'
   return state === 'available' ? undefined : workerProblems[state]
 }

@@ -1,6 +1,7 @@
 import { basename, extname } from 'node:path'
 import type { Command } from 'commander'
 import type { Bot } from '#shared/models/bot.ts'
+import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import { failed, Failure } from '../failure.ts'
 import { localTime, styled, table } from '../output.ts'
 import { toolsOf } from '../tools.ts'
@@ -53,7 +54,7 @@ function addCreate(bots: Command): void {
         ...(net && { permissions: { net } }),
       }
       const { ask } = await connect()
-      const created = ask<{ bot: Bot }>('POST', '/v1/admin/bots', { body }).catch((error: unknown) => {
+      const created = ask<'createBot'>('POST', '/v1/admin/bots', { body }).catch((error: unknown) => {
         throw inFile(error, file)
       })
       const { bot } = await output.during('Creating the bot', created)
@@ -79,16 +80,7 @@ function addDelete(bots: Command): void {
     })
 }
 
-interface BotVersion {
-  id: string
-  name: string
-  createdAt: string
-  kind: string
-  description?: string
-  author?: { name: string; email?: string }
-  disabledReason?: string
-  isDeployed: boolean
-}
+type BotVersion = AnswerOf<'listBotVersions'>['versions'][number]
 
 function addVersions(bots: Command): void {
   bots
@@ -143,7 +135,7 @@ function addRollback(bots: Command): void {
         }
         await connection.ask('POST', `${path}/versions/deploy`, { body: { versionId: wanted[0]!.id } })
       }
-      const { bot } = await connection.ask<{ bot: Bot }>('GET', path)
+      const { bot } = await connection.ask<'getBot'>('GET', path)
       output.result({ bot, from: before?.id, to: bot.version?.id }, () => describe('Rolled back', bot))
     })
 }

@@ -21,7 +21,7 @@ export async function findCode(named: string, connect: () => Promise<Connection>
     throw failed(`The bot "${bot.name}" is a bundle of the public SDK, which has no hooks that could be run one by one`)
   }
   const path = `/v1/admin/bots/${bot.id}/versions/${bot.version.id}`
-  const { version } = await connection.ask<{ version: { code: string } }>('GET', path)
+  const { version } = await connection.ask<'getBotVersion'>('GET', path)
   return { code: version.code, sourceMap: '' }
 }
 

@@ -1,55 +1,12 @@
-import type { EventStatus } from './format-event.ts'
+import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from '../connection.ts'
 import { failed, Failure } from '../failure.ts'
 
 /** An event of a bot, as it is listed. */
-export interface EventSummary {
-  id: string
-  type: string
-  status: EventStatus
-  /** What was said, for those who may read it. */
-  preview?: string
-  conversationId?: string
-  attempts: number
-  failureReason?: string | null
-  hook?: string
-  createdAt: string
-  queueMilliseconds?: number
-  milliseconds?: number
-  isReplayable: boolean
-}
-
-/** Something that a run did, and when, in milliseconds since the run began. */
-export interface EventStep {
-  kind: string
-  name: string
-  start: number
-  milliseconds: number
-  status?: number
-  /** How deep to indent it: what hooks and actions call stands below them. */
-  depth: number
-}
-
-export interface EventRun {
-  attempt: number
-  startedAt: string
-  outcome: string
-  queueMilliseconds?: number
-  milliseconds: number
-  error?: { reason: string; hook?: string; message: string }
-  steps: EventStep[]
-  stepsLeftOut: number
-}
+export type EventSummary = AnswerOf<'listBotEvents'>['events'][number]
 
 /** An event of a bot with all that is known of it. */
-export interface EventInFull extends EventSummary {
-  payload: object
-  /** The message that it is about, if it is about one. */
-  message?: { type: string; payload: object }
-  runs: EventRun[]
-  error?: { message: string; stack?: string }
-  logs: { id: string; timestamp: string; level: 'debug' | 'info' | 'warn' | 'error'; message: string }[]
-}
+export type EventInFull = AnswerOf<'getBotEvent'>['event']
 
 /** Which events of a bot; what is undefined does not matter. */
 export interface EventFilter {
@@ -76,7 +33,7 @@ export async function listEvents(
 /** @throws Failure when the bot has no such event */
 export async function getEvent({ ask }: Connection, botId: string, id: string): Promise<EventInFull> {
   const path = `/v1/admin/bots/${botId}/events/${encodeURIComponent(id)}`
-  return (await ask<{ event: EventInFull }>('GET', path)).event
+  return (await ask<'getBotEvent'>('GET', path)).event
 }
 
 /** Has an event that failed for good handled anew. */
@@ -99,7 +56,7 @@ export async function replayEvents(
   let sum = 0
   while (true) {
     const path = `/v1/admin/bots/${botId}/failed-events/replay`
-    const { replayed } = await ask<{ replayed: number }>('POST', path, { body }).catch((error: unknown) => {
+    const { replayed } = await ask<'replayFailedEvents'>('POST', path, { body }).catch((error: unknown) => {
       throw error instanceof Failure && error.type === 'RateLimited' ? noRoom(error, sum) : error
     })
     if (replayed === 0) return sum

@@ -30,12 +30,6 @@ export interface FollowOptions {
   cut?: () => void
 }
 
-interface NewLines {
-  logs: LogLine[]
-  next: string
-  isCut: boolean
-}
-
 const askMilliseconds = 400
 const maxLines = 100
 
@@ -48,7 +42,7 @@ export async function* followLogs(
 ): AsyncGenerator<LogLine> {
   const path = `/v1/admin/bots/${botId}/logs/new`
   const pageSize = since ? 1 : Math.max(1, last)
-  const first = await connection.ask<NewLines>('GET', path, { query: { ...filter, pageSize } })
+  const first = await connection.ask<'followBotLogs'>('GET', path, { query: { ...filter, pageSize } })
   /** Of what was there already, the lines that may come once more. */
   const shown = new Set<string>()
   if (since) {
@@ -62,7 +56,7 @@ export async function* followLogs(
   while (!signal.aborted) {
     try {
       const query = { ...filter, after: next, pageSize: maxLines }
-      const answer = await connection.ask<NewLines>('GET', path, { query, signal })
+      const answer = await connection.ask<'followBotLogs'>('GET', path, { query, signal })
       if (isAway) connected?.()
       isAway = false
       if (answer.isCut) cut?.()

@@ -1,8 +1,6 @@
-import type { EventInFull, EventRun, EventSummary } from './bot-events.ts'
+import type { EventInFull, EventSummary } from './bot-events.ts'
 import { formatLine } from './follow-logs.ts'
 import { harmless, localTime, styled, table } from '../output.ts'
-
-export type EventStatus = 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
 
 /** Events as a table for people. */
 export function formatEvents(events: readonly EventSummary[]): string {
@@ -41,12 +39,20 @@ function payloadOf({ message, payload }: EventInFull): object {
   return message ? { type: message.type, ...message.payload } : payload
 }
 
-function formatRun({ attempt, outcome, startedAt, steps, stepsLeftOut, ...run }: EventRun): string[] {
-  const queue = run.queueMilliseconds === undefined ? '' : `, after ${figure(run.queueMilliseconds)} in the queue`
-  const head = `Run ${attempt}: ${outcome} in ${figure(run.milliseconds)}${queue}`
-  const rows = steps.map(({ kind, name, start, milliseconds, status, depth }) => {
+function formatRun({
+  attempt,
+  outcome,
+  startedAt,
+  steps,
+  stepsLeftOut,
+  ...run
+}: EventInFull['runs'][number]): string[] {
+  const processor = run.cpuMilliseconds === undefined ? '' : ` (processor ${figure(run.cpuMilliseconds)})`
+  const queue = `after ${figure(run.queueMilliseconds)} in the queue`
+  const head = `Run ${attempt}: ${outcome} in ${figure(run.milliseconds)}${processor}, ${queue}`
+  const rows = steps.map(({ kind, name, start, milliseconds, status, failure, depth }) => {
     const what = `${'  '.repeat(depth + 1)}${kind} ${name}`
-    return [what, status === undefined ? '' : String(status), `+${figure(start)}`, figure(milliseconds)]
+    return [what, failure ?? String(status ?? ''), `+${figure(start)}`, figure(milliseconds)]
   })
   return [
     `${styled('bold', head)}  ${styled('dim', localTime(startedAt))}`,
@@ -56,8 +62,8 @@ function formatRun({ attempt, outcome, startedAt, steps, stepsLeftOut, ...run }:
   ]
 }
 
-function formatStatus(status: EventStatus): string {
-  const colours: Partial<Record<EventStatus, 'red' | 'green' | 'yellow'>> = {
+function formatStatus(status: EventSummary['status']): string {
+  const colours: Partial<Record<EventSummary['status'], 'red' | 'green' | 'yellow'>> = {
     failed: 'red',
     processed: 'green',
     pending: 'yellow',

@@ -91,7 +91,7 @@ async function upload(
     if (updated) return { bot: updated, isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
-    const created = await connection.ask<{ bot: Bot }>('POST', '/v1/admin/bots', named)
+    const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
     return { bot: created.bot, isNew: true }
   } catch (error) {
     const problem = toProblem(error, bundle)
@@ -103,7 +103,7 @@ async function upload(
 /** @returns undefined when the bot was deleted, or the platform is another at the same address */
 async function updateBot(connection: Connection, id: string, request: object): Promise<Bot | undefined> {
   try {
-    return (await connection.ask<{ bot: Bot }>('PUT', `/v1/admin/bots/${id}`, request)).bot
+    return (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, request)).bot
   } catch (error) {
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error

@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './api/ask.ts'
-import type { Member, Page, Workspace } from './api/types.ts'
 import { Icon, type IconName } from './parts/icons.tsx'
 import { forget } from './state/resource.ts'
 import { segments, to } from './state/route.ts'
@@ -143,8 +142,8 @@ function loadAccount(): () => void {
   const abort = new AbortController()
   void (async () => {
     const [listed, own] = await Promise.all([
-      ask<{ workspaces: Workspace[]; meta: Page }>('GET', '/workspaces', { abort: abort.signal }),
-      ask<Member>('GET', '/workspace-members/me', { abort: abort.signal }),
+      ask<'listWorkspaces'>('GET', '/workspaces', { abort: abort.signal }),
+      ask<'getWorkspaceMember'>('GET', '/workspace-members/me', { abort: abort.signal }),
     ])
     workspaces.value = listed.workspaces
     membership.value = own

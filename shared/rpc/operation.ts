@@ -68,7 +68,7 @@ export interface Operation {
 /** Declares an operation. Its schema is compiled at the first call: a process uses few of all operations. */
 export function operation<A extends Access, const I extends object, const O extends object>(
   specification: Specification<A, I, O>,
-): Operation {
+): Operation & { output: O } {
   const {
     handle,
     status = 200,

@@ -204,7 +204,7 @@ describe('isobot events', () => {
     const still = await isobot.run(['events', 'waiter', 'replay', id])
     expect(still).toMatchObject({ code: 1, stdout: expect.stringContaining('is failed now: ') })
     await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, {
-      code: 'export const hooks = { afterIncomingMessage() {} }',
+      code: "export const hooks = { async afterIncomingMessage() { await fetch('https://kettles.example').catch(() => {}) } }",
     })
     expect(await isobot.json('events', 'waiter', 'replay', '--all', '--reason', 'kettle', '--yes')).toEqual({
       botId: bot.id,
@@ -214,6 +214,9 @@ describe('isobot events', () => {
     await expect
       .poll(async () => (await platform.ask('GET', path)).body, soon)
       .toMatchObject({ event: { status: 'processed' } })
+    const mended = await isobot.run(['events', 'waiter', 'show', id])
+    expect(mended.stdout).toMatch(/fetch .*kettles\.example\S* +forbidden/)
+    expect(mended.stdout).toMatch(/Run \d+: processed in \S+ ms \(processor \S+ ms\), after \S+ ms in the queue/)
   })
 })
 

@@ -143,6 +143,28 @@ test('a failed event is found with its reason, its place and its steps, and is r
   await expect.poll(lastMessage, patience).toBe('Bot: Mended luck')
 })
 
+const fetching = `export const hooks = {
+  async afterIncomingMessage({ event, client }) {
+    await fetch('https://prices.example/tea').catch(() => {})
+    await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 'No price' } })
+  },
+}`
+
+test('a request that got no answer is marked as failed among the steps of its event, with the reason', async () => {
+  await upload(fetching)
+  await say('How much?')
+  await expect.poll(lastMessage, patience).toBe('Bot: No price')
+  await tab('Events').click()
+  await page.getByRole('list', { name: 'Timeline' }).getByRole('link', { name: 'How much?' }).click()
+  const steps = page.getByRole('list', { name: 'Steps of attempt 1' }).getByRole('listitem')
+  const request = steps.filter({ hasText: 'prices.example' })
+  await request.waitFor()
+  expect({ text: await request.textContent(), class: await request.getAttribute('class') }).toEqual({
+    text: expect.stringContaining('forbidden'),
+    class: 'fetch bad',
+  })
+})
+
 test('all that failed alike is replayed at once, also what is not shown', async () => {
   await upload(failing)
   const numbers = [1, 2, 3, 4, 5, 6]

@@ -76,10 +76,7 @@ async function ask(
   while (Date.now() < until) {
     const reply = (await chatter.heard(conversationId)).find(({ userId }) => userId !== chatter.userId)
     if (reply) return { text: reply.text }
-    const { events } = await connection.ask<{ events: { failureReason?: string; status: string }[] }>(
-      'GET',
-      `/v1/admin/bots/${botId}/events`,
-    )
+    const { events } = await connection.ask<'listBotEvents'>('GET', `/v1/admin/bots/${botId}/events`)
     const failed = events.find(({ status }) => status === 'failed')
     if (failed) return { failure: failed.failureReason ?? 'it failed' }
     await delay(50)

@@ -1,3 +1,4 @@
+import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
 import { session, signOut } from '../state/session.ts'
 
 /** What the server, or the way to it, has to say against a request. */
@@ -42,12 +43,16 @@ export interface Request {
 }
 
 /**
- * Asks the Admin API.
+ * Asks the Admin API for an operation, whose name says what the answer is: `ask<'getQueue'>('GET', '/queue')`.
  *
  * @param path after `/v1/admin`
  * @throws Failure; where the token is no longer taken, after signing out
  */
-export async function ask<Answer>(method: string, path: string, request: Request = {}): Promise<Answer> {
+export async function ask<Name extends OperationName>(
+  method: string,
+  path: string,
+  request: Request = {},
+): Promise<AnswerOf<Name>> {
   const { query = {}, body, abort } = request
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
@@ -63,7 +68,7 @@ export async function ask<Answer>(method: string, path: string, request: Request
     ...(body && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
   })
-  if (response.ok) return (await response.json()) as Answer
+  if (response.ok) return (await response.json()) as AnswerOf<Name>
   const failure = new Failure(response.status, await errorOf(response))
   if (failure.status === 401 && !request.as) signOut('The token is not taken any more: sign in with another.')
   throw failure

@@ -36,7 +36,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
 /** One bot: its state at the top, its tabs below, and beside both the chat with it. */
 export function BotPage({ id, segments }: { id: string; segments: string[] }): JSX.Element {
   const [name = 'overview', ...rest] = segments
-  const bot = useResource(`bot ${id}`, (abort) => ask<{ bot: Bot }>('GET', `/bots/${id}`, { abort }), { every: 15_000 })
+  const bot = useResource(`bot ${id}`, (abort) => ask<'getBot'>('GET', `/bots/${id}`, { abort }), { every: 15_000 })
   const found = bot.data?.bot
   const tab = tabs[name]
   useEffect(() => {
@@ -118,7 +118,7 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
 export function useHealth(id: string): Resource<{ health: BotHealth }> {
   return useResource(
     `health ${id} 1h`,
-    (abort) => ask<{ health: BotHealth }>('GET', `/bots/${id}/health`, { query: { window: '1h' }, abort }),
+    (abort) => ask<'getBotHealth'>('GET', `/bots/${id}/health`, { query: { window: '1h' }, abort }),
     { every: 10_000 },
   )
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
-import type { Bot, VersionWithCode } from '../api/types.ts'
+import type { Bot } from '../api/types.ts'
 import type { CodeEditor } from '../editor/open-editor.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
@@ -17,7 +17,7 @@ import { firstCode } from './first-code.ts'
 export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   const { version } = bot
   const code = useResource(version && `code ${version.id}`, (abort) =>
-    ask<{ version: VersionWithCode }>('GET', `/bots/${bot.id}/versions/${version?.id}`, { abort }),
+    ask<'getBotVersion'>('GET', `/bots/${bot.id}/versions/${version?.id}`, { abort }),
   )
   // After an upload there is another version, and the editor stays until its code has come.
   const last = useRef<string>(undefined)
@@ -62,7 +62,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     setIsBusy(true)
     setProblem('')
     try {
-      await ask<{ bot: Bot }>('PUT', `/bots/${bot.id}`, { body: { code: text } })
+      await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { code: text } })
       inService.current = text
       drafts.delete(bot.id)
       setIsChanged(editor.current.read() !== text)

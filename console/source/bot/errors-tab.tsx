@@ -22,14 +22,10 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
   const errors = useResource(
     `errors ${bot.id} ${window}`,
     (abort) =>
-      ask<{ errors: ErrorGroup[]; isComplete: boolean; looked: number; from: string }>(
-        'GET',
-        `/bots/${bot.id}/errors`,
-        {
-          query: { window },
-          abort,
-        },
-      ),
+      ask<'listBotErrors'>('GET', `/bots/${bot.id}/errors`, {
+        query: { window },
+        abort,
+      }),
     { every: 10_000 },
   )
   return (
@@ -71,7 +67,7 @@ async function replayAll(bot: Bot, reason: string, since: string): Promise<numbe
   const path = `/bots/${bot.id}/failed-events/replay`
   let total = 0
   for (;;) {
-    const { replayed } = await ask<{ replayed: number }>('POST', path, {
+    const { replayed } = await ask<'replayFailedEvents'>('POST', path, {
       body: { reason, afterDate, beforeDate },
     }).catch((error: unknown) => {
       if (!(error instanceof Failure && error.type === 'RateLimited')) throw error

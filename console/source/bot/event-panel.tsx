@@ -20,7 +20,7 @@ import { Waterfall } from './waterfall.tsx'
 /** One event with all that is known of it. Escape closes it. */
 export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX.Element {
   const path = `/bots/${bot.id}/events/${eventId}`
-  const event = useResource(`event ${eventId}`, (abort) => ask<{ event: EventDetail }>('GET', path, { abort }), {
+  const event = useResource(`event ${eventId}`, (abort) => ask<'getBotEvent'>('GET', path, { abort }), {
     every: 3000,
   })
   const back = to('bots', bot.id, 'events') + location.search

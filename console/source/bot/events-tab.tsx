@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
-import type { EventStatus, EventSummary } from '../api/types.ts'
+import type { EventPage, EventSummary } from '../api/types.ts'
 import { formatMilliseconds } from '../format.ts'
 import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -16,7 +16,7 @@ import { query, setQuery, to } from '../state/route.ts'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { EventPanel } from './event-panel.tsx'
 
-type StatusChoice = EventStatus | ''
+type StatusChoice = EventSummary['status'] | ''
 const statuses: { value: StatusChoice; label: string }[] = [
   { value: '', label: 'All outcomes' },
   { value: 'processed', label: 'Processed' },
@@ -26,13 +26,6 @@ const statuses: { value: StatusChoice; label: string }[] = [
   { value: 'scheduled', label: 'Scheduled' },
   { value: 'canceled', label: 'Canceled' },
 ]
-
-interface EventPage {
-  events: EventSummary[]
-  meta: { nextToken?: string }
-  /** How far a rare filter got in one page. */
-  searchedUntil?: string
-}
 
 /** What the address asks for, as the API takes it. */
 function filterOfPage(): Record<string, string> {
@@ -45,7 +38,7 @@ export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
   const filter = filterOfPage()
   const key = `events ${bot.id} ${JSON.stringify(filter)}`
   const load = (abort: AbortSignal | undefined, nextToken?: string) =>
-    ask<EventPage>('GET', `/bots/${bot.id}/events`, {
+    ask<'listBotEvents'>('GET', `/bots/${bot.id}/events`, {
       query: { ...filter, pageSize: 50, nextToken },
       ...(abort && { abort }),
     })

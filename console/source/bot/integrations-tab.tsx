@@ -14,7 +14,7 @@ import type { TabProps } from './tab.ts'
 export function IntegrationsTab({ bot }: TabProps): JSX.Element {
   const installations = useResource(
     `installations ${bot.id}`,
-    (abort) => ask<{ installations: Installation[] }>('GET', `/bots/${bot.id}/installations`, { abort }),
+    (abort) => ask<'listBotInstallations'>('GET', `/bots/${bot.id}/installations`, { abort }),
     { every: 10_000 },
   )
   return (

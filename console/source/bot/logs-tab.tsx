@@ -66,12 +66,6 @@ export function LogsTab({ bot }: TabProps): JSX.Element {
   )
 }
 
-interface NewLines {
-  logs: LogLine[]
-  next: string
-  isCut: boolean
-}
-
 interface LiveLog {
   lines: LogLine[] | undefined
   isCut: boolean
@@ -100,7 +94,7 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
         const { next, lines = [], isCut } = latest.current
         if (!document.hidden || next === undefined) {
           const query = { ...filter, ...(next === undefined ? { pageSize: firstLines } : { after: next }) }
-          const answer = await ask<NewLines>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
+          const answer = await ask<'followBotLogs'>('GET', `/bots/${botId}/logs/new`, { query, abort: abort.signal })
           const all = answer.logs.length > 0 ? [...lines, ...answer.logs].slice(-maxLines) : lines
           latest.current = { key, lines: all, next: answer.next, isCut: isCut || (next !== undefined && answer.isCut) }
           setState(latest.current)

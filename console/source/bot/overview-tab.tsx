@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { ask } from '../api/ask.ts'
-import { windows, type BotHealth, type ErrorGroup, type Window } from '../api/types.ts'
+import type { BotHealth, Window } from '../api/types.ts'
 import { formatCount, formatMilliseconds, formatShare } from '../format.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Segmented } from '../parts/choice.tsx'
@@ -11,6 +11,7 @@ import { useResource } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import type { TabProps } from './tab.ts'
 
+const windows = ['1h', '24h', '7d'] as const satisfies Window[]
 const labels: Record<Window, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' }
 
 export function windowOfPage(usual: Window): Window {
@@ -29,7 +30,7 @@ export function OverviewTab({ bot }: TabProps): JSX.Element {
   const window = windowOfPage('1h')
   const health = useResource(
     `health ${bot.id} ${window}`,
-    (abort) => ask<{ health: BotHealth }>('GET', `/bots/${bot.id}/health`, { query: { window }, abort }),
+    (abort) => ask<'getBotHealth'>('GET', `/bots/${bot.id}/health`, { query: { window }, abort }),
     { every: window === '1h' ? 5000 : 30_000 },
   )
   return (
@@ -136,7 +137,7 @@ const maxErrors = 3
 function LatestErrors({ botId, window }: { botId: string; window: Window }): JSX.Element {
   const errors = useResource(
     `errors ${botId} ${window}`,
-    (abort) => ask<{ errors: ErrorGroup[] }>('GET', `/bots/${botId}/errors`, { query: { window }, abort }),
+    (abort) => ask<'listBotErrors'>('GET', `/bots/${botId}/errors`, { query: { window }, abort }),
     { every: 30_000 },
   )
   return (

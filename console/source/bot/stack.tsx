@@ -5,7 +5,7 @@ import { to } from '../state/route.ts'
 const ownPosition = /\bbot\.ts:(\d+):(\d+)/
 
 /** The stack of an error. Its places in the bot's code lead to the editor. */
-export function Stack({ botId, stack }: { botId: string; stack: string }): JSX.Element {
+export function Stack({ botId, stack = '' }: { botId: string; stack: string | undefined }): JSX.Element {
   return (
     <pre class="stack" tabIndex={0} role="region" aria-label="Stack">
       {withPlaces(botId, stack)}

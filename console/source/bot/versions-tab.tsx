@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
-import type { Version, VersionWithCode } from '../api/types.ts'
+import type { Version } from '../api/types.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded, Skeleton } from '../parts/loaded.tsx'
@@ -20,7 +20,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
   const [asksFor, setAsksFor] = useState<'rollback' | Version>()
   const versions = useResource(
     `versions ${bot.id}`,
-    (abort) => ask<{ versions: Version[] }>('GET', `/bots/${bot.id}/versions`, { query: { pageSize: 50 }, abort }),
+    (abort) => ask<'listBotVersions'>('GET', `/bots/${bot.id}/versions`, { query: { pageSize: 50 }, abort }),
     { every: 10_000 },
   )
   const carryOut = async () => {
@@ -131,7 +131,7 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const [isReady, setIsReady] = useState(false)
   const load = (id: string, abort: AbortSignal) =>
-    ask<{ version: VersionWithCode }>('GET', `/bots/${botId}/versions/${id}`, { abort })
+    ask<'getBotVersion'>('GET', `/bots/${botId}/versions/${id}`, { abort })
   const sources = useResource(`difference ${chosen.id} ${against?.id}`, async (abort) => {
     const [after, before] = await Promise.all([load(chosen.id, abort), against && load(against.id, abort)])
     return { after: after.version.code, before: before?.version.code ?? '' }

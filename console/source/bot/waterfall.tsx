@@ -69,19 +69,15 @@ function barsOf(run: Run): Bar[] {
 }
 
 function toBar(step: Step): Bar {
-  const { kind, name, depth, start, milliseconds, status, cpuMilliseconds } = step
-  const isBad = status !== undefined && (status === 0 || status >= 400)
-  const notes = [
-    isBad ? String(status) : '',
-    cpuMilliseconds === undefined ? '' : `${formatMilliseconds(cpuMilliseconds)} processor`,
-  ]
+  const { kind, name, depth, start, milliseconds, status = 0, failure } = step
+  const note = failure ?? (status >= 400 ? String(status) : '')
   return {
     label: words[kind] ?? name,
     kind,
     depth,
     start,
     milliseconds,
-    note: notes.filter(Boolean).join(', '),
-    isBad,
+    note,
+    isBad: note !== '',
   }
 }

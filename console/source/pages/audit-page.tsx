@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
-import type { AuditRecord, Member, Page as PageMeta } from '../api/types.ts'
 import { shortId } from '../format.ts'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome } from '../parts/status.tsx'
@@ -18,10 +17,10 @@ export function AuditPage(): JSX.Element {
   const [pageSize, setPageSize] = useState(firstRecords)
   const path = `/workspaces/${session.value?.workspaceId}/audit-records`
   const records = useResource(`audit ${pageSize}`, (abort) =>
-    ask<{ records: AuditRecord[]; meta: PageMeta }>('GET', path, { query: { pageSize }, abort }),
+    ask<'getAuditRecords'>('GET', path, { query: { pageSize }, abort }),
   )
   const members = useResource('members', (abort) =>
-    ask<{ members: Member[] }>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
+    ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
   )
   const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
   return (

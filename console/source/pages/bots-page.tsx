@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
-import type { ListedHealth, Page as PageMeta } from '../api/types.ts'
+import type { ListedHealth } from '../api/types.ts'
 import { healthOf } from '../bot/health.ts'
 import { formatCount, formatMilliseconds, formatShare, plural } from '../format.ts'
 import { Icon } from '../parts/icons.tsx'
@@ -61,7 +61,7 @@ async function loadAll(abort: AbortSignal): Promise<ListedHealth[]> {
   let nextToken: string | undefined
   for (let page = 0; page < maxPages; page++) {
     const query = { pageSize: 100, nextToken }
-    const answer = await ask<{ bots: ListedHealth[]; meta: PageMeta }>('GET', '/bots/health', { query, abort })
+    const answer = await ask<'listBotHealth'>('GET', '/bots/health', { query, abort })
     all.push(...answer.bots)
     nextToken = answer.meta.nextToken
     if (nextToken === undefined) break

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
-import type { Bot } from '../api/types.ts'
 import { firstCode } from '../bot/first-code.ts'
 import { FormDialog } from '../parts/dialog.tsx'
 import { navigate, to } from '../state/route.ts'
@@ -10,7 +9,7 @@ import { navigate, to } from '../state/route.ts'
 export function CreateBot({ onClose }: { onClose: () => void }): JSX.Element {
   const [name, setName] = useState('')
   const create = async () => {
-    const { bot } = await ask<{ bot: Bot }>('POST', '/bots', { body: { name: name.trim(), code: firstCode } })
+    const { bot } = await ask<'createBot'>('POST', '/bots', { body: { name: name.trim(), code: firstCode } })
     navigate(to('bots', bot.id, 'code'))
   }
   return (

@@ -1,13 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
-import type { Account, Invitation, Member } from '../api/types.ts'
+import type { Accepted, Account, Invitation } from '../api/types.ts'
 import { Copy } from '../parts/copy.tsx'
 import { forget } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
 import { session, signIn, staysSignedIn } from '../state/session.ts'
-
-type Accepted = Member & { workspaceId: string; token?: string }
 
 /** Where somebody accepts an invitation, as the account that is signed in, another, or a new one. */
 export function InvitationPage(): JSX.Element {
@@ -20,7 +18,7 @@ export function InvitationPage(): JSX.Element {
   }, [])
   useEffect(() => {
     if (secret === '') return
-    ask<Invitation>('GET', '/account/invitation', { as: { invitation: secret } }).then(setInvitation, (error) => {
+    ask<'getInvitation'>('GET', '/account/invitation', { as: { invitation: secret } }).then(setInvitation, (error) => {
       setProblem(explainInvitation(error))
       setSecret('')
     })
@@ -52,7 +50,7 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
   const [problem, setProblem] = useState('')
   useEffect(() => {
     if (!session.value) return
-    ask<{ account: Account }>('GET', '/account/me').then(
+    ask<'getAccount'>('GET', '/account/me').then(
       ({ account }) => setPresent(account),
       () => undefined,
     )
@@ -66,7 +64,7 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
     const as = { invitation: secret, ...(token && { token }) }
     const body = displayName && !token ? { displayName } : {}
     try {
-      const joined = await ask<Accepted>('POST', '/account/invitation', { as, body })
+      const joined = await ask<'acceptInvitation'>('POST', '/account/invitation', { as, body })
       if (joined.token === undefined) enter(token!, joined.workspaceId)
       else setAccepted(joined)
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask, explain } from '../api/ask.ts'
-import type { Member } from '../api/types.ts'
+import type { Invited, Member } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
 import { FormDialog, NewToken } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -25,7 +25,7 @@ export function MembersPage(): JSX.Element {
   const [isInviting, setIsInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
   const members = useResource('members', (abort) =>
-    ask<{ members: Member[] }>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
+    ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
   )
   const mayChange = hasRole('administrator')
   const change = async (request: Promise<unknown>, done: string) => {
@@ -116,8 +116,6 @@ export function MembersPage(): JSX.Element {
   )
 }
 
-type Invited = Member & { invitationUrl: string }
-
 function InviteMember({
   onInvited,
   onClose,
@@ -149,7 +147,7 @@ function InviteMember({
 }
 
 function requestInvitation(email: string, role: string): Promise<Invited> {
-  return ask<Invited>('POST', '/workspace-members', { body: { email, role } })
+  return ask<'createWorkspaceMember'>('POST', '/workspace-members', { body: { email, role } })
 }
 
 /** Until when somebody invited can accept, and another invitation where that has passed. */

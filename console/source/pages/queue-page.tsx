@@ -12,7 +12,7 @@ import { Page } from './page.tsx'
 
 /** What waits to be handled, of whom, and who handles it. */
 export function QueuePage(): JSX.Element {
-  const queue = useResource('queue', (abort) => ask<{ queue: QueueState }>('GET', '/queue', { abort }), { every: 3000 })
+  const queue = useResource('queue', (abort) => ask<'getQueue'>('GET', '/queue', { abort }), { every: 3000 })
   return (
     <Page title="Queue" about="What waits to be handled in this workspace">
       <Loaded of={queue}>
@@ -85,7 +85,7 @@ function WaitingBots({ queue: { bots } }: { queue: QueueState }): JSX.Element {
 }
 
 function Platform({ platform }: { platform: NonNullable<QueueState['platform']> }): JSX.Element {
-  const { jobs, workers, oldestJobAt, backEnd } = platform
+  const { jobs, workers, backEnd } = platform
   const states = Object.entries(jobs).map(([state, count]) => `${formatCount(count)} ${state}`)
   return (
     <section class="panel" aria-label="Workers">
@@ -93,11 +93,6 @@ function Platform({ platform }: { platform: NonNullable<QueueState['platform']> 
         <h2>Workers</h2>
         <span class="quiet">
           jobs on {backEnd === 'redis' ? 'Redis' : 'PostgreSQL'}: {states.join(', ')}
-          {oldestJobAt && (
-            <>
-              , the oldest since <Time at={oldestJobAt} />
-            </>
-          )}
         </span>
       </header>
       {workers.length === 0 ? (

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
-import type { Page, Workspace } from '../api/types.ts'
 import { navigate, to } from '../state/route.ts'
 import { signedOutBecause, signIn } from '../state/session.ts'
 
@@ -22,7 +21,7 @@ export function SignInPage(): JSX.Element {
     setIsBusy(true)
     setProblem('')
     try {
-      const { workspaces } = await ask<{ workspaces: Workspace[]; meta: Page }>('GET', '/workspaces', { as })
+      const { workspaces } = await ask<'listWorkspaces'>('GET', '/workspaces', { as })
       const [first] = workspaces
       if (first) signIn({ ...as, workspaceId: first.id }, stays)
       else setProblem('The account of this token is in no workspace. Ask an administrator to invite it.')

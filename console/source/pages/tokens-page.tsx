@@ -13,7 +13,7 @@ import { Page } from './page.tsx'
 /** The account's own tokens, for its programs and its command line. */
 export function TokensPage(): JSX.Element {
   const [isCreating, setIsCreating] = useState(false)
-  const tokens = useResource('tokens', (abort) => ask<{ pats: Token[] }>('GET', '/account/pats', { abort }))
+  const tokens = useResource('tokens', (abort) => ask<'listPersonalAccessTokens'>('GET', '/account/pats', { abort }))
   const remove = async ({ id, note }: Token) => {
     await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” opens nothing any more.`)
     tokens.reload()
@@ -73,7 +73,7 @@ function CreateToken({ onClose }: { onClose: () => void }): JSX.Element {
   const [note, setNote] = useState('')
   const [value, setValue] = useState('')
   const create = async () => {
-    const { pat } = await ask<{ pat: Token & { value: string } }>('POST', '/account/pats', { body: { note } })
+    const { pat } = await ask<'createPersonalAccessToken'>('POST', '/account/pats', { body: { note } })
     setValue(pat.value)
   }
   if (value) {
