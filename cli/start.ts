@@ -17,15 +17,32 @@ import { announceStart } from './profiles.ts'
 import { recordStart, untilFormerStartGone } from './start/record.ts'
 import { welcome } from './start/welcome.ts'
 
+type ProcessName = 'api' | 'worker'
+
+/** How `npm run dev` differs from `npm start`. */
+export interface Development {
+  /** Parameters of Node for a process. */
+  nodeOptions(name: ProcessName): string[]
+  /** Starts a process, and again whenever its sources change. */
+  startReloading(name: ProcessName, launch: () => Promise<Child>): Promise<Child>
+  /** Starts a process that serves the console, in place of the api, which would build it. */
+  serveConsole(apiUrl: string): Promise<Child>
+}
+
+export interface StartOptions {
+  /** Prints what is for people. */
+  say?: (line: string) => void
+  /** Is told when everything runs. */
+  announce?: (saved: SavedCredentials, directory: string) => void
+  development?: Development
+}
+
 /**
  * `npm start` and `isobot start`: everything in one go, with nothing installed. A database in the data folder unless
  * `DATABASE_URL` names one, the api and a worker as processes of their own, and an example bot at the first start. Runs
  * until a signal comes or what started it is gone, and then ends all of it in the order in which they need each other.
- *
- * @param say prints what is for people
- * @param announce is told when everything runs
  */
-export async function start(say = console.log, announce = sayWelcome): Promise<void> {
+export async function start({ say = console.log, announce = sayWelcome, development }: StartOptions = {}) {
   keepInspectorShut()
   outliveReaders()
   const children: Child[] = []
@@ -38,7 +55,7 @@ export async function start(say = console.log, announce = sayWelcome): Promise<v
   const { signal } = interruption
   await using parts = new AsyncDisposableStack()
   try {
-    await run({ parts, children, say, announce, signal })
+    await run({ parts, children, say, announce, development, signal })
   } catch (error) {
     // What was under way when it was told to stop is broken off.
     if (!signal.aborted) throw error
@@ -50,13 +67,14 @@ interface Run {
   parts: AsyncDisposableStack
   /** Gets the processes that are started. */
   children: Child[]
-  say: (line: string) => void
-  announce: (saved: SavedCredentials, directory: string) => void
+  say: Exclude<StartOptions['say'], undefined>
+  announce: Exclude<StartOptions['announce'], undefined>
+  development: Development | undefined
   signal: AbortSignal
 }
 
 /** Starts everything, and returns when the signal aborts. */
-async function run({ parts, children, say, announce, signal }: Run): Promise<void> {
+async function run({ parts, children, say, announce, development, signal }: Run): Promise<void> {
   const port = readPort(process.env.PORT)
   const host = process.env.HOST ?? '127.0.0.1'
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
@@ -69,7 +87,7 @@ async function run({ parts, children, say, announce, signal }: Run): Promise<voi
 
   const building = new AbortController()
   parts.defer(() => building.abort())
-  const consoleBuilt = buildConsole(say, AbortSignal.any([signal, building.signal]))
+  const consoleBuilt = development ? undefined : buildConsole(say, AbortSignal.any([signal, building.signal]))
   const databaseUrl = await startDatabase(directory, parts, signal)
   signal.throwIfAborted()
   await migrate(databaseUrl)
@@ -87,15 +105,26 @@ async function run({ parts, children, say, announce, signal }: Run): Promise<voi
     HOST: host,
     ISOBOT_BASE_URL: baseUrl,
   }
-  // The last one stops first: for what requests under way wait for, the worker is still there.
-  for (const name of ['worker', 'api']) {
-    children.push(await startOwn(name, join(name, 'main.js'), environment, parts))
+  const nearUrl = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`
+  const add = (child: Child) => {
+    children.push(child)
+    parts.defer(async () => {
+      await child.stop()
+    })
   }
-  await record?.add(children.map(({ pid }) => pid))
+  // The last one stops first: for what requests under way wait for, the worker is still there.
+  for (const name of ['worker', 'api'] as const) {
+    const launch = async () => {
+      const child = await startOwn(name, environment, development?.nodeOptions(name))
+      await record?.add([child.pid])
+      return child
+    }
+    add(development ? await development.startReloading(name, launch) : await launch())
+  }
+  if (development) add(await development.serveConsole(nearUrl))
   parts.defer(() => record?.stopping())
 
   const ready = (async () => {
-    const nearUrl = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`
     await untilReady(`${nearUrl}/readyz`, signal)
     const example = await deployExample(nearUrl, { ...credentials, workspaceId, signal })
     const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
@@ -129,18 +158,14 @@ async function administrator(databaseUrl: string, { token }: Credentials): Promi
 }
 
 async function startOwn(
-  name: string,
-  script: string,
+  name: ProcessName,
   environment: NodeJS.ProcessEnv,
-  parts: AsyncDisposableStack,
+  nodeOptions: readonly string[] = [],
 ): Promise<Child> {
   const directory = resolve(import.meta.dirname, '..')
   const graceMilliseconds = readConfig(environment).shutdownMilliseconds + 5000
-  const child = await startChild(name, [process.execPath, script], { directory, environment, graceMilliseconds })
-  parts.defer(async () => {
-    await child.stop()
-  })
-  return child
+  const command = [process.execPath, ...nodeOptions, join(name, 'main.js')] as const
+  return startChild(name, command, { directory, environment, graceMilliseconds })
 }
 
 async function untilEnded({ name, exited }: Child): Promise<never> {

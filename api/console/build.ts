@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { hashFile, hashSources, isBuilt, outputDirectory, root } from './output.ts'
+import { viteOptions } from './vite-options.ts'
 
 /** Formats that gzip does not make smaller. */
 const incompressible = new Set(['.woff2', '.png'])
@@ -34,14 +35,7 @@ async function buildConsole(): Promise<void> {
 
 async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
   const output = await build({
-    root: join(root, 'console'),
-    base: '/console/',
-    configFile: false,
-    envDir: false,
-    publicDir: false,
-    logLevel: 'warn',
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    worker: { format: 'es' },
+    ...viteOptions,
     build: {
       write: false,
       target: 'es2023',

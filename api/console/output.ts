@@ -12,7 +12,13 @@ export const outputDirectory = join(root, 'console', 'dist')
 export const hashFile = 'sources.sha256'
 
 /** The sources of the console, the types that its editor knows, the build itself and the versions of the libraries. */
-const sources = ['console/source/**/*', 'console/index.html', 'bot/index.d.ts', 'api/console/build.ts', 'package.json']
+const sources = [
+  'console/source/**/*',
+  'console/index.html',
+  'bot/index.d.ts',
+  'api/console/{build,vite-options}.ts',
+  'package.json',
+]
 
 /** A hash of all sources. Unlike modification times, it survives copies, checkouts and images. */
 export async function hashSources(): Promise<string> {

@@ -28,7 +28,7 @@ export function addStartCommand(program: Command): void {
       if (data !== undefined) process.env.ISOBOT_DATA_DIR = data
       process.env.ISOBOT_DATA_DIR = dataDirectory()
       const { start } = await import('../start.ts')
-      const started = output.isJson ? start(output.note, (saved) => output.result(saved, '')) : start()
+      const started = start(output.isJson ? { say: output.note, announce: (saved) => output.result(saved, '') } : {})
       await started.catch((cause: unknown) => {
         throw failed(cause instanceof Error ? cause.message : String(cause), { cause })
       })

@@ -45,5 +45,5 @@ async function untilLeft(isInputUnread: boolean): Promise<void> {
 /** npm was ended before this process looked for it: the parent of npm's script is npm, or the shell that npm runs. */
 function wasLeftOnItsWay({ launchers }: Ancestry): boolean {
   const { npm_lifecycle_script: script = '' } = process.env
-  return launchers.length === 0 && process.ppid === 1 && /^(exec )?node cli\/start\.ts[^&;|]*$/.test(script)
+  return launchers.length === 0 && process.ppid === 1 && /^(exec )?node cli\/(start|dev)\.ts[^&;|]*$/.test(script)
 }

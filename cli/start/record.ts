@@ -62,7 +62,10 @@ export interface OwnRecord {
 export async function recordStart(directory: string): Promise<OwnRecord> {
   const { launchers } = await findAncestry()
   const record: StartRecord = { processes: [], launchers, isStopping: false }
-  const write = async () => {
+  let written = Promise.resolve()
+  // One at a time: they share the draft.
+  const write = () => (written = written.then(writeNow))
+  const writeNow = async () => {
     const draft = `${recordFile(directory)}.${process.pid}`
     await writeFile(draft, JSON.stringify(record))
     await rename(draft, recordFile(directory))

@@ -10,6 +10,7 @@ import { freePort } from '../../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../../cli/start/credentials.ts'
 import { building, buildConsole } from '../../console/built.ts'
 import { createChatter } from '../../support/chat-client.ts'
+import { processesOf } from '../../support/processes-of.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 let directory: string
@@ -152,12 +153,4 @@ async function say(text: string): Promise<string> {
     env: { ...rest, ISOBOT_CONFIG_DIR: directory },
   })
   return stdout
-}
-
-/** The processes that were started for a data folder, found by their command lines and environments. */
-async function processesOf(folder: string): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=', '--no-headers', 'e', 'ww'], {
-    maxBuffer: 1 << 26,
-  })
-  return stdout.split('\n').filter((line) => line.includes(folder) && !line.includes('ps -eo'))
 }

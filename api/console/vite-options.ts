@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+import type { InlineConfig } from 'vite'
+import { root } from './output.ts'
+
+/** What the build of the pages and their development server have in common. */
+export const viteOptions = {
+  root: join(root, 'console'),
+  base: '/console/',
+  configFile: false,
+  envDir: false,
+  publicDir: false,
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  worker: { format: 'es' },
+} satisfies InlineConfig
