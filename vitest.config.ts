@@ -15,8 +15,10 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
     // Much of the time is spent in waiting for other processes.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    // Tests that kill, stop and start processes race with whatever else the machine does. What fails twice is wrong.
+    // Tests that kill, stop and start processes race with whatever else the machine does. A test that fails twice is
+    // wrong; one that passes at its second attempt is named at the end of the run.
     retry: 1,
+    reporters: ['default', './test/support/retried-tests.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
