@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { ownerKey, ownerOf, type Owner } from './crash-history.ts'
 import type { Handle } from './handle.ts'
 
@@ -9,13 +10,11 @@ export class CrashAttribution {
   /** By run. Of one that has ended the turn may go on, so they are known apart from the jobs. */
   readonly #long = new Map<string, Owner & { runTree: string }>()
   /** By bundle: a thread may be stuck in one whose jobs are all over. */
-  readonly #owners = new Map<string, Owner>()
+  readonly #owners = new LRUCache<string, Owner>({ max: rememberedBundles })
 
   /** A job begins. */
   remember({ bundle }: Handle): void {
-    this.#owners.delete(bundle.id)
     this.#owners.set(bundle.id, ownerOf(bundle))
-    if (this.#owners.size > rememberedBundles) this.#owners.delete(this.#owners.keys().next().value!)
   }
 
   ownerOfBundle(id: string): Owner | undefined {

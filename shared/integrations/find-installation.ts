@@ -1,5 +1,4 @@
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { listInstallations } from '../store/installations.ts'
 import type { InstallationRow } from '../store/tables.ts'
@@ -12,7 +11,7 @@ import type { InstallationRow } from '../store/tables.ts'
  * @throws ApiError `ReferenceNotFound` when none has the name, `InvalidPayload` when several have
  */
 export async function findInstallationFor(
-  { db, caller }: Context & { caller: BotCaller },
+  { db, caller }: BotContext,
   name?: string,
 ): Promise<Pick<InstallationRow, 'id' | 'integration_id'>> {
   if (caller.installation) return caller.installation

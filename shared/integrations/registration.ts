@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
 import { nextTime } from './register-schedule.ts'
-import type { EventCompletion, LogEntry } from '../store/complete-events.ts'
+import type { EventCompletion, EventLogLine } from '../store/complete-events.ts'
 import type { Database } from '../store/database.ts'
 import {
   beginRegistrations,
@@ -80,7 +80,7 @@ export async function registrationEnded(
   { db, installations }: Context,
   event: Pick<EventRow, 'id' | 'attempt' | 'bot_id' | 'type'> & { installation_id: string },
   { status, failureReason = 'it gave no reason' }: Pick<EventCompletion, 'status' | 'failureReason'>,
-): Promise<LogEntry[]> {
+): Promise<EventLogLine[]> {
   const type = event.type as RegistrationType
   const failed = status === 'failed'
   const row = await endRegistration(db, {

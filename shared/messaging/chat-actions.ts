@@ -1,6 +1,5 @@
 import { publishEntry } from '../signals/after-commit.ts'
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { once } from '../rpc/journal.ts'
 import { publishStreamSignal } from './message-streams.ts'
@@ -8,8 +7,6 @@ import type { ChatSignal } from '../models/signal.ts'
 import { compile, describeErrors } from '../schema.ts'
 import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
-
-type BotContext = Context & { caller: BotCaller }
 
 /** An action of the chat integration: takes an input that is not yet checked, gives the output. */
 type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>

@@ -1,6 +1,5 @@
 import { publishHint, publishEntry, wakeWorker } from '../signals/after-commit.ts'
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { completeStream } from './message-streams.ts'
@@ -19,8 +18,6 @@ import { insertReceivedMessage, type NewReceivedMessage } from '../store/runtime
 import { findRuntimeUser } from '../store/runtime-users.ts'
 import type { MessageRow } from '../store/tables.ts'
 import { externalUserIds } from '../store/users.ts'
-
-type BotContext = Context & { caller: BotCaller }
 
 /** A message as operations are given it. Its author is the bot unless somebody else is named. */
 export interface GivenMessage extends MessageContent {

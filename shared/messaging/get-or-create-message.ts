@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import {
   admitMessage,
   assertReadable,
@@ -16,8 +15,6 @@ import { findOrCreate } from '../store/find-or-create.ts'
 import { findScopedConversation } from '../store/runtime-conversations.ts'
 import { findMatchingMessage, updateRuntimeMessage } from '../store/runtime-messages.ts'
 import type { MessageRow } from '../store/tables.ts'
-
-type BotContext = Context & { caller: BotCaller }
 
 export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
   /** What it says. One that exists need not be told again. */

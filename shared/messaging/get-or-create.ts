@@ -1,5 +1,4 @@
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import { findInstallationFor } from '../integrations/find-installation.ts'
 import { newId } from '../ids.ts'
 import type { RuntimeConversationRow } from '../models/conversation.ts'
@@ -31,7 +30,6 @@ export const createdMeta = {
   properties: { created: { type: 'boolean' } },
 } as const
 
-type BotContext = Context & { caller: BotCaller }
 type Values = Record<string, string | null>
 
 interface Given {

@@ -1,5 +1,5 @@
 import { publishEphemeral } from '../signals/after-commit.ts'
-import type { BotCaller, OpenStreams } from '../rpc/caller.ts'
+import type { BotContext, OpenStreams } from '../rpc/caller.ts'
 import type { Context } from '../context.ts'
 import type { Message } from '../models/message.ts'
 import type { EphemeralSignal } from '../models/signal.ts'
@@ -11,7 +11,7 @@ import type { EphemeralSignal } from '../models/signal.ts'
 
 /** Tells a conversation's listeners of a stream, and keeps in mind whether it is open. */
 export async function publishStreamSignal(
-  context: Context & { caller: BotCaller },
+  context: BotContext,
   conversationId: string,
   signal: Extract<EphemeralSignal, { type: 'message_stream_delta' | 'message_stream_abort' }>,
 ): Promise<void> {
@@ -23,11 +23,7 @@ export async function publishStreamSignal(
 }
 
 /** Tells that a stream has become a message. The message is stored and told of in any case, so a failure is only logged. */
-export async function completeStream(
-  context: Context & { caller: BotCaller },
-  streamId: string,
-  message: Message,
-): Promise<void> {
+export async function completeStream(context: BotContext, streamId: string, message: Message): Promise<void> {
   context.caller.execution?.openStreams.delete(streamId)
   try {
     await publishEphemeral(context, message.conversationId, {

@@ -1,5 +1,4 @@
-import type { BotCaller } from '../rpc/caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from '../rpc/caller.ts'
 import { noSuchConversation, type ReadyMessage } from './create-message.ts'
 import { newId } from '../ids.ts'
 import { once } from '../rpc/journal.ts'
@@ -18,7 +17,7 @@ import { findScopedConversation } from '../store/runtime-conversations.ts'
  *   conversation
  */
 export async function scheduleMessage(
-  context: Context & { caller: BotCaller },
+  context: BotContext,
   input: unknown,
   ready: ReadyMessage,
   schedule: Parameters<typeof scheduledTime>[0],

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { UserKey } from '../models/user-key.ts'
 import type { Installation } from '../store/installations.ts'
@@ -34,6 +35,9 @@ export interface BotCaller {
   /** Present when the bot's code calls while it handles an event. */
   execution?: Execution
 }
+
+/** The context of what is done on a bot's behalf. */
+export type BotContext = Context & { caller: BotCaller }
 
 /** The message streams that a run has begun and not ended, by their ids, with their conversations. */
 export type OpenStreams = Map<string, string>

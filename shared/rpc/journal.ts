@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { BotCaller } from './caller.ts'
-import type { Context } from '../context.ts'
+import type { BotContext } from './caller.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
 import {
   findJournalEntry,
@@ -20,8 +19,6 @@ import type { Database } from '../store/database.ts'
  * happens even when the first run died in between.
  */
 
-type JournalContext = Context & { caller: BotCaller }
-
 /** A run called although a newer run of its event has begun: whatever it still does must have no effect. */
 class StaleAttemptError extends ApiError {
   constructor() {
@@ -37,7 +34,7 @@ class StaleAttemptError extends ApiError {
  * @param write performs the call; its result must be plain JSON
  */
 export async function once<Result>(
-  context: JournalContext,
+  context: BotContext,
   input: unknown,
   write: (db: Database) => Promise<Result>,
 ): Promise<Result> {
@@ -58,7 +55,7 @@ export async function once<Result>(
  * @param remove gives nothing
  */
 export async function recordThenDelete(
-  context: JournalContext,
+  context: BotContext,
   input: unknown,
   remove: (db: Database) => Promise<void>,
 ): Promise<void> {
@@ -79,7 +76,7 @@ export async function recordThenDelete(
  * @param row its id, how it is stored (undefined when what it refers to is not there), and how it is found again
  */
 export async function onceStored<Row>(
-  context: JournalContext,
+  context: BotContext,
   input: unknown,
   row: {
     id: string
@@ -103,7 +100,7 @@ export async function onceStored<Row>(
  * through. A run that dies in the middle performs it again.
  */
 export async function recordAfter<Result>(
-  context: JournalContext,
+  context: BotContext,
   input: unknown,
   perform: () => Promise<Result>,
 ): Promise<Result> {
@@ -117,7 +114,7 @@ export async function recordAfter<Result>(
 }
 
 /** The journal's place for one call of a run; undefined for a call from outside of any. */
-function openEntry({ db, log, caller }: JournalContext, input: unknown) {
+function openEntry({ db, log, caller }: BotContext, input: unknown) {
   const { execution } = caller
   if (!execution) return undefined
   const { eventId, attempt } = execution

@@ -23,7 +23,8 @@ export interface StateChange {
   expiry?: number
 }
 
-export interface LogEntry {
+/** A line that a run of an event logged. */
+export interface EventLogLine {
   level: string
   message: string
   /** ISO 8601. */
@@ -39,7 +40,7 @@ export interface EventCompletion {
   /** How the event's last runs went, this one included; as they are unless given. */
   runs?: RunRecord[]
   states: StateChange[]
-  logs: LogEntry[]
+  logs: EventLogLine[]
 }
 
 /**
@@ -126,7 +127,7 @@ const logInsert = `
   where line."eventId" = ended.id
   order by line.place`
 
-function toLogJson(events: { id: string; logs: LogEntry[] }[]): string {
+function toLogJson(events: { id: string; logs: EventLogLine[] }[]): string {
   return JSON.stringify(
     events.flatMap(({ id, logs }) => logs.map((line) => ({ ...line, message: storable(line.message), eventId: id }))),
   )
@@ -140,7 +141,7 @@ export function storable(text: string): string {
 /** Puts an event back whose run failed by the bot's own doing, for a further run after `delay` milliseconds. */
 export async function retryEvent(
   db: Database,
-  event: { id: string; attempt: number; failureReason: string; delay: number; runs: RunRecord[]; logs: LogEntry[] },
+  event: { id: string; attempt: number; failureReason: string; delay: number; runs: RunRecord[]; logs: EventLogLine[] },
 ): Promise<boolean> {
   const [row] = await query<{ count: string }>(
     db,

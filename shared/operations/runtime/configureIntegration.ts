@@ -1,5 +1,5 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
-import type { BotCaller } from '../../rpc/caller.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -78,7 +78,7 @@ async function configure(
 }
 
 /** The integration that is meant when none is named. The chat is part of the platform and never meant. */
-async function onlyInstallation({ db, caller }: Context & { caller: BotCaller }): Promise<Named> {
+async function onlyInstallation({ db, caller }: BotContext): Promise<Named> {
   const installed = (await listInstallations(db, caller.botId)).filter(({ integration_id: id }) => id !== null)
   const [first, ...others] = installed
   if (!first) {

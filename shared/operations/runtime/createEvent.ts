@@ -1,6 +1,5 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
@@ -59,7 +58,7 @@ export const createEvent = operation({
 })
 
 /** The type as the bot is to know it, and the integration that the event comes from, if it does. */
-function typed({ caller }: Context & { caller: BotCaller }, type: string): { type: string; integration?: string } {
+function typed({ caller }: BotContext, type: string): { type: string; integration?: string } {
   const { installation } = caller
   if (installation) return { type: integrationType(installation, type), integration: installation.integration }
   if (!reservedTypes.includes(type)) return { type }

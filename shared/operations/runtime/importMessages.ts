@@ -1,5 +1,4 @@
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import { assertReadable, findAuthor, noSuchConversation, toStoredContent } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
@@ -95,11 +94,7 @@ function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] 
     .toSorted((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
 }
 
-async function importMessage(
-  context: Context & { caller: BotCaller },
-  db: Database,
-  given: Imported,
-): Promise<RuntimeMessage> {
+async function importMessage(context: BotContext, db: Database, given: Imported): Promise<RuntimeMessage> {
   const { caller } = context
   const { conversationId, type, tags = {} } = given
   const createdAt = new Date(given.createdAt)

@@ -1,5 +1,4 @@
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import { announceMessage } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
 import {
@@ -23,8 +22,6 @@ import type { MessageRow } from '../../store/tables.ts'
 import { conversationInput } from './createConversation.ts'
 import { messageInput } from './createMessage.ts'
 import { userInput } from './createUser.ts'
-
-type BotContext = Context & { caller: BotCaller }
 
 const { type, payload, tags, origin } = messageInput
 

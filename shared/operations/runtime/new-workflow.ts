@@ -1,5 +1,4 @@
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotCaller, BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Infer } from '../../schema.ts'
@@ -22,10 +21,7 @@ const given = {
  * Makes of an input what is to be stored of a new workflow.
  * @throws ApiError `ReferenceNotFound`, `InvalidPayload`; `Forbidden` when an integration asks
  */
-export async function toNewWorkflow(
-  context: Context & { caller: BotCaller },
-  input: Infer<typeof given>,
-): Promise<NewWorkflow> {
+export async function toNewWorkflow(context: BotContext, input: Infer<typeof given>): Promise<NewWorkflow> {
   const { botId } = context.caller
   const { parentWorkflowId, conversationId, userId, timeoutAt } = input
   assertBotItself(context.caller)
@@ -58,10 +54,7 @@ export async function startWorkflow(
  * Checks that work on a workflow is said to be done in an event of the bot's.
  * @throws ApiError `InvalidPayload` without an event, `ReferenceNotFound`
  */
-export async function assertEvent(
-  { db, caller }: Context & { caller: BotCaller },
-  eventId: string | undefined,
-): Promise<void> {
+export async function assertEvent({ db, caller }: BotContext, eventId: string | undefined): Promise<void> {
   if (eventId === undefined) {
     throw new ApiError('InvalidPayload', 'The status in_progress needs eventId: the event that the bot is handling')
   }

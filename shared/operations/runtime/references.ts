@@ -1,5 +1,4 @@
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
@@ -18,7 +17,7 @@ interface References {
  * @throws ApiError `ReferenceNotFound`
  */
 export async function assertReferences(
-  { db, caller }: Context & { caller: BotCaller },
+  { db, caller }: BotContext,
   { conversationId, userId, messageId, workflowId }: References,
 ): Promise<void> {
   const references = [

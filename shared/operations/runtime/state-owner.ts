@@ -1,5 +1,4 @@
-import type { BotCaller } from '../../rpc/caller.ts'
-import type { Context } from '../../context.ts'
+import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
@@ -42,10 +41,7 @@ interface Named {
  *
  * @throws ApiError `ResourceNotFound`; `Forbidden` when only an integration has states of that type
  */
-export async function namedState(
-  { db, caller }: Context & { caller: BotCaller },
-  { type, id, name }: Named,
-): Promise<StateName> {
+export async function namedState({ db, caller }: BotContext, { type, id, name }: Named): Promise<StateName> {
   const { botId, installation } = caller
   const own = { botId, type, name, installationId: installation?.id ?? null }
   if (type === 'integration') {
