@@ -10,7 +10,7 @@ const titleOf = (text: string) => /^# (.+)$/m.exec(text)?.[1] ?? ''
 
 test.each(decisions)('$path has a title, a status with a date, and a row in the index', ({ path, text }) => {
   expect(path).toMatch(/\/\d{4}-[a-z0-9-]+\.md$/)
-  expect(text).toMatch(/^# .+\n\nStatus: (accepted|superseded), \d{4}-\d\d-\d\d(; .+)?\.\n/)
+  expect(text).toMatch(/^# .+\n\nStatus: (accepted|superseded), \d{4}-\d\d-\d\d(;\s[^]+?)?\.\n\n/)
   expect(index.text).toContain(`[${titleOf(text)}](${basename(path)})`)
 })
 

@@ -96,7 +96,7 @@ test('docs/admin-api.md has every error type under its status', async () => {
   }
 })
 
-test('docs/security.md has every wall', async () => {
+test('docs/security.md has every isolation layer', async () => {
   const rows = await rowsOf('security.md')
   for (const name of inCode(isolationLayers)) expect(rows.map(([cell]) => cell)).toContain(name)
 })
