@@ -16,8 +16,8 @@ import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
 import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
-import { decryptInstallation, listInstallations, type Installation } from '#shared/store/installations.ts'
-import type { TokenRow } from '#shared/store/tables.ts'
+import { decryptInstallation, listInstallations } from '#shared/store/installations.ts'
+import type { TokenRow, Installation } from '#shared/models/tables.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 
 /** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */

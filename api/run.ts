@@ -1,5 +1,6 @@
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import { openContext } from '#shared/context.ts'
+import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
 import { startServer } from './server.ts'
 
@@ -9,6 +10,7 @@ const leaveMilliseconds = 1000
 await runProcess('api', async (config, log) => {
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
+  exposeMetrics(context)
   const server = parts.use(await startServer(context, leaveMilliseconds))
   log.info({ connections: connectionBudget(config, 'api') }, 'Connections to PostgreSQL, at most')
   log.info({ port: server.port }, 'Listening')

@@ -4,8 +4,6 @@ import { openInstallations, type Installations } from './installation-cache.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { openMetrics, type Metrics } from './telemetry/metrics.ts'
 import { openQueue, type WakeQueue } from './queue/queue.ts'
-import { watchConnections } from './monitoring/connection-metrics.ts'
-import { exposeQueueMetrics } from './monitoring/state-metrics.ts'
 import { openSignals, type Signals } from './signals/signals.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { openBacklogLimit, type BacklogLimit } from './queue/backlog-limit.ts'
@@ -33,8 +31,16 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
   const installations = openInstallations(config, log, db, signals)
   const queue = parts.adopt(openQueue({ dependencies, config, log }), (open) => open.close())
   const waiting = openBacklogLimit(config.waitingEvents)
-  watchConnections(metrics, dependencies, db)
-  const opened = { config, log, metrics, dependencies, db, queue, signals, installations, waiting }
-  exposeQueueMetrics(opened)
-  return { ...opened, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return {
+    config,
+    log,
+    metrics,
+    dependencies,
+    db,
+    queue,
+    signals,
+    installations,
+    waiting,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
 }

@@ -4,7 +4,8 @@ import type { Config } from './config/config.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Signals } from './signals/signals.ts'
 import type { Database } from './store/database.ts'
-import { findInstallationByWebhook, type Installation } from './store/installations.ts'
+import { findInstallationByWebhook } from './store/installations.ts'
+import type { Installation } from './models/tables.ts'
 
 /** The topic that says which installation is not any more as it was. */
 export const installationsTopic = 'installations'

@@ -1,5 +1,6 @@
 import { connectionBudget } from '#shared/config/connection-budget.ts'
 import { openContext } from '#shared/context.ts'
+import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
 import { startMetricsServer } from './metrics/metrics-server.ts'
 import { startWorker } from './worker.ts'
@@ -7,6 +8,7 @@ import { startWorker } from './worker.ts'
 await runProcess('worker', async (config, log) => {
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
+  exposeMetrics(context)
   parts.use(await startMetricsServer(context))
   parts.use(await startWorker(context))
   log.info({ connections: connectionBudget(config, 'worker') }, 'Connections to PostgreSQL, at most')

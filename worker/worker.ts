@@ -6,37 +6,26 @@ import type { AnyJob } from '#shared/queue/queue.ts'
 import { registerBySchedule } from '#shared/integrations/registration.ts'
 import { botOperations } from '#shared/router.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
-import { openActivity, type Activity } from './metrics/activity.ts'
-import { openBundles, type Bundles } from './execution/bundles.ts'
+import { openActivity } from './metrics/activity.ts'
+import { openBundles } from './execution/bundles.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
 import { FairSlots, inspectionsOf, isBot } from './slots/fair-slots.ts'
-import { prepareFetch, type OpenFetch } from './outbound/fetch.ts'
-import { openMailboxes, type Mailboxes } from './execution/mailboxes.ts'
-import { openOutbound, type Outbound } from './outbound/open-outbound.ts'
+import { prepareFetch } from './outbound/fetch.ts'
+import { openMailboxes } from './execution/mailboxes.ts'
+import { openOutbound } from './outbound/open-outbound.ts'
 import type { Resolve } from './outbound/resolver.ts'
 import { startWorkerHeartbeat } from './periodic/worker-heartbeat.ts'
 import { startRetention } from './periodic/retention.ts'
 import { startRegisterTick } from './periodic/register-tick.ts'
-import { openSourceMaps, type SourceMaps } from './execution/source-maps.ts'
+import { openSourceMaps } from './execution/source-maps.ts'
 import { startSweep } from './periodic/sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import { openCodeSuspensions } from './execution/code-suspensions.ts'
 import { SlotQueue } from './slots/slot-queue.ts'
-import type { Sandbox } from '#sandbox/protocol/contract.ts'
-
-/** What the tasks of this process work with. */
-export interface Tools extends Context {
-  sandbox: Sandbox
-  bundles: Bundles
-  sourceMaps: SourceMaps
-  mailboxes: Mailboxes
-  activity: Activity
-  outbound: Outbound
-  openFetch: OpenFetch
-}
+import type { WorkerContext } from './context.ts'
 
 /**
  * A run that has not ended when so much of the time for stopping is over is interrupted: another worker repeats it. The rest
@@ -70,7 +59,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     (open) => open.close(),
   )
   const outbound = parts.adopt(openOutbound(config, log, overrides), (open) => open.close())
-  const tools: Tools = {
+  const worker: WorkerContext = {
     ...context,
     sandbox,
     bundles: openBundles(context),
@@ -92,10 +81,10 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     (stop) => stop(),
   )
   const room = new SlotQueue(slots, concurrency, (id) => {
-    if (isBot(id)) tools.activity.putBack(id)
+    if (isBot(id)) worker.activity.putBack(id)
   })
   parts.adopt(
-    openJobWorker(context, config.worker, (job) => takeTurn(tools, room, job)),
+    openJobWorker(context, config.worker, (job) => takeTurn(worker, room, job)),
     async (jobs) => {
       room.close()
       const handBack = setTimeout(() => void sandbox.close(), config.shutdownMilliseconds * handBackShare)
@@ -107,26 +96,26 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
 }
 
 /** @throws RequeueError when the job is beyond its bot's share, and has waited for a slot in vain */
-async function takeTurn(tools: Tools, room: SlotQueue, job: AnyJob): Promise<void> {
+async function takeTurn(worker: WorkerContext, room: SlotQueue, job: AnyJob): Promise<void> {
   // It is over at once: it runs nobody's code.
-  if (job.name === 'retry') return work(tools, job)
+  if (job.name === 'retry') return work(worker, job)
   using _ = await room.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
-  await work(tools, job)
+  await work(worker, job)
 }
 
-async function work(tools: Tools, job: AnyJob): Promise<void> {
+async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
   switch (job.name) {
     case 'message':
     case 'event':
     case 'register':
-      return drainMailbox(tools, job.data)
+      return drainMailbox(worker, job.data)
     case 'webhook':
-      return callWebhook(tools, job.data.mailbox)
+      return callWebhook(worker, job.data.mailbox)
     case 'configure-integration':
-      return registerBySchedule(tools, job.data.mailbox)
+      return registerBySchedule(worker, job.data.mailbox)
     case 'retry':
-      return tools.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
+      return worker.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
     case 'inspection':
-      return inspectCode(tools, job.data)
+      return inspectCode(worker, job.data)
   }
 }

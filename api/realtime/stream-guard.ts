@@ -2,9 +2,10 @@ import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import type { listening } from '#shared/models/listening.ts'
 import type { Infer } from '#shared/schema.ts'
-import { findInstallationByWebhook, type Installation } from '#shared/store/installations.ts'
+import { findInstallationByWebhook } from '#shared/store/installations.ts'
 import { changedInstallations, findListener, goneListeners } from '#shared/store/listeners.ts'
 import { encryptionKeyId } from '#shared/integrations/user-keys.ts'
+import type { Installation } from '#shared/models/tables.ts'
 
 /** What `listenConversation` answers with. */
 export type Listening = Infer<typeof listening>

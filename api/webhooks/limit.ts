@@ -1,11 +1,11 @@
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { allowedLimits } from '#shared/config/limit-settings.ts'
-import { limitRules } from '#shared/models/code-limits.ts'
+import { limitRules } from '#shared/config/code-limits.ts'
 import { maxBodyBytes, maxWholeBytes } from '#shared/models/webhook.ts'
 import { findOwnLimits } from '#shared/store/bots.ts'
 import { findCodeKind } from '#shared/store/code.ts'
-import type { Installation } from '#shared/store/installations.ts'
+import type { Installation } from '#shared/models/tables.ts'
 
 const megabyte = 1024 * 1024
 

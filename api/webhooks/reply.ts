@@ -1,6 +1,6 @@
 import { ApiError } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
-import type { EventRow } from '#shared/store/tables.ts'
+import type { EventRow } from '#shared/models/tables.ts'
 import { headersToPassOn, maxHeaderBytes, maxHeaders } from './headers.ts'
 
 export interface WebhookReply {

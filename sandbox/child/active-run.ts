@@ -1,6 +1,7 @@
 import type { Limits } from '../protocol/contract.ts'
 import type { Logged } from '../protocol/log-budget.ts'
-import type { BotIsolate, CpuBudget, TurnOwner } from './bot-isolate.ts'
+import type { BotIsolate } from './bot-isolate.ts'
+import type { CpuBudget, TurnOwner } from './turn.ts'
 import type { HookTimes } from './hook-times.ts'
 import type { Realm } from './realm.ts'
 

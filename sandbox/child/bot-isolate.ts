@@ -3,43 +3,7 @@ import type { Realm } from './realm.ts'
 import { Realms } from './realms.ts'
 import type { Scripts } from './scripts.ts'
 import { CpuAccounting } from './cpu-accounting.ts'
-
-/** Processor time: what may be used, and what has been. */
-export interface CpuBudget {
-  readonly limit: number
-  used: number
-}
-
-/** Whom a turn belongs to: who pays for it, and who is to blame for what happens in it. */
-export interface TurnOwner {
-  /** The run to blame should the process die of this turn. */
-  readonly id: string
-  readonly cpu: CpuBudget
-  /** When it ended, by `performance.now()`; a turn that goes on long after that is stopped. */
-  endedAt: number | undefined
-  /** Its turn took the last of its processor time, or of the isolate's memory. */
-  exceeded(limit: 'cpu' | 'memory'): void
-  /** Its turn ended with what the kernel does not catch: a syntax error, or a rejection that bot code forgot. */
-  threw(thrown: unknown): void
-}
-
-export interface Turn {
-  owner: TurnOwner
-  enter: Entrance
-  /** Whether nothing else may be given to the isolate until it is over. */
-  isAlone: boolean
-  /** When it began, as far as this thread knows. */
-  startedAt: number
-  reportedLong: boolean
-  /** Whether the watchdog has seen it go too far, and looks once more. */
-  isSuspected: boolean
-}
-
-/**
- * Has the isolate's thread do something. What that resolves to is when it began there, in milliseconds since 1970, where
- * it tells; undefined: there is nothing to do.
- */
-type Entrance = () => Promise<unknown> | undefined
+import type { Entrance, Turn, TurnOwner, Turns } from './turn.ts'
 
 export interface IsolateEvents {
   /** The kernel of a realm says something; always strings. */
@@ -87,7 +51,7 @@ const maxGiven = 16
  * isolate, which stops everything that a timeout stops (measured: loops, promise loops, slow builtins, after 0 to
  * 130 ms). What it does not stop is stuck for good, and the process has to go.
  */
-export class BotIsolate {
+export class BotIsolate implements Turns {
   /** Set by the first disposal, for whatever reason. */
   dead = false
   turn: Turn | undefined

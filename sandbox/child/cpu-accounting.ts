@@ -1,4 +1,4 @@
-import type { Turn } from './bot-isolate.ts'
+import type { Turn } from './turn.ts'
 import type { Isolate } from './isolated-vm.ts'
 
 /** A turn that is over, until it is known when the next began: the thread may have gone on before this one noticed. */

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { KernelSettings } from '../isolate/kernel.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
-import type { BotIsolate } from './bot-isolate.ts'
 import type { CachedScript } from './cached-script.ts'
 import type { Context, Isolate, Ivm, Reference, Script } from './isolated-vm.ts'
 import { Realm } from './realm.ts'
 import type { OpenKernel, Scripts } from './scripts.ts'
+import type { Turns } from './turn.ts'
 
 export interface RealmsOptions {
   ivm: Ivm
@@ -44,7 +44,7 @@ export class Realms {
   /** Hides what is secret in the bundle's environment. */
   star = secretRedactor()
 
-  readonly #owner: BotIsolate
+  readonly #turns: Turns
   readonly #isolate: Isolate
   readonly #options: RealmsOptions
   readonly #scripts = new Map<CachedScript, Script>()
@@ -58,8 +58,8 @@ export class Realms {
   /** Of objects outside of the heap that were made. */
   #portions = 0
 
-  constructor(owner: BotIsolate, isolate: Isolate, options: RealmsOptions) {
-    this.#owner = owner
+  constructor(turns: Turns, isolate: Isolate, options: RealmsOptions) {
+    this.#turns = turns
     this.#isolate = isolate
     this.#options = options
     const context = isolate.createContextSync()
@@ -73,7 +73,7 @@ export class Realms {
     this.star = secretRedactor(source.environment)
     const bundle = { ...source, preludes: this.#options.scripts.for(source) }
     const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
-    const realm = new Realm(this.#owner, context)
+    const realm = new Realm(this.#turns, context)
     realm.entrance = open.applySync(undefined, this.#given(realm, bundle, installs), asReference)
     for (const reference of [open, ...installs]) reference.release()
     await context.eval(toScript(bundle.code), bundleFile)
@@ -104,7 +104,7 @@ export class Realms {
 
   async #openAnother(bundle: Bundle): Promise<Realm> {
     const context = await this.#isolate.createContext()
-    const realm = new Realm(this.#owner, context)
+    const realm = new Realm(this.#turns, context)
     try {
       const open = await this.#run(this.#options.scripts.kernel, context)
       const installs: Reference<Function>[] = []
@@ -142,7 +142,7 @@ export class Realms {
     const settings: KernelSettings = { operations: scripts.operations, kind, environment, seed }
     const post = new ivm.Callback(
       (what: unknown, run: unknown, first: unknown, second: unknown) => {
-        if (this.#owner.dead) return
+        if (this.#turns.dead) return
         // Later it is too late: runs have a realm in common.
         if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
         else if (what === 'wear') this.#wear(realm, Number(first))

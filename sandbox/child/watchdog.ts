@@ -1,4 +1,5 @@
-import type { BotIsolate, Turn } from './bot-isolate.ts'
+import type { BotIsolate } from './bot-isolate.ts'
+import type { Turn } from './turn.ts'
 
 export interface WatchdogEvents {
   /** A turn has used up its owner's processor time. */

@@ -1,10 +1,10 @@
-import type { FetchAnswer, FetchFailure } from '../protocol/contract.ts'
+import type { FetchAnswer, FetchFailure, Limits } from '../protocol/contract.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
 import { create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
 import { createQueue } from './queue.ts'
-import type { KernelRun, Post } from './run.ts'
-import type { Stream } from './streams.ts'
+import type { Post, Shared } from './shared.ts'
+import type { Stream, Streams } from './streams.ts'
 
 /**
  * What came of a request to the world outside. The body is apart: it may be long, and is not parsed as JSON. Where there is
@@ -37,7 +37,7 @@ interface Pending {
 }
 
 export function createFetches(
-  { id, limits, shared, inbound }: Pick<KernelRun, 'id' | 'limits' | 'shared' | 'inbound'>,
+  { id, limits, shared, inbound }: { id: string; limits: Limits; shared: Shared; inbound: Streams },
   post: Post,
 ): Fetches {
   const outbox = createQueue<Pending>()

@@ -1,8 +1,9 @@
+import type { Limits } from '../protocol/contract.ts'
 import type { CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
 import { create, NativePromise } from './primordials.ts'
 import { createQueue } from './queue.ts'
-import type { KernelRun, Post } from './run.ts'
+import type { Post, Shared } from './shared.ts'
 
 /** A call's place in the order in which calls were made. */
 export interface Place {
@@ -24,7 +25,11 @@ export interface HostCalls {
   settle(call: string, reply: string): void
 }
 
-type Caller = Pick<KernelRun, 'id' | 'limits' | 'shared'>
+interface Caller {
+  id: string
+  limits: Limits
+  shared: Shared
+}
 
 interface Waiting {
   request: string

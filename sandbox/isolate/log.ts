@@ -1,7 +1,8 @@
 import type { LogLine } from '../protocol/contract.ts'
 import { format } from './format.ts'
 import { freeze, indexIn, sliceText } from './primordials.ts'
-import type { KernelRun, Post } from './run.ts'
+import type { KernelRun } from './run.ts'
+import type { Post } from './shared.ts'
 import { star } from './secrets.ts'
 
 const lineCharacters = 4096

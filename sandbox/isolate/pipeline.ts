@@ -4,7 +4,8 @@ import type { Client } from './client.ts'
 import { limitError } from './errors.ts'
 import { callHooks } from './hooks.ts'
 import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
-import { attributed, type EventObject, type KernelRun } from './run.ts'
+import { attributed, type KernelRun } from './run.ts'
+import type { EventObject } from './shared.ts'
 
 export interface Pipeline {
   run: KernelRun

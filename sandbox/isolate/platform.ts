@@ -2,7 +2,7 @@ import type { CallSite } from './call-site.ts'
 import type { Fetched } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
-import { followed } from './streams.ts'
+import { followed } from './run.ts'
 
 /** What the kernel lends to the prelude. */
 export interface Platform {

@@ -10,7 +10,8 @@ import {
   record,
 } from './primordials.ts'
 import type { KernelRun } from './run.ts'
-import { followed, type Stream } from './streams.ts'
+import type { Stream } from './streams.ts'
+import { followed } from './run.ts'
 
 /**
  * Lets a request be read in parts: its `stream()` gives them from the first one on, each time it is called. Where its body

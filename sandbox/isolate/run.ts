@@ -1,27 +1,9 @@
-import type { JsonObject, Limits } from '../protocol/contract.ts'
+import type { Limits } from '../protocol/contract.ts'
 import type { Fetches } from './fetches.ts'
 import type { HostCalls } from './host-calls.ts'
 import { NativePromise, record } from './primordials.ts'
-import type { Streams } from './streams.ts'
-
-/** Says something to the process around the isolate; strings only, and no answer. */
-export type Post = (kind: string, run: string, first: string, second: string) => void
-
-/** The `event` object that hooks and actions get, with `state` in it. */
-export type EventObject = Record<string, unknown> & { state: JsonObject }
-
-/** What a run has in common with the runs that are called from within it. */
-export interface Shared {
-  event: EventObject
-  hostCalls: number
-  fetches: number
-  timers: number
-  logLines: number
-  logCharacters: number
-  logIsCut: boolean
-  /** How often the host was told which function is at work. */
-  timesTold: number
-}
+import type { Shared } from './shared.ts'
+import type { Stream, Streams } from './streams.ts'
 
 /** A run as the kernel sees it. */
 export interface KernelRun {
@@ -113,4 +95,12 @@ export async function follow<Result>(run: KernelRun, work: () => Promise<Result>
     run.pendingOperations -= 1
     if (run.pendingOperations === 0) run.onQuiet?.()
   }
+}
+
+/** A stream that the run waits for while it is read. */
+export function followed(run: KernelRun, stream: Stream): Stream {
+  return record({
+    next: (form) => follow(run, () => stream.next(form)),
+    cancel: () => stream.cancel(),
+  })
 }

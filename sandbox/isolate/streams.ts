@@ -2,7 +2,7 @@ import type { FetchFailure } from '../protocol/contract.ts'
 import { creditParts } from '../protocol/protocol.ts'
 import { create, NativePromise, parse, record, toText } from './primordials.ts'
 import { createQueue, type Queue } from './queue.ts'
-import { follow, type KernelRun, type Post } from './run.ts'
+import type { Post } from './shared.ts'
 
 /** `text`: texts are preferred, where the bytes are UTF-8. */
 export type Form = 'text' | 'bytes'
@@ -107,12 +107,4 @@ export function createStreams(id: string, post: Post): Streams {
       if (isLast) end(state, failure === '' ? undefined : (parse(failure) as FetchFailure))
     },
   }
-}
-
-/** A stream that the run waits for while it is read. */
-export function followed(run: KernelRun, stream: Stream): Stream {
-  return record({
-    next: (form: Form) => follow(run, () => stream.next(form)),
-    cancel: () => stream.cancel(),
-  })
 }

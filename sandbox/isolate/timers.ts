@@ -1,6 +1,7 @@
 import { limitError } from './errors.ts'
 import { apply, create, NativeTypeError, now, toNumber } from './primordials.ts'
-import type { KernelRun, Post } from './run.ts'
+import type { KernelRun } from './run.ts'
+import type { Post } from './shared.ts'
 
 interface Timer {
   run: KernelRun

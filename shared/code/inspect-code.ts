@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { BotDeclaration, CompiledCode } from '../models/bot-code.ts'
-import type { OwnLimits } from '../models/code-limits.ts'
+import type { OwnLimits } from '../config/code-limits.ts'
 import { deleteInspection, findCompiledCode, findInspectionOutcome, insertInspection } from '../store/inspections.ts'
 
 const inspectionTimeoutMilliseconds = 30_000

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
-import { grantedHost } from '../models/bot-code.ts'
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
 import { compile, type Infer } from '../schema.ts'
@@ -11,6 +10,7 @@ import {
   telemetryVariables,
   type TelemetrySettings,
 } from './telemetry-settings.ts'
+import { grantedHost } from './granted-host.ts'
 
 /** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
 export const isolationLayers = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const

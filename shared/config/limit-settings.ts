@@ -1,4 +1,4 @@
-import { limitEntries, limitRules, type CodeLimits, type OwnLimits } from '../models/code-limits.ts'
+import { limitEntries, limitRules, type CodeLimits, type OwnLimits } from './code-limits.ts'
 
 /** The rule of each variable by which an operator sets a limit of code: `SANDBOX_CPU_MS`, `SANDBOX_MAX_CPU_MS` and so on. */
 export const limitVariables = Object.fromEntries(

@@ -1,5 +1,5 @@
-import { passwordsIn } from '../telemetry/redact.ts'
 import type { Infer } from '../schema.ts'
+import { passwordsIn } from './passwords-in.ts'
 
 const samplers = [
   'always_on',

@@ -13,7 +13,7 @@ import {
   toIntegration,
   type Integration,
 } from '../models/integration.ts'
-import { readSecrets } from './named-secrets.ts'
+import { readSecrets } from '../store/named-secrets.ts'
 import type { Infer } from '../schema.ts'
 import { findIntegration, type IntegrationCode, type ShownIntegration } from '../store/integrations.ts'
 

@@ -1,7 +1,7 @@
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { listInstallations } from '../store/installations.ts'
-import type { InstallationRow } from '../store/tables.ts'
+import type { InstallationRow } from '../models/tables.ts'
 
 /**
  * The installation on which a caller makes a conversation or a user: its own when it acts as one; for the bot that of

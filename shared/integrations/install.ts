@@ -16,7 +16,7 @@ import {
   updateInstallation,
 } from '../store/installations.ts'
 import { insertRegistration, type NewRegistration, type RegistrationType } from '../store/registrations.ts'
-import type { InstallationRow, InstallationStatus } from '../store/tables.ts'
+import type { InstallationRow, InstallationStatus } from '../models/tables.ts'
 import type { InstallationChange } from './integrations.ts'
 
 /** The integrations' own code has so long to register or unregister before the answer goes without. */

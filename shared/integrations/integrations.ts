@@ -7,7 +7,7 @@ import { compile, describeErrors, type Infer } from '../schema.ts'
 import { decryptInstallation } from '../store/installations.ts'
 import { findIntegration, type ShownIntegration } from '../store/integrations.ts'
 import type { Database } from '../store/database.ts'
-import type { InstallationRow } from '../store/tables.ts'
+import type { InstallationRow } from '../models/tables.ts'
 
 /** What an administrator may set of a bot's installations. */
 export const integrations = {

@@ -1,4 +1,4 @@
-import type { Schedule } from '../store/tables.ts'
+import type { Schedule } from '../models/tables.ts'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour

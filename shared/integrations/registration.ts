@@ -14,7 +14,7 @@ import {
   type NewRegistration,
   type RegistrationType,
 } from '../store/registrations.ts'
-import type { EventRow, InstallationRow, InstallationStatus } from '../store/tables.ts'
+import type { EventRow, InstallationRow, InstallationStatus } from '../models/tables.ts'
 
 /** Installations whose times are worked out in one transaction. */
 const batchSize = 100

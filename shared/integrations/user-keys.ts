@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { chatConfigurationOf } from '../models/chat-configuration.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { sharedEncryptionKey, userBinding } from '../secrets.ts'
-import type { Installation } from '../store/installations.ts'
+import type { Installation } from '../models/tables.ts'
 
 /**
  * A chat user's key is a JSON Web Token, HS256, whose payload has `id`: what the client knows the user by. Whoever holds

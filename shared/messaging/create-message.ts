@@ -16,7 +16,7 @@ import { deliveryMailbox, type NewOutgoingMessage, type SaidMessage } from '../s
 import { storeOutgoing } from '../store/message-batches.ts'
 import { insertReceivedMessage, type NewReceivedMessage } from '../store/runtime-messages.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
-import type { MessageRow } from '../store/tables.ts'
+import type { MessageRow } from '../models/tables.ts'
 import { externalUserIds } from '../store/users.ts'
 
 /** A message as operations are given it. Its author is the bot unless somebody else is named. */

@@ -14,7 +14,7 @@ import type { Database } from '../store/database.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
 import { findScopedConversation } from '../store/runtime-conversations.ts'
 import { findMatchingMessage, updateRuntimeMessage } from '../store/runtime-messages.ts'
-import type { MessageRow } from '../store/tables.ts'
+import type { MessageRow } from '../models/tables.ts'
 
 export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
   /** What it says. One that exists need not be told again. */

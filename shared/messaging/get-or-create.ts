@@ -11,7 +11,7 @@ import {
   updateRuntimeConversation,
 } from '../store/runtime-conversations.ts'
 import { findMatchingUser, updateRuntimeUser } from '../store/runtime-users.ts'
-import type { UserRow } from '../store/tables.ts'
+import type { UserRow } from '../models/tables.ts'
 import { insertUser } from '../store/users.ts'
 
 /**

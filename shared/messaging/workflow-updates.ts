@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts'
 import { insertConversationEvent, insertEvent } from '../store/events.ts'
 import { findRuntimeConversation } from '../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
-import type { WorkflowRow } from '../store/tables.ts'
+import type { WorkflowRow } from '../models/tables.ts'
 import { endOverdueWorkflow, findWorkflow, lockWorkflow } from '../store/workflows.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { AccountRow } from '../store/tables.ts'
+import type { AccountRow } from './tables.ts'
 
 /** What somebody may set of their account. */
 export const accountFields = {

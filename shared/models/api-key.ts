@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { TokenRow } from '../store/tables.ts'
+import type { TokenRow } from './tables.ts'
 
 export const apiKeyFields = {
   id: { type: 'string' },

@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { AuditRecordRow } from '../store/tables.ts'
+import type { AuditRecordRow } from './tables.ts'
 
 /** What the published API calls those of our operations that it has a word for. */
 const actions: Record<string, (typeof published)[number]> = {

@@ -1,4 +1,5 @@
-import type { CodeKind, RetryPolicy } from '../store/tables.ts'
+import type { CodeKind, RetryPolicy } from './tables.ts'
+import { grantedHost } from '../config/granted-host.ts'
 
 /** The stages of handling something, at which a bot's hooks run; in the order they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
@@ -98,9 +99,6 @@ export interface CompiledCode {
   /** The author's files as JSON, where the source map carries them. */
   files: string | null
 }
-
-/** A pattern of hosts that code may reach. */
-export const grantedHost = '(\\*|(\\*\\.)?[a-zA-Z0-9.-]{1,253})(:\\d{1,5})?'
 
 export const permissions = {
   type: 'object',

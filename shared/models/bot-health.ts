@@ -1,7 +1,5 @@
 import { addCounts, percentile, type LatencyHistogram } from '../telemetry/latency-histogram.ts'
 import type { Infer } from '../schema.ts'
-import type { ActivityRow } from '../store/activity.ts'
-import type { BotHealthRow, WaitingRow } from '../store/bot-health.ts'
 
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -205,4 +203,45 @@ function stateOf(row: BotHealthRow, waiting: WaitingRow | undefined) {
     waiting: waiting?.waiting ?? 0,
     ...(waiting?.oldest_at && { oldestWaitingAt: waiting.oldest_at.toISOString() }),
   }
+}
+
+/** How a bot's events went. */
+export interface OutcomeCounts {
+  processed: number
+  failed: number
+  ignored: number
+  /** Runs that failed and are tried again. */
+  retried: number
+}
+
+/** What happened to a bot's events in a period. */
+export interface ActivityRow extends OutcomeCounts {
+  bot_id: string
+  /** Its begin. */
+  at: Date
+  put_back: number
+  handling: LatencyHistogram
+  waiting: LatencyHistogram
+}
+
+/** A bot, as far as it says whether it is well. */
+export interface BotHealthRow {
+  id: string
+  name: string
+  version_id: string | null
+  disabled_reason: string | null
+  last_event_at: Date | null
+  created_at: Date
+}
+
+/** Events of a bot that are not handled. */
+export interface WaitingRow {
+  bot_id: string
+  /** Those that are due, and since when the oldest is. */
+  waiting: number
+  oldest_at: Date | null
+  /** Those that failed and wait for a further try. */
+  retrying: number
+  /** Those for a later time. */
+  scheduled: number
 }

@@ -1,5 +1,5 @@
+import type { BotVersionRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
-import type { DescribedVersionRow } from '../store/bot-versions.ts'
 import { version } from './bot.ts'
 
 export const versionName = { type: 'string', minLength: 1, maxLength: 200 } as const
@@ -68,4 +68,16 @@ export function toBotVersion(row: DescribedVersionRow): Infer<typeof botVersion>
     }),
     isDeployed: row.is_deployed,
   }
+}
+
+/** A version without what it is made of. */
+export interface DescribedVersionRow extends Pick<
+  BotVersionRow,
+  'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'author_id' | 'created_at'
+> {
+  author_name: string | null
+  author_email: string | null
+  is_deployed: boolean
+  /** Why it does not run any more; null while it does. */
+  disabled_reason: string | null
 }

@@ -1,9 +1,8 @@
 import type { Infer } from '../schema.ts'
-import type { Installation } from '../store/installations.ts'
-import type { BotRow, BotVersionRow, IntegrationRow, RecurringEventRow } from '../store/tables.ts'
+import type { BotRow, BotVersionRow, IntegrationRow, RecurringEventRow, Installation } from './tables.ts'
 import { permissions } from './bot-code.ts'
 import { botDefinition, type BotDefinition } from './bot-definition.ts'
-import { limits } from './code-limits.ts'
+import { limits } from '../config/code-limits.ts'
 import { anyObject } from './definition.ts'
 import { installation, toInstallation, type InstallationView } from './installation.ts'
 

@@ -1,4 +1,4 @@
-import type { EventRow } from '../store/tables.ts'
+import type { EventRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
 import type { ExternalIds } from './message.ts'
 

@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { EventRow, LogRow } from '../store/tables.ts'
+import type { EventRow, LogRow } from './tables.ts'
 import { actionTriggered, messageScheduled, register, unregister, webhookReceived } from './event.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { Infer } from '../schema.ts'
 import { sharedEncryptionKey } from '../secrets.ts'
-import type { Installation } from '../store/installations.ts'
-import type { IntegrationRow } from '../store/tables.ts'
+import type { IntegrationRow, Installation } from './tables.ts'
 import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
 import { anyObject } from './definition.ts'
 import { integrationSummary, toPresentation } from './integration.ts'

@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { IntegrationRow } from '../store/tables.ts'
+import type { IntegrationRow } from './tables.ts'
 import {
   actionDefinitions,
   anyObject,

@@ -1,5 +1,5 @@
+import type { MemberRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
-import type { Invitation } from '../store/invitations.ts'
 import { role } from './member.ts'
 
 /** What an invitation is to. */
@@ -24,4 +24,12 @@ export function toInvitation(row: Invitation): Infer<typeof invitation> {
     role: row.role,
     expiresAt: row.invitation_expires_at.toISOString(),
   }
+}
+
+/** What an invitation is to, and what became of it. */
+export interface Invitation extends Pick<MemberRow, 'workspace_id' | 'account_id' | 'role' | 'accepted_at'> {
+  workspace_name: string
+  email: string
+  invitation_expires_at: Date
+  is_expired: boolean
 }

@@ -1,6 +1,5 @@
+import type { LogRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
-import type { DescribedLogRow } from '../store/logs.ts'
-
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 /** A line of a bot's log. */
@@ -31,4 +30,10 @@ export function toLogLine(row: DescribedLogRow): Infer<typeof logLine> {
     ...(row.user_id !== null && { userId: row.user_id }),
     ...(row.workflow_id !== null && { workflowId: row.workflow_id }),
   }
+}
+
+/** A line and whom the event was about that it was written for. */
+export interface DescribedLogRow extends LogRow {
+  user_id: string | null
+  workflow_id: string | null
 }

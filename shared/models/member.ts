@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import { roles, type Role } from '../store/tables.ts'
+import { roles, type Role } from './tables.ts'
 
 export const role = {
   enum: roles,

@@ -1,4 +1,4 @@
-import type { MessageRow } from '../store/tables.ts'
+import type { MessageRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
 import { toChatPayload } from './payload.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'

@@ -1,4 +1,4 @@
-import type { StateRow } from '../store/tables.ts'
+import type { StateRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
 
 export const stateTypes = ['bot', 'user', 'conversation', 'workflow', 'integration'] as const

@@ -1,10 +1,8 @@
 import type { Infer } from '../schema.ts'
-import type { TimelineRow } from '../store/event-timeline.ts'
-import type { DescribedLogRow } from '../store/logs.ts'
-import type { MessageRow } from '../store/tables.ts'
+import type { EventRow, MessageRow } from './tables.ts'
 import { eventStatuses } from './event.ts'
 import { unreplayable } from './failed-event.ts'
-import { logLine, toLogLine } from './log-line.ts'
+import { logLine, toLogLine, type DescribedLogRow } from './log-line.ts'
 import { previewOf } from './payload.ts'
 import { stepKinds, type RunRecord } from './run-record.ts'
 
@@ -241,4 +239,12 @@ function toError(message: string, logs: DescribedLogRow[]): { message: string; s
   const line = logs.findLast((each) => each.level === 'error' && each.message.startsWith(message))
   const stack = line?.message.slice(message.length).trim()
   return { message, ...(stack && { stack }) }
+}
+
+/** An event with what a timeline shows of what it is about. */
+export interface TimelineRow extends EventRow {
+  message_type: string | null
+  message_payload: MessageRow['payload'] | null
+  /** What the integration is installed as whose code handles the event; null for the bot's own. */
+  installation_alias: string | null
 }

@@ -1,4 +1,4 @@
-import type { UserRow } from '../store/tables.ts'
+import type { UserRow } from './tables.ts'
 import type { Infer } from '../schema.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'
 

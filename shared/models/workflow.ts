@@ -1,4 +1,4 @@
-import type { WorkflowRow, WorkflowStatus } from '../store/tables.ts'
+import type { WorkflowRow, WorkflowStatus } from './tables.ts'
 import type { Infer } from '../schema.ts'
 import { givenTags, tags } from './tags.ts'
 

@@ -1,5 +1,5 @@
 import type { Infer } from '../schema.ts'
-import type { WorkspaceRow } from '../store/tables.ts'
+import type { WorkspaceRow } from './tables.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 64 } as const
 

@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts'
-import { waitingByBot, type WaitingRow } from '../store/bot-health.ts'
+import { waitingByBot } from '../store/bot-health.ts'
+import type { WaitingRow } from '../models/bot-health.ts'
 
 /** Looks may take this part of the time, however many people look. */
 const partOfTime = 1 / 10

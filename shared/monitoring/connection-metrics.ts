@@ -7,8 +7,8 @@ interface Pooled {
   pool?: { numUsed(): number; numFree(): number; numPendingAcquires(): number }
 }
 
-/** Tells how this process gets on with what it needs: whether it is there, and how many connections are in use. */
-export function watchConnections({ gauge }: Metrics, { all }: Dependencies, db: Database): void {
+/** Adds the gauges of a process's dependencies and database connections. */
+export function exposeConnectionMetrics({ gauge }: Metrics, { all }: Dependencies, db: Database): void {
   gauge({
     name: 'dependency_up',
     help: 'Whether what the process needs is there: 1 or 0',

@@ -3,7 +3,7 @@ import { createLogger, type Logger } from '../telemetry/logger.ts'
 import { untilParentGone } from './parent-process.ts'
 import { findAncestry, untilLauncherGone } from './launchers.ts'
 import { secretsOf } from '../config/telemetry-settings.ts'
-import { startTracing } from '../telemetry/tracing.ts'
+import { startTracing } from '../telemetry/start-tracing.ts'
 
 const lingerMilliseconds = 1000
 /** npm and the terminal both pass on one Ctrl-C, and a terminal that closes says so more than once. */

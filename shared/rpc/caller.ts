@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { UserKey } from '../models/user-key.ts'
-import type { Installation } from '../store/installations.ts'
-import { roles, type Role } from '../store/tables.ts'
+import { roles, type Role, type Installation } from '../models/tables.ts'
 
 /**
  * Who asks. An operation says which kind of caller it takes, `answer` checks it, and the handler gets a caller of that

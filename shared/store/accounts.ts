@@ -1,5 +1,5 @@
 import { query, type Database } from './database.ts'
-import type { AccountRow, Role, TokenRow } from './tables.ts'
+import type { AccountRow, Role, TokenRow } from '../models/tables.ts'
 import type { ShownToken } from './tokens.ts'
 
 export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | undefined> {

@@ -1,14 +1,6 @@
 import type { LatencyHistogram } from '../telemetry/latency-histogram.ts'
 import { query, type Database } from './database.ts'
-
-/** How a bot's events went. */
-export interface OutcomeCounts {
-  processed: number
-  failed: number
-  ignored: number
-  /** Runs that failed and are tried again. */
-  retried: number
-}
+import type { OutcomeCounts, ActivityRow } from '../models/bot-health.ts'
 
 /** What a worker has counted of a bot since it last told. */
 export interface BotActivity extends OutcomeCounts {
@@ -58,16 +50,6 @@ export async function addActivity(db: Database, counted: BotActivity[]): Promise
        handling = ${sumOf('handling')}, waiting = ${sumOf('waiting')}`,
     { counted: JSON.stringify(counted) },
   )
-}
-
-/** What happened to a bot's events in a period. */
-export interface ActivityRow extends OutcomeCounts {
-  bot_id: string
-  /** Its begin. */
-  at: Date
-  put_back: number
-  handling: LatencyHistogram
-  waiting: LatencyHistogram
 }
 
 /** What became of some bots' events since a moment, in order; periods in which nothing happened have no row. */

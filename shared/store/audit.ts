@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
-import type { AuditRecordRow } from './tables.ts'
+import type { AuditRecordRow } from '../models/tables.ts'
 
 export interface BegunRecord {
   id: string

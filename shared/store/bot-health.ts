@@ -1,16 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-
-/** A bot, as far as it says whether it is well. */
-export interface BotHealthRow {
-  id: string
-  name: string
-  version_id: string | null
-  disabled_reason: string | null
-  last_event_at: Date | null
-  created_at: Date
-}
+import type { BotHealthRow, WaitingRow } from '../models/bot-health.ts'
 
 /** Of an index each: the last event of a bot is looked up, not searched for. */
 const columns = `bots.id, bots.name, bots.version_id, bots.created_at,
@@ -37,18 +28,6 @@ export async function findBotHealth(db: Database, workspaceId: string, id: strin
     { workspaceId, id },
   )
   return row
-}
-
-/** Events of a bot that are not handled. */
-export interface WaitingRow {
-  bot_id: string
-  /** Those that are due, and since when the oldest is. */
-  waiting: number
-  oldest_at: Date | null
-  /** Those that failed and wait for a further try. */
-  retrying: number
-  /** Those for a later time. */
-  scheduled: number
 }
 
 /**

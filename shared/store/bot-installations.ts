@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-import type { EventStatus, InstallationRow } from './tables.ts'
+import type { EventStatus, InstallationRow } from '../models/tables.ts'
 
 /** How register() or unregister() of an installed integration went. Times are text, as JSON has them. */
 export interface RegistrationOutcome {

@@ -1,19 +1,8 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-import type { BotVersionRow } from './tables.ts'
-
-/** A version without what it is made of. */
-export interface DescribedVersionRow extends Pick<
-  BotVersionRow,
-  'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'author_id' | 'created_at'
-> {
-  author_name: string | null
-  author_email: string | null
-  is_deployed: boolean
-  /** Why it does not run any more; null while it does. */
-  disabled_reason: string | null
-}
+import type { BotVersionRow } from '../models/tables.ts'
+import type { DescribedVersionRow } from '../models/bot-version.ts'
 
 /** One page of a bot's versions, the newest first. */
 export async function pageOfVersions(

@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
-import type { OwnLimits } from '../models/code-limits.ts'
+import type { OwnLimits } from '../config/code-limits.ts'
 import type { Database } from './database.ts'
-import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from './tables.ts'
+import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from '../models/tables.ts'
 
 export interface NewBot {
   id: string

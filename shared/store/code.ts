@@ -1,8 +1,8 @@
-import { readSecrets } from '../integrations/named-secrets.ts'
+import { readSecrets } from './named-secrets.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
-import { decryptInstallation, type Installation } from './installations.ts'
-import type { CodeKind, InstallationRow, IntegrationRow } from './tables.ts'
+import { decryptInstallation } from './installations.ts'
+import type { CodeKind, InstallationRow, IntegrationRow, Installation } from '../models/tables.ts'
 
 /** An integration as it is installed on a bot, and what running its code takes. It holds secrets. */
 export interface InstalledIntegration {

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../models/run-record.ts'
 import { query, type Database } from './database.ts'
-import type { StateType } from './tables.ts'
+import type { StateType } from '../models/tables.ts'
 
 /** How the runs of events end: the event, the states and the log are written together, or nothing is. */
 

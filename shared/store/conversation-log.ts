@@ -2,7 +2,7 @@ import { chatCustom, toChatEvent } from '../models/event.ts'
 import { toMessage } from '../models/message.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import { query, type Database } from './database.ts'
-import type { EventRow, MessageRow } from './tables.ts'
+import type { EventRow, MessageRow } from '../models/tables.ts'
 import { externalUserIds } from './users.ts'
 
 /**

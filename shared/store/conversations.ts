@@ -4,7 +4,7 @@ import type { UserKey } from '../models/user-key.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
-import type { ConversationRow, UserRow } from './tables.ts'
+import type { ConversationRow, UserRow } from '../models/tables.ts'
 
 export interface NewConversation {
   id: string

@@ -1,14 +1,7 @@
 import type { Place } from './pagination.ts'
 import { query, type Database } from './database.ts'
-import type { EventRow, EventStatus, MessageRow } from './tables.ts'
-
-/** An event with what a timeline shows of what it is about. */
-export interface TimelineRow extends EventRow {
-  message_type: string | null
-  message_payload: MessageRow['payload'] | null
-  /** What the integration is installed as whose code handles the event; null for the bot's own. */
-  installation_alias: string | null
-}
+import type { EventStatus } from '../models/tables.ts'
+import type { TimelineRow } from '../models/timeline-event.ts'
 
 export interface TimelineFilter {
   status?: EventStatus | undefined

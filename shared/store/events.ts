@@ -2,7 +2,7 @@ import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { actionTriggered } from '../models/event.ts'
 import { entryColumns, nextEntry, noteForWebhook, roomColumns, type EntryColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
-import type { EventRow, EventStatus } from './tables.ts'
+import type { EventRow, EventStatus } from '../models/tables.ts'
 
 export interface NewEvent {
   id: string

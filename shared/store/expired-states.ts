@@ -2,7 +2,7 @@ import { sessionName } from '../models/state.ts'
 import type { NewEvent } from './events.ts'
 import { query, type Database } from './database.ts'
 import type { Due } from './scheduled-events.ts'
-import type { StateRow } from './tables.ts'
+import type { StateRow } from '../models/tables.ts'
 
 /**
  * What has expired is gone for everybody from that moment on, and swept away a little later. Of what it set itself the

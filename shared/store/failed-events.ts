@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { unreplayable, type FailedEventRow } from '../models/failed-event.ts'
 import type { Database } from './database.ts'
-import type { LogRow } from './tables.ts'
+import type { LogRow } from '../models/tables.ts'
 
 /** Which of a bot's dead letters. */
 export interface FailedEventFilter {

@@ -1,7 +1,7 @@
 import type { CompiledCode, InspectionOutcome } from '../models/bot-code.ts'
-import type { OwnLimits } from '../models/code-limits.ts'
+import type { OwnLimits } from '../config/code-limits.ts'
 import type { Database } from './database.ts'
-import type { InspectionRow } from './tables.ts'
+import type { InspectionRow } from '../models/tables.ts'
 
 export async function insertInspection(
   db: Database,

@@ -1,9 +1,6 @@
 import { decryptJson, encryptJson } from '../secrets.ts'
 import type { Database } from './database.ts'
-import type { InstallationRow, InstallationStatus } from './tables.ts'
-
-/** An installation with its configuration in plain text. It holds secrets: never to be logged or shown whole. */
-export type Installation = Omit<InstallationRow, 'configuration'> & { configuration: Record<string, unknown> }
+import type { InstallationRow, InstallationStatus, Installation } from '../models/tables.ts'
 
 export interface NewInstallation {
   id: string

@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { IntegrationListing } from '../models/integration.ts'
 import type { Database } from './database.ts'
-import type { CodeKind, IntegrationRow, Permissions } from './tables.ts'
+import type { CodeKind, IntegrationRow, Permissions } from '../models/tables.ts'
 
 /** The code of one version of an integration, as it is kept. */
 export interface IntegrationCode {

@@ -1,13 +1,6 @@
 import { query, type Database } from './database.ts'
-import type { MemberRow, Role } from './tables.ts'
-
-/** What an invitation is to, and what became of it. */
-export interface Invitation extends Pick<MemberRow, 'workspace_id' | 'account_id' | 'role' | 'accepted_at'> {
-  workspace_name: string
-  email: string
-  invitation_expires_at: Date
-  is_expired: boolean
-}
+import type { Role } from '../models/tables.ts'
+import type { Invitation } from '../models/invitation.ts'
 
 /** How long an invitation can be accepted. */
 export const invitationDays = 7

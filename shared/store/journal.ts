@@ -1,5 +1,5 @@
 import { query, type Database } from './database.ts'
-import type { JournalRow } from './tables.ts'
+import type { JournalRow } from '../models/tables.ts'
 
 /** Which writing call of which event's handling it is. */
 export interface JournalKey {

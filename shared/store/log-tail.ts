@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import { seenAt } from './log-snapshot.ts'
-import type { DescribedLogRow } from './logs.ts'
+import type { DescribedLogRow } from '../models/log-line.ts'
 
 /**
  * Following a bot's log. Lines are numbered in the order in which they were begun to be stored, and may be seen in

@@ -1,7 +1,8 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Database } from './database.ts'
 import { seenAt } from './log-snapshot.ts'
-import type { LogRow } from './tables.ts'
+import type { LogRow } from '../models/tables.ts'
+import type { DescribedLogRow } from '../models/log-line.ts'
 
 /** Adds a line to a bot's log. */
 export async function insertLog(
@@ -33,12 +34,6 @@ export interface LogFilter {
   messageContains?: string | undefined
   /** Those that could be seen at this snapshot (`new-logs.ts`). */
   seenAt?: string | undefined
-}
-
-/** A line and whom the event was about that it was written for. */
-export interface DescribedLogRow extends LogRow {
-  user_id: string | null
-  workflow_id: string | null
 }
 
 /** One page of a bot's log, the last lines first unless asked otherwise. */

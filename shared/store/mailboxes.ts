@@ -1,8 +1,8 @@
-import type { OwnLimits } from '../models/code-limits.ts'
+import type { OwnLimits } from '../config/code-limits.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import { withoutWaiting } from './complete-events.ts'
-import type { EventRow, StateType } from './tables.ts'
+import type { EventRow, StateType } from '../models/tables.ts'
 
 /**
  * A mailbox is the events of one conversation that wait to be handled, oldest first. An event's life:

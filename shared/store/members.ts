@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedMemberRow } from '../models/member.ts'
 import type { Database } from './database.ts'
-import type { Role } from './tables.ts'
+import type { Role } from '../models/tables.ts'
 
 /** One page of a workspace's members, those who came last first. */
 export async function pageOfMembers(

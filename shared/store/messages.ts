@@ -14,7 +14,7 @@ import {
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { keyBindings, keyHolder, externalConversation } from './external-ids.ts'
-import type { MessageRow } from './tables.ts'
+import type { MessageRow } from '../models/tables.ts'
 
 export interface NewMessage extends MessageContent {
   id: string

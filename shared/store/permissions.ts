@@ -1,5 +1,5 @@
 import type { Database } from './database.ts'
-import type { Permissions } from './tables.ts'
+import type { Permissions } from '../models/tables.ts'
 
 /**
  * What was granted to the code of a bot, or of an integration that is installed on it. Nothing when it was deleted

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
 import type { Due } from './scheduled-events.ts'
-import type { RecurringEventRow } from './tables.ts'
+import type { RecurringEventRow } from '../models/tables.ts'
 
 /** All bots' fire one after the other. */
 const maxPerBot = 20

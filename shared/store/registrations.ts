@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import { storable } from './complete-events.ts'
-import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from './tables.ts'
+import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from '../models/tables.ts'
 
 /**
  * When an installed integration's `register()` is called by schedule. A schedule's life:

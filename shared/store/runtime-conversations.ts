@@ -5,7 +5,7 @@ import type { Change, TagMatch } from '../models/tags.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
-import type { ConversationRow, UserRow } from './tables.ts'
+import type { ConversationRow, UserRow } from '../models/tables.ts'
 
 /** Conversations as bots and integrations meet them. */
 

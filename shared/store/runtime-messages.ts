@@ -6,7 +6,7 @@ import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from 
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { messageBindings, type NewMessage } from './messages.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
-import type { MessageRow } from './tables.ts'
+import type { MessageRow } from '../models/tables.ts'
 
 /** Messages as bots and integrations meet them; what bots say is stored in `messages.ts`. */
 

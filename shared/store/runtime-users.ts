@@ -4,7 +4,7 @@ import type { Change, TagMatch } from '../models/tags.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { scopeBindings, userInScope, type Scope } from './scope.ts'
-import type { UserRow } from './tables.ts'
+import type { UserRow } from '../models/tables.ts'
 
 /** Users as bots and integrations meet them. */
 

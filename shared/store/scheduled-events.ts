@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 import type { EventsOf } from './events.ts'
-import type { EventRow } from './tables.ts'
+import type { EventRow } from '../models/tables.ts'
 
 /**
  * An event for a later time is `scheduled` until it is due. Then it becomes `pending`, at the end of its mailbox as if

@@ -1,5 +1,5 @@
 import { query, type Database } from './database.ts'
-import type { StateRow, StateType } from './tables.ts'
+import type { StateRow, StateType } from '../models/tables.ts'
 
 export interface StateName {
   botId: string

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { query, type Database } from './database.ts'
-import type { TokenRow } from './tables.ts'
+import type { TokenRow } from '../models/tables.ts'
 
 /** Whose a token is. */
 export type TokenOwner = { accountId: string } | { botId: string } | { integrationId: string }

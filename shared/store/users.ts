@@ -1,7 +1,7 @@
 import { query, type Database } from './database.ts'
 import type { UserKey } from '../models/user-key.ts'
 import { keyBindings, keyHolder, externalUser } from './external-ids.ts'
-import type { UserRow } from './tables.ts'
+import type { UserRow } from '../models/tables.ts'
 
 export interface UserFields {
   name?: string | undefined

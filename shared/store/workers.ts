@@ -1,5 +1,5 @@
 import { query, type Database } from './database.ts'
-import type { WorkerRow } from './tables.ts'
+import type { WorkerRow } from '../models/tables.ts'
 
 /** Tells that a worker is there, and how busy it is. Those that have not told for a day are forgotten. */
 export async function tellOfWorker(

@@ -3,7 +3,7 @@ import type { Change } from '../models/tags.ts'
 import { finalStatuses } from '../models/workflow.ts'
 import { query, type Database } from './database.ts'
 import type { Due } from './scheduled-events.ts'
-import type { WorkflowRow, WorkflowStatus } from './tables.ts'
+import type { WorkflowRow, WorkflowStatus } from '../models/tables.ts'
 
 export interface NewWorkflow {
   id: string

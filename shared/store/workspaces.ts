@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedWorkspaceRow } from '../models/workspace.ts'
 import type { Database } from './database.ts'
-import type { WorkspaceProfile } from './tables.ts'
+import type { WorkspaceProfile } from '../models/tables.ts'
 
 export async function findWorkspace(db: Database, id: string): Promise<DescribedWorkspaceRow | undefined> {
   return described(db).where({ id }).first()

@@ -42,14 +42,3 @@ export function redactor(secrets: readonly (string | undefined)[]): (line: strin
     return text
   }
 }
-
-/** The password in an address, as it is and as it is written there. */
-export function passwordsIn(url: string | undefined): string[] {
-  const written = url === undefined ? '' : (URL.parse(url)?.password ?? '')
-  if (written === '') return []
-  try {
-    return [written, decodeURIComponent(written)]
-  } catch {
-    return [written]
-  }
-}

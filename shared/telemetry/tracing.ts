@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { QueueOptions } from 'bullmq'
-import type { Config } from '../config/config.ts'
-import type { Logger } from './logger.ts'
 
 /**
  * Traces, of a request through its job to the code that it runs, and what that asks for. Off unless an address for them
@@ -43,23 +41,9 @@ export interface Tracing extends AsyncDisposable {
 
 let tracing: Tracing | undefined
 
-/**
- * Begins to trace in this process, if that is configured.
- *
- * @param service what the process is called in traces, where OTEL_SERVICE_NAME does not say
- * @returns disposing sends what has not been sent, and ends it
- */
-export async function startTracing(config: Config, service: string, log: Logger): Promise<AsyncDisposable> {
-  if (!config.tracing) return { async [Symbol.asyncDispose]() {} }
-  const { openTracing } = await import('./open-telemetry.ts')
-  const open = openTracing(config.tracing, service, log)
-  tracing = open
-  return {
-    async [Symbol.asyncDispose]() {
-      tracing = undefined
-      await open[Symbol.asyncDispose]()
-    },
-  }
+/** Sets what traces in this process from now on; undefined: nothing does. */
+export function setTracing(next: Tracing | undefined): void {
+  tracing = next
 }
 
 /** What is traced, for those who need more than a span; undefined when nothing is. */

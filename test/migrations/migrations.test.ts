@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { newId } from '#shared/ids.ts'
 import { openDatabase, type Database } from '#shared/store/database.ts'
-import type { Role } from '#shared/store/tables.ts'
+import type { Role } from '#shared/models/tables.ts'
 import { migrate, migrations } from '../../migrations/migrations.ts'
 import { createDatabase, type TestDatabase } from '../support/databases.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newId, newWebhookId } from '#shared/ids.ts'
-import type { InstallationRow } from '#shared/store/tables.ts'
+import type { InstallationRow } from '#shared/models/tables.ts'
 import { compile } from './compiler.ts'
 import type { Platform } from './platform.ts'
 

@@ -2,7 +2,7 @@ import type { Client } from '@botpress/client'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } from '#shared/store/accounts.ts'
-import type { Role } from '#shared/store/tables.ts'
+import type { Role } from '#shared/models/tables.ts'
 import { send, type Answer, type Platform } from './platform.ts'
 
 /** A new account that is a member of a workspace, a new one unless given: the headers with which it asks. */

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { EventRow } from '#shared/store/tables.ts'
+import type { EventRow } from '#shared/models/tables.ts'
 import type { Platform } from './platform.ts'
 
 /** Waits until so many of a bot's events have ended; gives them in the order in which they were created. */

@@ -1,4 +1,5 @@
 import { readConfig, type Config } from '#shared/config/config.ts'
+import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { openContext, type Context } from '#shared/context.ts'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
@@ -75,6 +76,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     }
     const config = readConfig(environment)
     const context = parts.use(openContext(config, createLogger('test', config.logLevel)))
+    exposeMetrics(context)
     const workspaceId = await ensureAdministrator(context.db, adminToken)
     parts.use(await startServer(context))
     if (options.worker !== false) parts.use(await startWorker(context, options.resolve && { resolve: options.resolve }))

@@ -1,5 +1,5 @@
 import type { FailureReason, Json, Run } from '#sandbox/protocol/contract.ts'
-import type { RetryPolicy } from '#shared/store/tables.ts'
+import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { Code } from '../execution/bundles.ts'
 
 /** Something that code is asked to do. */

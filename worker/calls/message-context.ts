@@ -5,7 +5,7 @@ import type { Viewer } from '#shared/models/tags.ts'
 import { toRuntimeUser } from '#shared/models/user.ts'
 import { findMessage } from '#shared/store/messages.ts'
 import { findRuntimeConversation } from '#shared/store/runtime-conversations.ts'
-import type { EventRow } from '#shared/store/tables.ts'
+import type { EventRow } from '#shared/models/tables.ts'
 import { findUser } from '#shared/store/users.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { HandlerResponse, Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import { isRecord } from '#shared/models/payload.ts'
-import type { RetryPolicy } from '#shared/store/tables.ts'
+import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { Code } from '../execution/bundles.ts'
 import type { Call, Reading } from './call.ts'
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Bundle, JsonObject } from '#sandbox/protocol/contract.ts'
 import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { Context } from '#shared/context.ts'
-import { readSecrets } from '#shared/integrations/named-secrets.ts'
+import { readSecrets } from '#shared/store/named-secrets.ts'
 import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
 import {
   findBotConfiguration,
@@ -12,7 +12,7 @@ import {
   type InstallationKey,
   type InstalledIntegration,
 } from '#shared/store/code.ts'
-import type { BotVersionRow, CodeKind } from '#shared/store/tables.ts'
+import type { BotVersionRow, CodeKind } from '#shared/models/tables.ts'
 
 interface Runnable {
   bundle: Bundle & { kind: CodeKind }

@@ -1,6 +1,6 @@
 import type { FailureReason, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
 import { toSourceStack } from '#sandbox/compiler/source-map.ts'
-import { limitHint } from '#shared/models/code-limits.ts'
+import { limitHint } from '#shared/config/code-limits.ts'
 import type { Code } from './bundles.ts'
 import type { SourceMaps } from './source-maps.ts'
 

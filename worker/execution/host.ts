@@ -5,7 +5,7 @@ import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
-import type { Installation } from '#shared/store/installations.ts'
+import type { Installation } from '#shared/models/tables.ts'
 
 /** The run for which the sandbox door is open. */
 export interface HostRun {

@@ -1,6 +1,6 @@
 import type { Limits } from '#sandbox/protocol/contract.ts'
 import { allowedLimits, type LimitSettings } from '#shared/config/limit-settings.ts'
-import type { CodeLimits, OwnLimits } from '#shared/models/code-limits.ts'
+import type { CodeLimits, OwnLimits } from '#shared/config/code-limits.ts'
 
 /** The limits of what runs for a bot, the code of the integrations that it has installed included. */
 export function limitsOf(settings: LimitSettings, own: OwnLimits = {}): Limits & CodeLimits {

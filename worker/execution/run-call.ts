@@ -25,7 +25,7 @@ import type { RunRecorder } from './run-recorder.ts'
 import { createHostHandler } from './host.ts'
 import type { limitsOf } from './limits.ts'
 import { observedCall, observedRun } from '../metrics/instrumentation.ts'
-import type { Tools } from '../worker.ts'
+import type { WorkerContext } from '../context.ts'
 
 /** What all runs of an event's handling have in common. */
 export interface Handling extends FetchCount {
@@ -64,7 +64,7 @@ let runs = 0
 
 /** Makes a call in the sandbox, with the door open for whom the code belongs to. */
 export async function runCall(
-  tools: Tools,
+  worker: WorkerContext,
   handling: Handling,
   call: Call,
   place: Place = { scope: '' },
@@ -75,25 +75,25 @@ export async function runCall(
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
-  const door = createHostHandler(tools, {
+  const door = createHostHandler(worker, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
     eventId: event.id,
     attempt: event.attempt,
     scope,
     openStreams,
-    onCall: (name) => observedCall(tools, recorder.begin('call', name, depth + 1)),
+    onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
     async callAction(type, input, nestedScope) {
-      const called = await actionCall(tools, event, call, type, input as JsonObject)
+      const called = await actionCall(worker, event, call, type, input as JsonObject)
       const depth = depthOf(event) + nestedScope.split('/').length - 1
       if (depth >= maxDepth) {
         throw new ApiError('Runtime', `Actions call each other more than ${maxDepth} deep: '${type}' was not called`)
       }
-      if (!called) return callActionRemotely(tools, event.bot_id, { type, input, depth })
+      if (!called) return callActionRemotely(worker, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id
       const nested = { scope: nestedScope, ...(isSameIsolate && { within: id }) }
-      const outcome = await counted(handling, () => runCall(tools, handling, called, nested))
-      if (outcome.status === 'failed') handling.log.write(await actionFailed(tools, type, called, outcome))
+      const outcome = await counted(handling, () => runCall(worker, handling, called, nested))
+      if (outcome.status === 'failed') handling.log.write(await actionFailed(worker, type, called, outcome))
       if (outcome.status === 'interrupted') interrupted = outcome.reason
       return outputOf(type, called, outcome)
     },
@@ -103,7 +103,7 @@ export async function runCall(
     const reply = await door(hostCall)
     return interrupted === undefined ? reply : { interrupted }
   }
-  const open = tools.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  const open = worker.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
   const fetch: HostFetch = async (request, signal) => {
     const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
     const answer = await open(request, signal)
@@ -116,7 +116,7 @@ export async function runCall(
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   const start = recorder.now
   const logged: LogLine[] = []
-  const outcome = await observedRun(tools, {
+  const outcome = await observedRun(worker, {
     id,
     bundle: inHeap(call.code.bundle, limits),
     // A run that is repeated names its streams as before, so that listeners replace what they show of them.
@@ -130,7 +130,7 @@ export async function runCall(
       logged.push(line)
     },
   })
-  await nameSources(tools.sourceMaps, logged, call.code)
+  await nameSources(worker.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
   return outcome
 }
@@ -194,7 +194,7 @@ function depthOf({ type, payload }: ClaimedEvent): number {
  * @throws ApiError `ReferenceNotFound` when there is no such action
  */
 async function actionCall(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   { code }: Call,
   type: string,
@@ -206,18 +206,18 @@ async function actionCall(
     // The event is the one of the run that calls it.
     return botActionCall(code, { botId: event.bot_id, type, input, event: {} })
   }
-  const called = await tools.bundles.ofIntegration(event.bot_id, { alias })
-  if (!called?.installation.enabled) throw await notInstalled(tools.db, event.bot_id, type)
+  const called = await worker.bundles.ofIntegration(event.bot_id, { alias })
+  if (!called?.installation.enabled) throw await notInstalled(worker.db, event.bot_id, type)
   if (!called.actions.includes(name)) throw unknownAction(type, called.actions)
   if (called.disabledReason !== null) {
     throw new ApiError('Runtime', `The action '${type}' failed: ${called.disabledReason}`)
   }
-  return integrationActionCall(tools, called, name, input)
+  return integrationActionCall(worker, called, name, input)
 }
 
 /** Where an action failed, which the error that its caller gets does not say. */
 async function actionFailed(
-  { sourceMaps }: Tools,
+  { sourceMaps }: WorkerContext,
   type: string,
   { code }: Call,
   outcome: Outcome & { status: 'failed' },

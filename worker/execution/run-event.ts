@@ -3,7 +3,7 @@ import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
-import type { RetryPolicy } from '#shared/store/tables.ts'
+import type { RetryPolicy } from '#shared/models/tables.ts'
 import { botCall } from '../calls/bot-calls.ts'
 import { NotDeliverable, NotRunnable, type Call } from '../calls/call.ts'
 import { integrationCall } from '../calls/integration-calls.ts'
@@ -13,7 +13,7 @@ import { limitsOf } from './limits.ts'
 import { runCall, type Handling } from './run-call.ts'
 import { refuseDisabled } from './code-suspensions.ts'
 import type { RunRecorder } from './run-recorder.ts'
-import type { Tools } from '../worker.ts'
+import type { WorkerContext } from '../context.ts'
 
 /** How an event's handling went. */
 export type Handled =
@@ -34,15 +34,15 @@ interface Ended {
 }
 
 /** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
-export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
+export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
   let call: Call | undefined
   try {
-    call = await findCall(tools, event)
+    call = await findCall(worker, event)
   } catch (error) {
     return withoutRun(error)
   }
   if (!call) return { status: 'ignored', logs: [] }
-  const limits = limitsOf(tools.config.sandbox, event.limits)
+  const limits = limitsOf(worker.config.sandbox, event.limits)
   const deadline = Date.now() + limits.wallMilliseconds
   const log = openEventLog(limits)
   const handling: Handling = {
@@ -56,22 +56,22 @@ export async function runEvent(tools: Tools, event: ClaimedEvent, recorder: RunR
     fetches: 0,
   }
   try {
-    return await toHandled(tools, call, await runCall(tools, handling, call), log.lines)
+    return await toHandled(worker, call, await runCall(worker, handling, call), log.lines)
   } finally {
-    await abortStreams(tools, handling.openStreams)
+    await abortStreams(worker, handling.openStreams)
   }
 }
 
-async function findCall(tools: Tools, event: ClaimedEvent): Promise<Call | undefined> {
+async function findCall(worker: WorkerContext, event: ClaimedEvent): Promise<Call | undefined> {
   const { bot_id: botId, version_id: versionId, installation_id: installationId } = event
   if (installationId !== null) {
-    const code = await tools.bundles.ofIntegration(botId, { id: installationId })
-    const call = code && (await integrationCall(tools, event, code))
+    const code = await worker.bundles.ofIntegration(botId, { id: installationId })
+    const call = code && (await integrationCall(worker, event, code))
     if (call) refuseDisabled(code.disabledReason)
     return call
   }
-  const code = versionId === null ? undefined : await tools.bundles.ofBot(botId, versionId, event.secrets)
-  const call = code && (await botCall(tools, event, code))
+  const code = versionId === null ? undefined : await worker.bundles.ofBot(botId, versionId, event.secrets)
+  const call = code && (await botCall(worker, event, code))
   if (call) refuseDisabled(event.disabled_reason)
   return call
 }
@@ -92,10 +92,10 @@ function withoutRun(error: unknown): Handled {
   throw error
 }
 
-async function toHandled(tools: Tools, call: Call, outcome: Outcome, logs: LogLine[]): Promise<Handled> {
+async function toHandled(worker: WorkerContext, call: Call, outcome: Outcome, logs: LogLine[]): Promise<Handled> {
   if (outcome.status === 'interrupted') return outcome
   if (outcome.status === 'failed') {
-    const failure = await describeFailure(tools.sourceMaps, outcome, call.code)
+    const failure = await describeFailure(worker.sourceMaps, outcome, call.code)
     return { status: 'failed', logs, failure, retry: call.retry }
   }
   const { result, failure } = call.read ? call.read(outcome.result) : { result: outcome.result }

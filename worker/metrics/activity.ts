@@ -1,6 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { stepOf, type LatencyHistogram } from '#shared/telemetry/latency-histogram.ts'
-import { addActivity, type BotActivity, type OutcomeCounts } from '#shared/store/activity.ts'
+import { addActivity, type BotActivity } from '#shared/store/activity.ts'
+import type { OutcomeCounts } from '#shared/models/bot-health.ts'
 
 /** What becomes of bots' events, counted in this process and added to the database's counts now and then. */
 export interface Activity {

@@ -7,16 +7,16 @@ import type {
   FetchStream,
   HostFetch,
 } from '#sandbox/protocol/contract.ts'
-import type { CodeLimits } from '#shared/models/code-limits.ts'
+import type { CodeLimits } from '#shared/config/code-limits.ts'
 import { ResponseMemoryBudget, type MemoryShare } from './response-memory-budget.ts'
 import type { Code } from '../execution/bundles.ts'
 import { readDecoded } from './decoded-body.ts'
 import { openGrants, type FindGrant } from './grants.ts'
 import { OutboundError } from './errors.ts'
 import { redirectOf, type Method } from './redirects.ts'
-import type { OutboundResponse } from './open-outbound.ts'
+import type { Outbound, OutboundResponse } from './open-outbound.ts'
 import { readBeginning } from './response-body.ts'
-import type { Tools } from '../worker.ts'
+import type { Context } from '#shared/context.ts'
 
 const megabyte = 1024 * 1024
 
@@ -41,7 +41,7 @@ export interface Fetcher {
 /** Opens `fetch` for a run. */
 export type OpenFetch = (fetcher: Fetcher) => HostFetch
 
-type Needs = Pick<Tools, 'db' | 'config' | 'outbound' | 'log'>
+type Needs = Pick<Context, 'db' | 'config' | 'log'> & { outbound: Outbound }
 
 /** What all requests of this process have in common. */
 interface Shared extends Needs {
@@ -53,12 +53,12 @@ interface Shared extends Needs {
  * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
  * back holds from the next request on. An event that is handled again makes its requests again.
  */
-export function prepareFetch(tools: Needs): OpenFetch {
-  const shared = { ...tools, memory: new ResponseMemoryBudget(), findGrant: openGrants(tools.db) }
+export function prepareFetch(worker: Needs): OpenFetch {
+  const shared = { ...worker, memory: new ResponseMemoryBudget(), findGrant: openGrants(worker.db) }
   return (fetcher) => openFetch(shared, fetcher)
 }
 
-function openFetch(tools: Shared, { botId, code, count, limits }: Fetcher): HostFetch {
+function openFetch(worker: Shared, { botId, code, count, limits }: Fetcher): HostFetch {
   const installation = 'installation' in code ? code.installation : undefined
   const tenant = installation?.id ?? botId
   return async (request, signal) => {
@@ -67,17 +67,17 @@ function openFetch(tools: Shared, { botId, code, count, limits }: Fetcher): Host
       return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
     }
     try {
-      const { net = tools.config.sandbox.net } = await tools.findGrant(botId, installation?.integration_id)
+      const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
-      return await send(tools, request, { tenant, allow: net, signal }, limits)
+      return await send(worker, request, { tenant, allow: net, signal }, limits)
     } catch (error) {
-      return toFailure(tools, error)
+      return toFailure(worker, error)
     }
   }
 }
 
 async function send(
-  tools: Shared,
+  worker: Shared,
   request: FetchRequest,
   grant: { tenant: string; allow: string[]; signal: AbortSignal },
   { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
@@ -85,10 +85,10 @@ async function send(
   const maxBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
   using held = new DisposableStack()
-  const share = held.use(tools.memory.open(grant.tenant))
+  const share = held.use(worker.memory.open(grant.tenant))
   share.add(body?.length ?? 0)
   const response = held.use(
-    await tools.outbound.request({
+    await worker.outbound.request({
       ...grant,
       url: request.url,
       // The guard refuses those that it does not know.
@@ -111,7 +111,7 @@ async function send(
   if (!rest) return { ...head, ...toText(Buffer.concat(chunks)) }
   share.add(streamBytes)
   response.limitIdleness()
-  return { ...head, parts: toSource(tools, chunks, rest, held.move(), grant.signal) }
+  return { ...head, parts: toSource(worker, chunks, rest, held.move(), grant.signal) }
 }
 
 /** Who reads events as they come gains nothing by their being compressed, which may hold them up. */
@@ -139,7 +139,7 @@ function toText(bytes: Buffer): Pick<FetchAnswer, 'body' | 'isBase64'> {
  * @param signal says that nobody does: a generator that was never asked for anything does not learn of it
  */
 function toSource(
-  tools: Needs,
+  worker: Needs,
   chunks: Buffer[],
   rest: AsyncIterable<Buffer>,
   held: DisposableStack,
@@ -153,7 +153,7 @@ function toSource(
       yield* chunks
       yield* rest
     } catch (error) {
-      yield toFailure(tools, error)
+      yield toFailure(worker, error)
     } finally {
       signal.removeEventListener('abort', letGo)
       letGo()

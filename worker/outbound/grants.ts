@@ -1,6 +1,6 @@
 import type { Database } from '#shared/store/database.ts'
 import { findPermissions } from '#shared/store/permissions.ts'
-import type { Permissions } from '#shared/store/tables.ts'
+import type { Permissions } from '#shared/models/tables.ts'
 
 /** Finds what was granted to the code of a bot, or of an integration that is installed on it. */
 export type FindGrant = (botId: string, integrationId?: string) => Promise<Permissions>

@@ -1,7 +1,7 @@
 import { chatConfigurationOf } from '#shared/models/chat-configuration.ts'
 import { toListener } from '#shared/models/signal.ts'
 import { readLog, type ReadEntry } from '#shared/store/conversation-log.ts'
-import { findInstallation, type Installation } from '#shared/store/installations.ts'
+import { findInstallation } from '#shared/store/installations.ts'
 import { insertLog } from '#shared/store/logs.ts'
 import {
   advanceWebhookCursor,
@@ -11,7 +11,8 @@ import {
   postponeWebhook,
   type WebhookCursor,
 } from '#shared/store/webhook-cursors.ts'
-import type { Tools } from '../worker.ts'
+import type { WorkerContext } from '../context.ts'
+import type { Installation } from '#shared/models/tables.ts'
 
 /** An entry is tried so often: with the waits between, for about 17 minutes. */
 const attempts = 10
@@ -25,8 +26,8 @@ const maxResponseBytes = 64 * 1024
  * Sends the entries of a conversation's log that wait for its webhook, in their order, each until it is taken. One that
  * is refused again and again is given up, with a word in the bot's log, and the next has its turn.
  */
-export async function callWebhook(tools: Tools, conversationId: string): Promise<void> {
-  const { db, config, queue } = tools
+export async function callWebhook(worker: WorkerContext, conversationId: string): Promise<void> {
+  const { db, config, queue } = worker
   const cursor = await findWebhookCursor(db, conversationId)
   // Somebody else has sent it, or it is to wait: then a job that comes later is on its way.
   if (!cursor?.is_due) return
@@ -37,13 +38,13 @@ export async function callWebhook(tools: Tools, conversationId: string): Promise
   const page = await readLog(db, { botId: cursor.bot_id, conversationId }, cursor.delivered, cursor.latest)
   let { failures } = cursor
   for (const entry of page.entries) {
-    const problem = await send(tools, webhook, entry, cursor.foreign_id ?? conversationId)
+    const problem = await send(worker, webhook, entry, cursor.foreign_id ?? conversationId)
     if (problem && failures + 1 < attempts) {
       const delay = backOffMilliseconds * 2 ** failures
       await postponeWebhook(db, conversationId, delay)
       return queue.wakeLater('webhook', conversationId, cursor.bot_id, delay)
     }
-    if (problem) await giveUp(tools, cursor, entry, problem)
+    if (problem) await giveUp(worker, cursor, entry, problem)
     failures = 0
     await advanceWebhookCursor(db, conversationId, entry.at)
   }
@@ -69,7 +70,7 @@ function toWebhook(installation: Installation): Webhook | undefined {
 
 /** @returns why the entry was not taken; undefined when it was */
 async function send(
-  { outbound, log }: Tools,
+  { outbound, log }: WorkerContext,
   { botId, url, secret }: Webhook,
   { signal }: ReadEntry,
   externalConversationId: string,
@@ -95,7 +96,12 @@ async function send(
   }
 }
 
-async function giveUp({ db }: Tools, cursor: WebhookCursor, { signal }: ReadEntry, problem: string): Promise<void> {
+async function giveUp(
+  { db }: WorkerContext,
+  cursor: WebhookCursor,
+  { signal }: ReadEntry,
+  problem: string,
+): Promise<void> {
   await insertLog(db, {
     botId: cursor.bot_id,
     conversationId: cursor.conversation_id,

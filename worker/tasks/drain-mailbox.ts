@@ -13,7 +13,7 @@ import { countEvent, observedEvent } from '../metrics/instrumentation.ts'
 import { runEvent, type Handled } from '../execution/run-event.ts'
 import { RunRecorder, waitedMilliseconds } from '../execution/run-recorder.ts'
 import { stateChanges, InvalidStateError } from '../execution/state-changes.ts'
-import type { Tools } from '../worker.ts'
+import type { WorkerContext } from '../context.ts'
 
 const unstorableText =
   'event.state or the output holds a character that cannot be stored: U+0000 or half a surrogate pair'
@@ -30,46 +30,46 @@ const turnMilliseconds = 1000
  * @throws Error when the database fails: it comes again after a while
  */
 export async function drainMailbox(
-  tools: Tools,
+  worker: WorkerContext,
   { mailbox, botId }: { mailbox: string; botId: string },
 ): Promise<void> {
   const begin = performance.now()
   for (let handled = 0; handled < batch; handled++) {
     if (handled > 0 && performance.now() - begin > turnMilliseconds) break
-    const event = await tools.mailboxes.claim(mailbox)
+    const event = await worker.mailboxes.claim(mailbox)
     if (!event) return
-    const next = await handleEvent(tools, event)
+    const next = await handleEvent(worker, event)
     if (next === 'wait') return
     // An event that arrives from now on brings a wake-up of its own.
     if (!event.more) return
   }
-  await tools.queue.wake('event', mailbox, botId)
+  await worker.queue.wake('event', mailbox, botId)
 }
 
 /** @returns `wait` when the mailbox must not go on yet */
-function handleEvent(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
-  return observedEvent(event, () => handle(tools, event))
+function handleEvent(worker: WorkerContext, event: ClaimedEvent): Promise<'go on' | 'wait'> {
+  return observedEvent(event, () => handle(worker, event))
 }
 
-async function handle(tools: Tools, event: ClaimedEvent): Promise<'go on' | 'wait'> {
+async function handle(worker: WorkerContext, event: ClaimedEvent): Promise<'go on' | 'wait'> {
   const recorder = new RunRecorder()
-  const handled = await runEvent(tools, event, recorder)
+  const handled = await runEvent(worker, event, recorder)
   switch (handled.status) {
     case 'interrupted':
-      countEvent(tools, event, 'interrupted', recorder.now)
+      countEvent(worker, event, 'interrupted', recorder.now)
       throw new InterruptedError(`The run of event ${event.id} was interrupted: ${handled.reason}`)
     case 'ignored':
-      await end(tools, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
+      await end(worker, event, { status: 'ignored', states: [], logs: handled.logs }, recorder)
       return 'go on'
     case 'failed':
-      return fail(tools, event, handled, recorder)
+      return fail(worker, event, handled, recorder)
     case 'done':
-      return finish(tools, event, handled, recorder)
+      return finish(worker, event, handled, recorder)
   }
 }
 
 async function finish(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   handled: Handled & { status: 'done' },
   recorder: RunRecorder,
@@ -77,7 +77,7 @@ async function finish(
   const { logs, result, state } = handled
   try {
     const states = state ? stateChanges(event, state) : []
-    await end(tools, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
+    await end(worker, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
     return 'go on'
   } catch (error) {
     const unfit =
@@ -86,13 +86,13 @@ async function finish(
     const reason = `result: ${unfit.message}`
     const { retry } = handled
     const failure = { reason, details: reason, kind: 'result' } as const
-    return fail(tools, event, { status: 'failed', logs, failure, retry }, recorder)
+    return fail(worker, event, { status: 'failed', logs, failure, retry }, recorder)
   }
 }
 
 /** Ends the event as failed, or lets it wait for another run where that may help. */
 async function fail(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   handled: Handled & { status: 'failed' },
   recorder: RunRecorder,
@@ -103,14 +103,14 @@ async function fail(
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
     const runs = recorder.finish(event, 'retried', failure)
-    const isOurs = await retryEvent(tools.db, { ...event, failureReason: reason, delay, runs, logs })
+    const isOurs = await retryEvent(worker.db, { ...event, failureReason: reason, delay, runs, logs })
     if (isOurs) {
-      count(tools, event, 'retried', recorder)
-      await tools.queue.wakeLater('event', event.mailbox, event.bot_id, delay)
+      count(worker, event, 'retried', recorder)
+      await worker.queue.wakeLater('event', event.mailbox, event.bot_id, delay)
     }
     return 'wait'
   }
-  await end(tools, event, { status: 'failed', failureReason: reason, states: [], logs, result }, recorder, failure)
+  await end(worker, event, { status: 'failed', failureReason: reason, states: [], logs, result }, recorder, failure)
   return 'go on'
 }
 
@@ -120,40 +120,40 @@ function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boo
 }
 
 async function end(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   how: Omit<EventCompletion, 'id' | 'attempt' | 'runs'>,
   recorder: RunRecorder,
   failure?: Failure,
 ): Promise<void> {
-  const { mailboxes, log, db } = tools
-  const registered = await endRegistration(tools, event, how)
+  const { mailboxes, log, db } = worker
+  const registered = await endRegistration(worker, event, how)
   const logs = [...how.logs, ...registered]
   // Of what nobody was called for there is nothing to tell.
   const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
   const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, ...runs, logs })
-  if (isOurs) count(tools, event, how.status, recorder)
+  if (isOurs) count(worker, event, how.status, recorder)
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
-  if (isAwaited(event)) await publishOutcome(tools, event.id)
+  if (isAwaited(event)) await publishOutcome(worker, event.id)
 }
 
 function count(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   outcome: Parameters<Activity['ended']>[1],
   recorder: RunRecorder,
 ): void {
-  countEvent(tools, event, outcome, recorder.now)
-  tools.activity.ended(event.bot_id, outcome, { handling: recorder.now, waiting: waitedMilliseconds(event) })
+  countEvent(worker, event, outcome, recorder.now)
+  worker.activity.ended(event.bot_id, outcome, { handling: recorder.now, waiting: waitedMilliseconds(event) })
 }
 
 async function endRegistration(
-  tools: Tools,
+  worker: WorkerContext,
   event: ClaimedEvent,
   how: Pick<EventCompletion, 'status' | 'failureReason'>,
 ) {
   const { type, installation_id } = event
   if ((type !== register && type !== unregister) || installation_id === null) return []
-  return registrationEnded(tools, { ...event, installation_id }, how)
+  return registrationEnded(worker, { ...event, installation_id }, how)
 }

@@ -4,14 +4,14 @@ import { firstPosition, positionOfName, sourceFile, type SourcePlace } from '#sa
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
-import { limitHint } from '#shared/models/code-limits.ts'
+import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
-import type { CodeKind } from '#shared/store/tables.ts'
+import type { CodeKind } from '#shared/models/tables.ts'
 import type { Inspection } from '#sandbox/protocol/contract.ts'
 import { limitsOf } from '../execution/limits.ts'
-import type { Tools } from '../worker.ts'
+import type { WorkerContext } from '../context.ts'
 
 const isRetryPolicy = compile(retryPolicy, 'body')
 
@@ -25,10 +25,10 @@ type Result = { outcome: InspectionOutcome; code?: CompiledCode }
  * @throws InterruptedError when the inspection was interrupted: the job comes again at once
  */
 export async function inspectCode(
-  tools: Tools,
+  worker: WorkerContext,
   { inspectionId, workspaceId }: { inspectionId: string; workspaceId: string },
 ): Promise<void> {
-  const { db, sandbox } = tools
+  const { db, sandbox } = worker
   let upload: Upload | undefined
   const compiled = await sandbox.compiler
     // It is read when its turn has come: many may wait, and each is large.
@@ -42,35 +42,35 @@ export async function inspectCode(
   // Whoever asked has given up.
   if (upload === undefined || compiled === undefined) return
   const { outcome, code } =
-    compiled.status === 'compiled' ? await inspect(tools, upload, compiled) : { outcome: toRefusal(compiled) }
+    compiled.status === 'compiled' ? await inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
   } catch (error) {
     if (!isUnstorable(error)) throw error
     await setInspectionOutcome(db, inspectionId, refusal(ApiError.from(error).message, undefined))
   }
-  await publishOutcome(tools, inspectionId)
+  await publishOutcome(worker, inspectionId)
 }
 
 /** Evaluates it as a bundle of the public SDK where it may be one, else as a module. */
-async function inspect(tools: Tools, upload: Upload, compiled: Compiled): Promise<Result> {
+async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
   const { source } = upload
   if (compiled.asIs && /\bhandler\b/.test(source)) {
     const refused = refusedImport(compiled.imports, sdkModules)
     if (refused) return { outcome: refusal(refused.problem, refused.at) }
-    const bundle = await evaluate(tools, upload, 'sdk', compiled.asIs)
+    const bundle = await evaluate(worker, upload, 'sdk', compiled.asIs)
     if (bundle.status === 'refused' || bundle.exports.includes('handler')) {
-      return toResult(tools, upload, compiled, { kind: 'sdk', script: compiled.asIs, inspection: bundle })
+      return toResult(worker, upload, compiled, { kind: 'sdk', script: compiled.asIs, inspection: bundle })
     }
   }
   const refused = refusedImport(compiled.imports)
   if (refused) return { outcome: refusal(refused.problem, refused.at) }
-  const inspection = await evaluate(tools, upload, 'native', compiled.native)
-  return toResult(tools, upload, compiled, { kind: 'native', script: compiled.native, inspection })
+  const inspection = await evaluate(worker, upload, 'native', compiled.native)
+  return toResult(worker, upload, compiled, { kind: 'native', script: compiled.native, inspection })
 }
 
 async function evaluate(
-  { sandbox, config }: Tools,
+  { sandbox, config }: WorkerContext,
   { id, workspace_id: botId, limits }: Upload,
   kind: CodeKind,
   { code }: Script,
@@ -87,7 +87,7 @@ interface Evaluated {
 }
 
 async function toResult(
-  { sandbox }: Tools,
+  { sandbox }: WorkerContext,
   { source, workspace_id: workspaceId }: Upload,
   { files }: Compiled,
   { kind, script, inspection }: Evaluated,
@@ -112,7 +112,7 @@ function toJson(files: Compiled['files']): string | null {
 }
 
 function toRefusal(
-  compiled: Exclude<Awaited<ReturnType<Tools['sandbox']['compiler']['compile']>>, Compiled | undefined>,
+  compiled: Exclude<Awaited<ReturnType<WorkerContext['sandbox']['compiler']['compile']>>, Compiled | undefined>,
 ): Refused {
   if (compiled.status === 'refused') return refusal(compiled.problem, compiled.at)
   const { problem, limit } = compiled

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../errors.ts'
-import { limitEntries, type OwnLimits } from '../../models/code-limits.ts'
+import { limitEntries, type OwnLimits } from '../../config/code-limits.ts'
 
 /** @throws ApiError `InvalidPayload` when a bot is to have a limit above what the operator allows, naming each */
 export function assertAllowed({ sandbox: { highestLimits } }: Config, limits: OwnLimits): void {

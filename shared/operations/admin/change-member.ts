@@ -5,7 +5,7 @@ import type { DescribedMemberRow } from '../../models/member.ts'
 import { findRole } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
 import { findMember, hasOtherOwner } from '../../store/members.ts'
-import type { Role } from '../../store/tables.ts'
+import type { Role } from '../../models/tables.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
 
 /**

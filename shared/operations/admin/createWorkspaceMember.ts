@@ -8,7 +8,7 @@ import { insertAccount } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
 import { insertInvitedMember, invitationDays, renewInvitation } from '../../store/invitations.ts'
 import { findMember, findMemberByEmail } from '../../store/members.ts'
-import type { Role } from '../../store/tables.ts'
+import type { Role } from '../../models/tables.ts'
 import { assertNotAbove, changeMembers } from './change-member.ts'
 
 export const createWorkspaceMember = operation({

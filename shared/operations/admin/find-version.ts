@@ -1,10 +1,11 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
-import { findDescribedVersion, type DescribedVersionRow } from '../../store/bot-versions.ts'
+import { findDescribedVersion } from '../../store/bot-versions.ts'
 import { findBot } from '../../store/bots.ts'
-import type { BotRow } from '../../store/tables.ts'
+import type { BotRow } from '../../models/tables.ts'
 import { noSuchBot } from './describe-bot.ts'
+import type { DescribedVersionRow } from '../../models/bot-version.ts'
 
 /** @throws ApiError `ResourceNotFound` when the caller's workspace has no such bot */
 export async function findOwnBot({ db, caller }: Context & { caller: Administrator }, id: string): Promise<BotRow> {

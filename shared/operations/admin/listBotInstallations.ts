@@ -3,7 +3,7 @@ import { installation } from '../../models/installation.ts'
 import { operation } from '../../rpc/operation.ts'
 import type { Infer } from '../../schema.ts'
 import { installationStates, type InstallationState, type RegistrationOutcome } from '../../store/bot-installations.ts'
-import { schedules } from '../../store/tables.ts'
+import { schedules } from '../../models/tables.ts'
 import { findOwnBot } from './find-version.ts'
 
 const maxOutcomes = 10

@@ -1,6 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import type { Database } from '../../store/database.ts'
-import { findInvitation, type Invitation } from '../../store/invitations.ts'
+import { findInvitation } from '../../store/invitations.ts'
+import type { Invitation } from '../../models/invitation.ts'
 
 /**
  * The invitation that a caller holds, which can still be accepted.

@@ -1,6 +1,6 @@
 import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
-import { changeSecrets } from '../../integrations/named-secrets.ts'
+import { changeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { registerAgain } from '../../integrations/registration.ts'
 import {

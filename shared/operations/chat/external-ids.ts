@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { hasOurShape } from '../../ids.ts'
 import { compile, describeErrors } from '../../schema.ts'
 import { findConversationByExternalId, type ConversationWithMembership } from '../../store/conversations.ts'
-import type { ConversationRow, UserRow } from '../../store/tables.ts'
+import type { ConversationRow, UserRow } from '../../models/tables.ts'
 import { findKeyHolder } from '../../store/users.ts'
 
 /** The rule for ids that a client chooses, of users and of conversations alike. */

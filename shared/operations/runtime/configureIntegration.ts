@@ -6,7 +6,7 @@ import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { configureInstalledIntegration, type IntegrationConfiguration } from '../../store/registrations.ts'
-import { schedules, type InstallationRow } from '../../store/tables.ts'
+import { schedules, type InstallationRow } from '../../models/tables.ts'
 
 export const configureIntegration = operation({
   name: 'configureIntegration',

@@ -7,7 +7,7 @@ import { integrationType, reservedTypes, runtimeEvent, toRuntimeEvent } from '..
 import { operation } from '../../rpc/operation.ts'
 import { scheduledTime, scheduleInput } from '../../messaging/schedule.ts'
 import { insertConversationEvent, insertEvent, insertScheduledEvent } from '../../store/events.ts'
-import type { EventRow } from '../../store/tables.ts'
+import type { EventRow } from '../../models/tables.ts'
 import { assertReferences } from './references.ts'
 
 export const createEvent = operation({

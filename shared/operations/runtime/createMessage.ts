@@ -6,7 +6,7 @@ import { operation } from '../../rpc/operation.ts'
 import { scheduleInput } from '../../messaging/schedule.ts'
 import { scheduleMessage } from '../../messaging/schedule-message.ts'
 import { findMessage } from '../../store/messages.ts'
-import type { MessageRow } from '../../store/tables.ts'
+import type { MessageRow } from '../../models/tables.ts'
 
 /** The fields of a message that is to be created. */
 export const messageInput = {

@@ -6,7 +6,7 @@ import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findMessage } from '../../store/messages.ts'
-import type { MessageRow } from '../../store/tables.ts'
+import type { MessageRow } from '../../models/tables.ts'
 import { messageInput } from './createMessage.ts'
 import { noMessage } from './not-found.ts'
 

@@ -4,7 +4,7 @@ import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import type { StateName } from '../../store/states.ts'
-import type { StateType } from '../../store/tables.ts'
+import type { StateType } from '../../models/tables.ts'
 import { findWorkflow } from '../../store/workflows.ts'
 
 /** The path parameters that name a state. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
-import { limitEntries } from '#shared/models/code-limits.ts'
+import { limitEntries } from '#shared/config/code-limits.ts'
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'limits.md'), 'utf8')
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { longestPeriods, nextTime } from '#shared/integrations/register-schedule.ts'
-import { schedules, type Schedule } from '#shared/store/tables.ts'
+import { schedules, type Schedule } from '#shared/models/tables.ts'
 
 /** The times that follow one after the other, `now` being each in turn. */
 function times(schedule: Schedule, from: string, count: number): string[] {

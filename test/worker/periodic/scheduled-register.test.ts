@@ -9,7 +9,7 @@ import {
   insertRegistration,
   type RegistrationType,
 } from '#shared/store/registrations.ts'
-import type { EventRow, InstallationRow } from '#shared/store/tables.ts'
+import type { EventRow, InstallationRow } from '#shared/models/tables.ts'
 import { startRegisterTick } from '../../../worker/periodic/register-tick.ts'
 import { startWorker } from '../../../worker/worker.ts'
 import { installCode, logOf } from '../../support/install-code.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { setRecurringEvents } from '#shared/store/recurring-events.ts'
-import type { EventStatus } from '#shared/store/tables.ts'
+import type { EventStatus } from '#shared/models/tables.ts'
 import { look } from '../../../worker/periodic/scheduler.ts'
 import { startWorker } from '../../../worker/worker.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'

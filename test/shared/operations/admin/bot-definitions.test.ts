@@ -1,6 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSecrets } from '#shared/integrations/named-secrets.ts'
+import { readSecrets } from '#shared/store/named-secrets.ts'
 import { storeIntegration } from '../../../support/install-integration.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'

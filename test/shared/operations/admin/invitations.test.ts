@@ -1,7 +1,7 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as operations from '#shared/operations/index.ts'
-import type { Role } from '#shared/store/tables.ts'
+import type { Role } from '#shared/models/tables.ts'
 import { accept, addMember, createMember, invite } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 

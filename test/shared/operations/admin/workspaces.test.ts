@@ -1,7 +1,7 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
-import { roles, type Role } from '#shared/store/tables.ts'
+import { roles, type Role } from '#shared/models/tables.ts'
 import { accept, addMember, createMember, invite } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InstallationRow } from '#shared/store/tables.ts'
+import type { InstallationRow } from '#shared/models/tables.ts'
 import { createChatter } from '../../../support/chat-client.ts'
 import type { Ask } from '../../../support/entry-points.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'

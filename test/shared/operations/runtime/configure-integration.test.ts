@@ -8,7 +8,7 @@ import { newRegistration } from '#shared/integrations/registration.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInstallation } from '#shared/store/installations.ts'
 import { insertRegistration } from '#shared/store/registrations.ts'
-import { schedules, type InstallationRow } from '#shared/store/tables.ts'
+import { schedules, type InstallationRow } from '#shared/models/tables.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 

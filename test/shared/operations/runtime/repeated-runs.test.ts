@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dispatch } from '#shared/dispatch.ts'
-import type { Installation } from '#shared/store/installations.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { createChatter } from '../../../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import type { Installation } from '#shared/models/tables.ts'
 
 let platform: Platform
 beforeAll(async () => {

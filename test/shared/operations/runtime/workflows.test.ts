@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
-import type { EventRow } from '#shared/store/tables.ts'
+import type { EventRow } from '#shared/models/tables.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { clientNames, installIntegration, openClients, type BotWithClients, type Call } from './clients.ts'
 

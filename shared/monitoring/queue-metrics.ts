@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { readQueueStats } from './queue-stats.ts'
 
-/** Tells of the queue, which all processes share: whichever is asked tells the same. */
+/** Adds the gauges of the queue. All processes share it, so that each of them answers with the same values. */
 export function exposeQueueMetrics(context: Context): void {
   const { gauge } = context.metrics
   const state = () => readQueueStats(context)

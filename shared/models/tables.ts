@@ -1,7 +1,7 @@
 /** One row of each table, as PostgreSQL gives it; declared to knex so that `db('messages')` is typed. */
 
-import type { OwnLimits } from '../models/code-limits.ts'
-import type { RunRecord } from '../models/run-record.ts'
+import type { OwnLimits } from '../config/code-limits.ts'
+import type { RunRecord } from './run-record.ts'
 
 /** What a workspace tells of itself. */
 export interface WorkspaceProfile {
@@ -462,3 +462,6 @@ declare module 'knex/types/tables.js' {
     workers: WorkerRow
   }
 }
+
+/** An installation with its configuration in plain text. It holds secrets: never to be logged or shown whole. */
+export type Installation = Omit<InstallationRow, 'configuration'> & { configuration: Record<string, unknown> }

@@ -1,0 +1,10 @@
+/** The password in an address, as it is and as it is written there. */
+export function passwordsIn(url: string | undefined): string[] {
+  const written = url === undefined ? '' : (URL.parse(url)?.password ?? '')
+  if (written === '') return []
+  try {
+    return [written, decodeURIComponent(written)]
+  } catch {
+    return [written]
+  }
+}

@@ -1,0 +1,9 @@
+import type { Context } from '../context.ts'
+import { exposeConnectionMetrics } from './connection-metrics.ts'
+import { exposeQueueMetrics } from './queue-metrics.ts'
+
+/** Adds the gauges that every process has. They are read only when somebody asks for the metrics. */
+export function exposeMetrics(context: Context): void {
+  exposeConnectionMetrics(context.metrics, context.dependencies, context.db)
+  exposeQueueMetrics(context)
+}

@@ -1,0 +1,26 @@
+/**
+ * The rooms of `shared/` in their order: each imports itself and those before it. Rooms in one line do not build on each
+ * other in any fixed order.
+ */
+export const layers: string[][] = [
+  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence'].map((name) => `shared/${name}.ts`),
+  ['shared/config/'],
+  ['shared/telemetry/'],
+  ['shared/models/'],
+  ['shared/store/'],
+  ['shared/connectivity/'],
+  ['shared/queue/'],
+  ['shared/signals/signals.ts', 'shared/signals/await-outcome.ts'],
+  ['shared/installation-cache.ts'],
+  ['shared/context.ts'],
+  ['shared/signals/after-commit.ts'],
+  ['shared/rpc/'],
+  ['shared/monitoring/', 'shared/code/', 'shared/process/'],
+  ['shared/integrations/'],
+  ['shared/messaging/'],
+  ['shared/operations/'],
+  ['shared/router.ts'],
+  ['shared/dispatch.ts', 'shared/protocol-errors.ts'],
+  ['shared/openapi/'],
+  ['shared/chat-client/'],
+]

@@ -1,0 +1,19 @@
+import type { Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Context } from '#shared/context.ts'
+import type { Bundles } from './execution/bundles.ts'
+import type { Mailboxes } from './execution/mailboxes.ts'
+import type { SourceMaps } from './execution/source-maps.ts'
+import type { Activity } from './metrics/activity.ts'
+import type { OpenFetch } from './outbound/fetch.ts'
+import type { Outbound } from './outbound/open-outbound.ts'
+
+/** The parts that the tasks of a worker process use, opened once for the process. */
+export interface WorkerContext extends Context {
+  sandbox: Sandbox
+  bundles: Bundles
+  sourceMaps: SourceMaps
+  mailboxes: Mailboxes
+  activity: Activity
+  outbound: Outbound
+  openFetch: OpenFetch
+}
