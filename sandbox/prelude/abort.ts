@@ -1,14 +1,26 @@
-import { Event, EventTarget } from 'event-target-shim'
+import { countListeners, Event, EventTarget } from './event-target.ts'
+import { DOMException } from './exceptions.ts'
 
 type Listener = (event: Event) => void
 
 const construct = Symbol('construct')
 
+/** Signals made so far: those that follow one signal dispatch in the order of their creation. */
+let made = 0
+/** Signals aborted so far: a signal that follows several has the reason of the one that was aborted first. */
+let aborted = 0
+
 /** The web's `AbortSignal`. */
 export class AbortSignal extends EventTarget {
+  readonly #number = (made += 1)
   #reason: unknown
-  #aborted = false
+  /** Its place among all signals that were aborted; undefined while it is not. */
+  #abortedAs: number | undefined
   #onAbort: Listener | null = null
+  /** The signals that this one follows. They follow none themselves. */
+  #sources: readonly AbortSignal[] = []
+  /** The signals that follow this one and have listeners. The others look here themselves, so that nothing keeps them. */
+  readonly #followers = new Set<AbortSignal>()
 
   /** Only controllers and this class make signals. */
   constructor(key?: symbol) {
@@ -17,11 +29,11 @@ export class AbortSignal extends EventTarget {
   }
 
   get aborted(): boolean {
-    return this.#aborted
+    return this.#isAborted()
   }
 
   get reason(): unknown {
-    return this.#reason
+    return this.#isAborted() ? this.#reason : undefined
   }
 
   get onabort(): Listener | null {
@@ -35,7 +47,17 @@ export class AbortSignal extends EventTarget {
   }
 
   throwIfAborted(): void {
-    if (this.#aborted) throw this.#reason
+    if (this.#isAborted()) throw this.#reason
+  }
+
+  override addEventListener(...values: Parameters<EventTarget['addEventListener']>): void {
+    super.addEventListener(...values)
+    this.#follow()
+  }
+
+  override removeEventListener(...values: Parameters<EventTarget['removeEventListener']>): void {
+    super.removeEventListener(...values)
+    this.#follow()
   }
 
   static abort(reason?: unknown): AbortSignal {
@@ -56,14 +78,14 @@ export class AbortSignal extends EventTarget {
   static any(signals: Iterable<AbortSignal>): AbortSignal {
     const all = [...signals]
     if (!all.every((one) => one instanceof AbortSignal)) throw new TypeError('AbortSignal.any takes signals')
-    const aborted = all.find((signal) => signal.aborted)
-    if (aborted !== undefined) return AbortSignal.abort(aborted.reason)
     const signal = new AbortSignal(construct)
-    for (const one of all) one.addEventListener('abort', () => signal.#abort(one.reason), { once: true })
+    const over = all.find((one) => one.#isAborted())
+    if (over === undefined) signal.#sources = [...new Set(all.flatMap((one) => one.#origins()))]
+    else signal.#abort(over.#reason)
     return signal
   }
 
-  get [Symbol.toStringTag](): string {
+  override get [Symbol.toStringTag](): string {
     return 'AbortSignal'
   }
 
@@ -73,23 +95,61 @@ export class AbortSignal extends EventTarget {
     return { signal, abort: (reason) => signal.#abort(reason) }
   }
 
+  /** A signal that follows others looks at them, unless it is marked already. */
+  #isAborted(): boolean {
+    if (this.#abortedAs !== undefined) return true
+    const [first] = this.#sources
+      .filter((source) => source.#abortedAs !== undefined)
+      .toSorted((one, other) => one.#abortedAs! - other.#abortedAs!)
+    if (first === undefined) return false
+    this.#mark(first.#reason)
+    return true
+  }
+
+  #origins(): readonly AbortSignal[] {
+    return this.#sources.length > 0 ? this.#sources : [this]
+  }
+
+  /** Registers with the sources for as long as there are listeners. */
+  #follow(): void {
+    const isListenedTo = !this.#isAborted() && countListeners(this, 'abort') > 0
+    for (const source of this.#sources) {
+      if (isListenedTo) source.#followers.add(this)
+      else source.#followers.delete(this)
+    }
+  }
+
+  #mark(reason: unknown): void {
+    this.#abortedAs = aborted += 1
+    this.#reason = reason
+  }
+
   #abort(reason: unknown): void {
-    if (this.#aborted) return
-    this.#aborted = true
-    this.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason
+    if (this.#abortedAs !== undefined) return
+    this.#mark(reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason)
+    const followers = [...this.#followers].filter((one) => one.#abortedAs === undefined)
+    for (const follower of followers) follower.#mark(this.#reason)
     this.dispatchEvent(new Event('abort'))
+    for (const follower of followers.toSorted((one, other) => one.#number - other.#number)) {
+      follower.#follow()
+      follower.dispatchEvent(new Event('abort'))
+    }
   }
 }
 
 /** The web's `AbortController`. */
 export class AbortController {
-  readonly signal: AbortSignal
+  readonly #signal: AbortSignal
   readonly #abort: (reason: unknown) => void
 
   constructor() {
     const { signal, abort } = AbortSignal[construct]()
-    this.signal = signal
+    this.#signal = signal
     this.#abort = abort
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal
   }
 
   abort(reason?: unknown): void {

@@ -4,13 +4,13 @@
  * bot code may do without it.
  */
 
-import { Event, EventTarget } from 'event-target-shim'
 import type { Platform } from '../isolate/platform.ts'
 import { AbortController, AbortSignal } from './abort.ts'
 import { atob, btoa } from './base64.ts'
 import { Blob, File } from './blob.ts'
 import { createCrypto } from './crypto.ts'
 import { TextDecoder, TextEncoder } from './encoding.ts'
+import { Event, EventTarget } from './event-target.ts'
 import { CustomEvent } from './events.ts'
 import { DOMException } from './exceptions.ts'
 import { createFetch } from './fetch.ts'

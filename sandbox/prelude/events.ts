@@ -1,13 +1,19 @@
-import { Event } from 'event-target-shim'
-
-type EventOptions = ConstructorParameters<typeof Event>[1]
+import { Event, type EventOptions } from './event-target.ts'
 
 /** The web's `CustomEvent`. */
 export class CustomEvent extends Event {
-  readonly detail: unknown
+  readonly #detail: unknown
 
-  constructor(type: string, options?: EventOptions & { detail?: unknown }) {
+  constructor(type: unknown, options?: (EventOptions & { detail?: unknown }) | null) {
     super(type, options)
-    this.detail = options?.detail ?? null
+    this.#detail = options?.detail ?? null
+  }
+
+  get detail(): unknown {
+    return this.#detail
+  }
+
+  override get [Symbol.toStringTag](): string {
+    return 'CustomEvent'
   }
 }
