@@ -3,6 +3,7 @@ import { toText } from './text.ts'
 
 export interface BlobOptions {
   type?: unknown
+  endings?: unknown
 }
 
 /** The web's `Blob`: bytes that do not change. */
@@ -14,8 +15,10 @@ export class Blob {
     if (typeof parts !== 'object' || parts === null || typeof parts[Symbol.iterator] !== 'function') {
       throw new TypeError('A Blob is made of a list of parts')
     }
-    this.#bytes = concatenate(Array.from(parts, partBytes))
-    this.#type = toType(options?.type)
+    const { type, endings = 'transparent' } = toOptions(options)
+    if (endings !== 'transparent' && endings !== 'native') throw new TypeError('Endings are transparent or native')
+    this.#bytes = concatenate(Array.from(parts, (part) => partBytes(part, endings === 'native')))
+    this.#type = toType(type)
   }
 
   /** The bytes of a blob, not to be changed. */
@@ -115,11 +118,19 @@ export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   return bytes
 }
 
-function partBytes(part: unknown): Uint8Array {
+function toOptions(options: BlobOptions | null | undefined): BlobOptions {
+  if (options === undefined || options === null) return {}
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are an object')
+  return options
+}
+
+/** @param isNative whether the lines of texts end as lines of this system do: with a line feed */
+function partBytes(part: unknown, isNative: boolean): Uint8Array {
   if (part instanceof Blob) return Blob.bytesOf(part)
   if (part instanceof ArrayBuffer) return new Uint8Array(part)
   if (ArrayBuffer.isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength)
-  return encodeUtf8(String(part))
+  const text = toText(part)
+  return encodeUtf8(isNative ? text.replace(/\r\n?/g, '\n') : text)
 }
 
 /** A type with other than printable characters is none. */

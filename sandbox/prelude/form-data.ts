@@ -157,9 +157,18 @@ function readPart(part: Uint8Array<ArrayBuffer>, form: FormData): void {
   form.append(name, new File([content], filename, { type }))
 }
 
+/** Reads a parameter of a disposition, in quotes or without. @throws TypeError when they are no list of parameters */
 function parameter(disposition: string, name: string): string | undefined {
-  const value = new RegExp(`(?:^|[;\\s])${name}="([^"]*)"`, 'i').exec(disposition)?.[1]
-  return value?.replace(/%0D|%0A|%22/gi, decodeURIComponent)
+  let found: string | undefined
+  let end = 0
+  for (const [all, key, quoted, plain] of disposition.matchAll(
+    /;?[ \t]*([\w!#$%&'*+.^`|~-]+)=(?:"([^"]*)"|([^\s;"]*))[ \t]*/gy,
+  )) {
+    end += all.length
+    if (found === undefined && key!.toLowerCase() === name) found = quoted ?? plain
+  }
+  if (!/^[ \t;]*$/.test(disposition.slice(end))) throw new TypeError('A part of the multipart body has no valid name')
+  return found?.replace(/%0D|%0A|%22/gi, decodeURIComponent)
 }
 
 function indexOf(bytes: Uint8Array, wanted: Uint8Array, from: number): number {

@@ -1,3 +1,5 @@
+import { toDomString } from './text.ts'
+
 export type HeadersSource = Iterable<readonly [unknown, unknown]> | Record<string, unknown> | undefined | null
 
 const nameCharacters = /^[\w!#$%&'*+.^`|~-]+$/
@@ -9,12 +11,7 @@ export class Headers {
   readonly #values = new Map<string, string[]>()
 
   constructor(source?: HeadersSource) {
-    for (const entry of entriesOf(source)) {
-      const [name, value, ...more] = entry
-      if (value === undefined && !(1 in entry)) throw new TypeError('Each header is a pair: [name, value]')
-      if (more.length > 0) throw new TypeError('Each header is a pair: [name, value]')
-      this.append(name, value)
-    }
+    for (const [name, value] of entriesOf(source)) this.append(name, value)
   }
 
   append(name: unknown, value: unknown): void {
@@ -46,12 +43,20 @@ export class Headers {
     for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
   }
 
-  /** In the order of their names; cookies, which can not be joined, one by one. */
+  /** In the order of their names; cookies, which can not be joined, one by one. What is added meanwhile is among them. */
   *entries(): Generator<[string, string]> {
-    for (const name of [...this.#values.keys()].toSorted()) {
-      const values = this.#values.get(name) ?? []
-      for (const value of name === 'set-cookie' ? values : [values.join(', ')]) yield [name, value]
+    for (let index = 0; ; index += 1) {
+      const entry = this.#sorted()[index]
+      if (entry === undefined) return
+      yield entry
     }
+  }
+
+  #sorted(): [string, string][] {
+    return [...this.#values.keys()].toSorted().flatMap((name) => {
+      const values = this.#values.get(name)!
+      return (name === 'set-cookie' ? values : [values.join(', ')]).map((value): [string, string] => [name, value])
+    })
   }
 
   *keys(): Generator<string> {
@@ -71,23 +76,38 @@ export class Headers {
   }
 }
 
-function entriesOf(source: HeadersSource): Iterable<readonly [unknown, unknown]> {
-  if (source === undefined || source === null) return []
-  return isIterable(source) ? source : Object.entries(source)
+function entriesOf(source: unknown): Iterable<readonly [unknown, unknown]> {
+  if (source === undefined) return []
+  if (source === null) throw new TypeError('Headers are made of an object, or of pairs: [name, value]')
+  if (typeof source !== 'object' && typeof source !== 'function') {
+    throw new TypeError('Headers are made of an object, or of pairs: [name, value]')
+  }
+  const { [Symbol.iterator]: iterate } = source as Partial<Iterable<Iterable<unknown>>>
+  if (iterate !== undefined && iterate !== null) return Array.from(source as Iterable<Iterable<unknown>>, toPair)
+  return propertiesOf(source)
 }
 
-function isIterable(source: object): source is Iterable<readonly [unknown, unknown]> {
-  return Symbol.iterator in source
+function toPair(given: Iterable<unknown>): [unknown, unknown] {
+  const pair = typeof given === 'object' && given !== null ? [...given] : []
+  if (pair.length !== 2) throw new TypeError('Each header is a pair: [name, value]')
+  return [pair[0], pair[1]]
+}
+
+/** What an object shows of its own, symbols included: they can be no names, and are not passed over. */
+export function propertiesOf(source: object): [PropertyKey, unknown][] {
+  return Reflect.ownKeys(source)
+    .filter((key) => Object.getOwnPropertyDescriptor(source, key)?.enumerable)
+    .map((key) => [key, (source as Record<PropertyKey, unknown>)[key]])
 }
 
 function toName(name: unknown): string {
-  const text = String(name)
+  const text = toDomString(name)
   if (!nameCharacters.test(text)) throw new TypeError(`There can be no header called '${text}'`)
   return text.toLowerCase()
 }
 
 function toValue(value: unknown): string {
-  const text = String(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
+  const text = toDomString(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
   if (wrongInValues.test(text))
     throw new TypeError('The value of a header can not have line breaks, nor all characters')
   return text

@@ -1,40 +1,86 @@
-import { AbortController, type AbortSignal } from './abort.ts'
+import { AbortController, AbortSignal } from './abort.ts'
 import { Body, toContent } from './body.ts'
 import { Headers, type HeadersSource } from './headers.ts'
+import { toText } from './text.ts'
 import { URL } from './url/url.ts'
 
 export interface RequestOptions {
   method?: string
   headers?: HeadersSource
   body?: unknown
-  redirect?: Redirect
   signal?: AbortSignal | null
+  redirect?: unknown
+  mode?: unknown
+  credentials?: unknown
+  cache?: unknown
+  referrer?: unknown
+  referrerPolicy?: unknown
+  integrity?: unknown
+  keepalive?: unknown
+  window?: unknown
 }
 
-const redirects = ['follow', 'error', 'manual'] as const
-type Redirect = (typeof redirects)[number]
+/** What each option may be. `navigate` is for pages alone. */
+const choices = {
+  redirect: ['follow', 'error', 'manual'],
+  mode: ['cors', 'no-cors', 'same-origin'],
+  credentials: ['same-origin', 'include', 'omit'],
+  cache: ['default', 'no-store', 'reload', 'no-cache', 'force-cache', 'only-if-cached'],
+  referrerPolicy: [
+    '',
+    'no-referrer',
+    'no-referrer-when-downgrade',
+    'same-origin',
+    'origin',
+    'strict-origin',
+    'origin-when-cross-origin',
+    'strict-origin-when-cross-origin',
+    'unsafe-url',
+  ],
+} as const
+
+type Choices = { readonly [Name in keyof typeof choices]: (typeof choices)[Name][number] }
+
+export type Redirect = Choices['redirect']
 
 const methodCharacters = /^[\w!#$%&'*+.^`|~-]+$/
 const forbiddenMethods = new Set(['CONNECT', 'TRACE', 'TRACK'])
 const normalMethods = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
 
-/** The web's `Request`. Options about caches, cookies and origins mean nothing here. */
+const defaults: Choices = {
+  redirect: 'follow',
+  mode: 'cors',
+  credentials: 'same-origin',
+  cache: 'default',
+  referrerPolicy: '',
+}
+
+/** The web's `Request`. There are no cookies, caches, origins and pages here: what says something of them is only kept. */
 export class Request extends Body {
   readonly url: string
   readonly method: string
   readonly headers: Headers
   readonly redirect: Redirect
+  readonly mode: Choices['mode']
+  readonly credentials: Choices['credentials']
+  readonly cache: Choices['cache']
+  readonly referrer: string
+  readonly referrerPolicy: Choices['referrerPolicy']
+  readonly integrity: string
+  readonly keepalive: boolean
+  readonly destination = ''
+  readonly duplex = 'half'
   /** The signal that it was made with. */
   readonly #given: AbortSignal | undefined
   #signal: AbortSignal | undefined
 
-  constructor(input: unknown, options: RequestOptions | null = {}) {
-    const given = options ?? {}
+  constructor(input: unknown, options?: RequestOptions | null) {
+    if (arguments.length === 0) throw new TypeError('A Request is made of a URL, or of another Request')
+    const given = toOptions(options)
     const copied = input instanceof Request ? input : undefined
     const { content, type } = toContent(given.body)
     const method = toMethod(given.method ?? copied?.method ?? 'GET')
-    const redirect = given.redirect ?? copied?.redirect ?? 'follow'
-    if (!redirects.includes(redirect)) throw new TypeError(`There is no redirect mode '${redirect}'`)
+    const chosen = choose(given, copied)
     const own = content ?? copied?.moveContent() ?? null
     if (own !== null && (method === 'GET' || method === 'HEAD')) throw new TypeError(`A ${method} has no body`)
     super(own)
@@ -42,20 +88,27 @@ export class Request extends Body {
     this.method = method
     this.headers = new Headers(given.headers ?? copied?.headers)
     if (type !== undefined && !this.headers.has('content-type')) this.headers.set('content-type', type)
-    this.redirect = redirect
+    this.redirect = chosen.redirect
+    this.mode = chosen.mode
+    this.credentials = chosen.credentials
+    this.cache = chosen.cache
+    this.referrerPolicy = chosen.referrerPolicy
+    this.referrer = toReferrer(given, copied)
+    this.integrity = toText(given.integrity ?? copied?.integrity ?? '')
+    this.keepalive = Boolean(given.keepalive ?? copied?.keepalive)
     this.#given = given.signal === undefined && copied ? copied.#given : (given.signal ?? undefined)
   }
 
-  /** A signal in any case: one that is never aborted when it was made without. */
+  /** A signal of its own in any case: one that is never aborted when it was made without. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#given ?? new AbortController().signal
+    this.#signal ??= this.#given ? AbortSignal.any([this.#given]) : new AbortController().signal
     return this.#signal
   }
 
   clone(): Request {
-    const { url, method, headers, redirect } = this
-    const body = this.copyContent()
-    return new Request(url, { method, headers, redirect, body, signal: this.#given ?? null })
+    const { method, headers, redirect, mode, credentials, cache, referrer, referrerPolicy, integrity, keepalive } = this
+    const kept = { method, headers, redirect, mode, credentials, cache, referrer, referrerPolicy, integrity, keepalive }
+    return new Request(this.url, { ...kept, body: this.copyContent(), signal: this.#given ?? null })
   }
 
   get [Symbol.toStringTag](): string {
@@ -81,4 +134,37 @@ function toMethod(method: unknown): string {
     throw new TypeError(`There is no method '${text}' here`)
   }
   return normalMethods.has(upper) ? upper : text
+}
+
+function toOptions(options: unknown): RequestOptions {
+  if (options === undefined || options === null) return {}
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are an object')
+  const { window } = options as RequestOptions
+  if (window !== undefined && window !== null) throw new TypeError('The option window can only be null')
+  return options
+}
+
+/** Where any option is given, the policy for referrers of the request that is copied does not hold for the copy. */
+function choose(given: RequestOptions, copied: Request | undefined): Choices {
+  const chosen = { ...defaults }
+  for (const name of Object.keys(choices) as (keyof Choices)[]) {
+    const before = name === 'referrerPolicy' && Object.keys(given).length > 0 ? undefined : copied?.[name]
+    const value = given[name] === undefined ? (before ?? defaults[name]) : toText(given[name])
+    if (!(choices[name] as readonly string[]).includes(value))
+      throw new TypeError(`There is no ${name} '${value}' here`)
+    Object.assign(chosen, { [name]: value })
+  }
+  if (chosen.cache === 'only-if-cached' && chosen.mode !== 'same-origin') {
+    throw new TypeError(`'only-if-cached' goes with the mode 'same-origin' alone`)
+  }
+  return chosen
+}
+
+const anyReferrer = 'about:client'
+
+function toReferrer(given: RequestOptions, copied: Request | undefined): string {
+  if (given.referrer === undefined)
+    return Object.keys(given).length > 0 ? anyReferrer : (copied?.referrer ?? anyReferrer)
+  const text = toText(given.referrer)
+  return text === '' ? '' : new URL(text).href
 }

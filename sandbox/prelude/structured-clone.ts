@@ -1,3 +1,6 @@
+import { Blob, File } from './blob.ts'
+import { DOMException } from './exceptions.ts'
+
 /** What has been copied already, so that what is there twice, or holds itself, is so in the copy as well. */
 type Copies = Map<object, unknown>
 
@@ -9,8 +12,15 @@ type Copies = Map<object, unknown>
  */
 export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
   if (arguments.length === 0) throw new TypeError('structuredClone takes a value')
+  if (options !== undefined && options !== null && typeof options !== 'object' && typeof options !== 'function') {
+    throw new TypeError('The options of structuredClone are an object')
+  }
+  const transferred = new Set<unknown>()
   for (const one of options?.transfer ?? []) {
+    if (typeof one !== 'object' || one === null) throw new TypeError('What is transferred are objects')
     if (!(one instanceof ArrayBuffer)) throw notCloned('Only an ArrayBuffer can be transferred here')
+    if (transferred.has(one)) throw notCloned('An ArrayBuffer can be transferred only once')
+    transferred.add(one)
   }
   return copy(value, new Map())
 }
@@ -22,7 +32,7 @@ function copy(value: unknown, copies: Copies): unknown {
   if (copies.has(value)) return copies.get(value)
   if (Array.isArray(value)) return copyProperties(value, remember([], value, copies), copies)
   const prototype = Object.getPrototypeOf(value) as unknown
-  if (prototype === Object.prototype || prototype === null) {
+  if (prototype === objectPrototype || prototype === null) {
     return copyProperties(value, remember({}, value, copies), copies)
   }
   if (ArrayBuffer.isView(value)) return remember(copyView(value, copies), value, copies)
@@ -45,12 +55,12 @@ function copyProperties(value: object, target: object, copies: Copies): object {
   return target
 }
 
-const { get: viewNameOf } = descriptorOf(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)
+const viewNameOf = getterOf(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)
 
 /** Views of one buffer are views of one buffer in the copy. */
 function copyView(view: ArrayBufferView, copies: Copies): object {
   const buffer = copy(view.buffer, copies) as ArrayBuffer
-  const name = viewNameOf!.call(view) as string | undefined
+  const name = viewNameOf.call(view) as string | undefined
   if (name === undefined) return new DataView(buffer, view.byteOffset, view.byteLength)
   const TypedArray = (globalThis as unknown as Record<string, Uint8ArrayConstructor>)[name]!
   return new TypedArray(buffer, view.byteOffset, (view as Uint8Array).length)
@@ -59,12 +69,13 @@ function copyView(view: ArrayBufferView, copies: Copies): object {
 const errorNames = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']
 
 function copyError(error: Error, copies: Copies): object {
-  const { name, message, stack } = error
-  if (error instanceof DOMException) return remember(new DOMException(message, name), error, copies)
+  const { name, stack } = error
+  if (error instanceof DOMException) return remember(new DOMException(error.message, name), error, copies)
   const kind = errorNames.includes(name) ? name : 'Error'
   const ErrorOfKind = (globalThis as unknown as Record<string, ErrorConstructor>)[kind]!
-  const hasMessage = Object.hasOwn(error, 'message')
-  const made = remember(hasMessage ? new ErrorOfKind(message) : new ErrorOfKind(), error, copies)
+  const message = Object.getOwnPropertyDescriptor(error, 'message')
+  const hasMessage = message !== undefined && 'value' in message
+  const made = remember(hasMessage ? new ErrorOfKind(message.value as string) : new ErrorOfKind(), error, copies)
   Object.defineProperty(made, 'stack', { value: stack, writable: true, configurable: true })
   if (Object.hasOwn(error, 'cause')) {
     const cause = copy(error.cause, copies)
@@ -73,57 +84,111 @@ function copyError(error: Error, copies: Copies): object {
   return made
 }
 
-const { slice } = ArrayBuffer.prototype
+type Method = (this: unknown) => unknown
 
-function copyBuiltIn(value: object, copies: Copies): object {
-  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
-  switch (tag) {
-    case 'Date':
-      return remember(new Date((value as Date).getTime()), value, copies)
-    case 'RegExp':
-      return remember(new RegExp((value as RegExp).source, (value as RegExp).flags), value, copies)
-    case 'ArrayBuffer':
-      return remember(slice.call(value as ArrayBuffer, 0), value, copies)
-    case 'Boolean':
-    case 'Number':
-    case 'String':
-    case 'BigInt':
-      return remember(Object((value as { valueOf(): unknown }).valueOf()) as object, value, copies)
-    case 'Map': {
-      const made = remember(new Map<unknown, unknown>(), value, copies)
-      for (const [key, held] of Array.from(value as Map<unknown, unknown>))
-        made.set(copy(key, copies), copy(held, copies))
-      return made
-    }
-    case 'Set': {
-      const made = remember(new Set<unknown>(), value, copies)
-      for (const held of Array.from(value as Set<unknown>)) made.add(copy(held, copies))
-      return made
-    }
-  }
-  if (notData.has(tag)) throw notCloned(`#<${tag}> could not be cloned.`)
-  return copyProperties(value, remember({}, value, copies), copies)
+/** Objects of one class that have more than their properties. */
+interface Kind {
+  /** Throws for an object that only inherits from the class. Bot code may replace it, but not what is held here. */
+  ask: Method
+  /** @param answer what it said */
+  copy(value: object, copies: Copies, answer: unknown): object
 }
 
-/** What is more than its properties. */
-const notData = new Set([
+const objectPrototype = Object.prototype
+const { slice } = ArrayBuffer.prototype
+const { entries } = Map.prototype
+const { values } = Set.prototype
+const flagsOf = getterOf(RegExp.prototype, 'flags')
+
+const boxed = ({ valueOf }: { valueOf: Method }): Kind => ({
+  ask: valueOf,
+  copy: (value, copies, answer) => remember(Object(answer) as object, value, copies),
+})
+
+const kinds = new Map<object, Kind>([
+  [
+    Date.prototype,
+    {
+      ask: Date.prototype.getTime,
+      copy: (value, copies, time) => remember(new Date(time as number), value, copies),
+    },
+  ],
+  [
+    RegExp.prototype,
+    {
+      ask: getterOf(RegExp.prototype, 'source'),
+      copy: (value, copies, source) =>
+        remember(new RegExp(source as string, flagsOf.call(value) as string), value, copies),
+    },
+  ],
+  [
+    ArrayBuffer.prototype,
+    {
+      ask: getterOf(ArrayBuffer.prototype, 'byteLength'),
+      copy: (value, copies) => remember(slice.call(value as ArrayBuffer, 0), value, copies),
+    },
+  ],
+  [
+    Map.prototype,
+    {
+      ask: getterOf(Map.prototype, 'size'),
+      copy(value, copies) {
+        const made = remember(new Map<unknown, unknown>(), value, copies)
+        const all = Array.from(entries.call(value as Map<unknown, unknown>))
+        for (const [key, held] of all) made.set(copy(key, copies), copy(held, copies))
+        return made
+      },
+    },
+  ],
+  [
+    Set.prototype,
+    {
+      ask: getterOf(Set.prototype, 'size'),
+      copy(value, copies) {
+        const made = remember(new Set<unknown>(), value, copies)
+        for (const held of Array.from(values.call(value as Set<unknown>))) made.add(copy(held, copies))
+        return made
+      },
+    },
+  ],
+  [
+    File.prototype,
+    {
+      ask: getterOf(File.prototype, 'name'),
+      copy(value, copies, name) {
+        const { lastModified, type } = value as File
+        return remember(new File([value], name, { type, lastModified }), value, copies)
+      },
+    },
+  ],
+  [
+    Blob.prototype,
+    {
+      ask: getterOf(Blob.prototype, 'type'),
+      copy: (value, copies, type) => remember(new Blob([value], { type }), value, copies),
+    },
+  ],
+  ...[Boolean, Number, String, BigInt].map(({ prototype }) => [prototype as object, boxed(prototype)] as const),
+])
+
+/** Classes of the language and of the web whose objects are more than their properties. */
+const notData = [
   'AbortController',
   'AbortSignal',
-  'AsyncGenerator',
-  'Blob',
   'Crypto',
   'CryptoKey',
   'Event',
   'EventTarget',
-  'File',
   'FormData',
-  'Generator',
   'Headers',
   'Promise',
   'ReadableStream',
   'Request',
   'Response',
+  'SubtleCrypto',
   'Symbol',
+  'TextDecoder',
+  'TextEncoder',
   'TransformStream',
   'URL',
   'URLSearchParams',
@@ -131,12 +196,51 @@ const notData = new Set([
   'WeakRef',
   'WeakSet',
   'WritableStream',
-])
+]
+
+let prototypesOfNotData: Set<object | undefined> | undefined
+
+/** Those of streams and keys are there after this script, and before bot code. */
+function findPrototypesOfNotData(): Set<object | undefined> {
+  const globals = globalThis as unknown as Record<string, { prototype: object } | undefined>
+  const iterators = [
+    (function* () {})(),
+    (async function* () {})(),
+    [][Symbol.iterator](),
+    ''[Symbol.iterator](),
+    new Map().entries(),
+    new Set().values(),
+  ].map((iterator) => Object.getPrototypeOf(iterator) as object)
+  const [generator, asyncGenerator, ...others] = iterators
+  const generators = [generator!, asyncGenerator!].map((prototype) => Object.getPrototypeOf(prototype) as object)
+  return new Set([...notData.map((name) => globals[name]?.prototype), ...generators, ...others])
+}
+
+/** Copies what is of a class: as the nearest kind that it inherits from and really is, else as its properties. */
+function copyBuiltIn(value: object, copies: Copies): object {
+  prototypesOfNotData ??= findPrototypesOfNotData()
+  let prototype = Object.getPrototypeOf(value) as object | null
+  for (; prototype !== null && prototype !== objectPrototype; prototype = Object.getPrototypeOf(prototype) as object) {
+    if (prototypesOfNotData.has(prototype)) throw notCloned('An object that is more than data could not be cloned.')
+    const kind = kinds.get(prototype)
+    const answer = kind && ask(kind, value)
+    if (answer) return kind.copy(value, copies, answer.value)
+  }
+  return copyProperties(value, remember({}, value, copies), copies)
+}
+
+function ask(kind: Kind, value: object): { value: unknown } | undefined {
+  try {
+    return { value: kind.ask.call(value) }
+  } catch {
+    return undefined
+  }
+}
 
 function notCloned(message: string): DOMException {
   return new DOMException(message, 'DataCloneError')
 }
 
-function descriptorOf(object: object, key: PropertyKey): PropertyDescriptor {
-  return Object.getOwnPropertyDescriptor(object, key)!
+function getterOf(object: object, key: PropertyKey): Method {
+  return Object.getOwnPropertyDescriptor(object, key)!.get!
 }

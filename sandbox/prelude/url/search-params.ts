@@ -1,3 +1,4 @@
+import { propertiesOf } from '../headers.ts'
 import { toText } from '../text.ts'
 import { formEncode, percentDecode } from './percent.ts'
 
@@ -114,12 +115,12 @@ function toPairs(source: unknown): Pair[] {
     return parsePairs(toText(source).replace(/^\?/, ''))
   }
   if (typeof (source as Partial<Iterable<unknown>>)[Symbol.iterator] !== 'function') {
-    return Object.entries(source).map(([name, value]) => [toText(name), toText(value)])
+    return propertiesOf(source).map(([name, value]) => [toText(name), toText(value)])
   }
   return Array.from(source as Iterable<Iterable<unknown>>, (pair) => {
-    const [name, value, ...more] = pair
-    if (value === undefined || more.length > 0) throw new TypeError('Each query parameter is a pair: [name, value]')
-    return [toText(name), toText(value)]
+    const values = [...pair]
+    if (values.length !== 2) throw new TypeError('Each query parameter is a pair: [name, value]')
+    return [toText(values[0]), toText(values[1])]
   })
 }
 

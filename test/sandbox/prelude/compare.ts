@@ -58,6 +58,14 @@ export function testAsInNode(sandbox: () => TestSandbox, cases: readonly Case[])
   })
 }
 
+/** What a body comes to in a native bundle, and what in Node. */
+export async function inBoth(sandbox: TestSandbox, body: string): Promise<[inside: Json, inNode: Json]> {
+  const code = `${observer}\nexports.handler = () => observe(async () => {\n${body}\n})`
+  const limits = { cpuMilliseconds: 15_000, wallMilliseconds: 60_000, timers: 64, resultCharacters: 4_000_000 }
+  const { result } = done(await sandbox.run(callRun(bot(code), {}, { limits })))
+  return [result, await inNode(body)]
+}
+
 async function inNode(body: string): Promise<Json> {
   return (await new AsyncFunction(`${observer}\nreturn observe(async () => {\n${body}\n})`)()) as Json
 }
