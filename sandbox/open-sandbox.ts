@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Bundle, Inspection, Limits, Outcome, Run, Sandbox, SandboxOptions } from './protocol/contract.ts'
+import type { Bundle, Inspection, Limits, Outcome, RunRequest, Sandbox, SandboxOptions } from './protocol/contract.ts'
 import { inspectionHandle } from './host/inspection-handle.ts'
 import { usualMegabytes } from './host/memory.ts'
 import { openPool } from './host/pool.ts'
@@ -20,21 +20,21 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const runs = new Map<string, RunHandle>()
 
   return {
-    async run(run: Run): Promise<Outcome> {
-      const within = run.task.kind === 'event' ? undefined : run.task.within
+    async run(request: RunRequest): Promise<Outcome> {
+      const within = request.task.kind === 'event' ? undefined : request.task.within
       const outer = within === undefined ? undefined : runs.get(within)
       if (within !== undefined && outer === undefined) return orphaned(within)
-      const job = runHandle(run, log, outer)
-      runs.set(run.id, job)
-      await pool.assign(job)
-      const outcome = await job.outcome
+      const run = runHandle(request, log, outer)
+      runs.set(run.id, run)
+      await pool.assign(run)
+      const outcome = await run.outcome
       runs.delete(run.id)
       return outcome
     },
     async inspect(bundle: Bundle, limits: Limits): Promise<Inspection> {
-      const job = inspectionHandle(`inspection-${randomUUID()}`, bundle, limits, hooks)
-      await pool.assign(job)
-      return job.inspection
+      const run = inspectionHandle(`inspection-${randomUUID()}`, bundle, limits, hooks)
+      await pool.assign(run)
+      return run.inspection
     },
     compiler,
     memory: () => pool.memory(),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject, LogLine, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { JsonObject, LogLine, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { Compiled, Upload } from '#sandbox/compiler/contract.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
@@ -107,7 +107,7 @@ async function compile({ compiler }: Sandbox, upload: Upload): Promise<Compiled>
   return compiled as Compiled
 }
 
-interface Base extends Pick<Run, 'bundle' | 'limits'> {
+interface Base extends Pick<RunRequest, 'bundle' | 'limits'> {
   sandbox: Sandbox
   hooks: string[]
   actions: string[]
@@ -129,7 +129,7 @@ async function tryOut(
 }
 
 /** @throws Failure when the code has nothing of that name that can be run by itself */
-function taskFor({ hooks, actions }: Base, name: string, given: Record<string, unknown>): Run['task'] {
+function taskFor({ hooks, actions }: Base, name: string, given: Record<string, unknown>): RunRequest['task'] {
   const streamPrefix = 'trial/'
   if (name.startsWith('actions.')) {
     const action = name.slice('actions.'.length)

@@ -1,4 +1,4 @@
-import type { Host, HostCall, JsonObject, LogLine, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Host, HostCall, JsonObject, LogLine, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import { ApiError } from '#shared/errors.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { findOperation } from '#shared/router.ts'
@@ -25,7 +25,7 @@ export interface DryRunFetch {
 }
 
 /** What the runs of a trial have in common. */
-interface Scene extends Pick<Run, 'bundle' | 'limits'> {
+interface Scene extends Pick<RunRequest, 'bundle' | 'limits'> {
   sandbox: Sandbox
   /** The bot's own, by name. */
   actions: string[]
@@ -35,7 +35,7 @@ interface Scene extends Pick<Run, 'bundle' | 'limits'> {
 }
 
 /** Runs something in a trial. */
-export function runDry(scene: Scene, id: string, task: Run['task']): Promise<Outcome> {
+export function runDry(scene: Scene, id: string, task: RunRequest['task']): Promise<Outcome> {
   const { sandbox, bundle, limits, answers, record } = scene
   return sandbox.run({
     id,

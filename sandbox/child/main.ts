@@ -5,7 +5,8 @@
 
 import { Socket } from 'node:net'
 import { openChannel } from '../protocol/channel.ts'
-import { maximumBytesToProcess, type FromProcess, type Start, type ToProcess } from '../protocol/protocol.ts'
+import { maximumBytesToProcess, type Start, type ToProcess } from '../protocol/protocol.ts'
+import type { FromProcess } from '../frames.ts'
 import { loadIsolatedVm } from './isolated-vm.ts'
 import { ProcessSandbox } from './sandbox.ts'
 import { Scripts } from './scripts.ts'

@@ -1,5 +1,6 @@
 import type { Limits } from '../protocol/contract.ts'
-import type { BundleSource, FromProcess, ToProcess } from '../protocol/protocol.ts'
+import { postedFrame, type FromProcess } from '../frames.ts'
+import type { BundleSource, ToProcess } from '../protocol/protocol.ts'
 import { BotIsolate } from './bot-isolate.ts'
 import { readFailure } from './failures.ts'
 import type { Ivm } from './isolated-vm.ts'
@@ -157,20 +158,7 @@ export class ProcessSandbox {
   #posted(realm: Realm, kind: string, id: string, first: string, second: string): void {
     const run = this.#runs.find(id)
     if (run === undefined || run.realm !== realm) return
-    const { send } = this.#options
     switch (kind) {
-      case 'call':
-        return send({ type: 'call', run: id, call: first, request: second })
-      case 'fetch':
-        return send({ type: 'fetch', run: id, fetch: first, request: second })
-      case 'abortFetch':
-        return send({ type: 'abortFetch', run: id, fetch: first })
-      case 'pull': {
-        const [form = '', parts] = second.split(' ')
-        return send({ type: 'pull', run: id, stream: first, form, parts: Number(parts) || 0 })
-      }
-      case 'cancel':
-        return send({ type: 'cancel', run: id, stream: first })
       case 'log':
         return this.#runs.log(run, first, second)
       case 'at':
@@ -187,6 +175,10 @@ export class ProcessSandbox {
         return this.#runs.end(run, { type: 'done', result: first, state: second })
       case 'failed':
         return this.#runs.end(run, { type: 'failed', ...readFailure(first, second) })
+      default: {
+        const frame = postedFrame(kind, id, first, second)
+        if (frame !== undefined) this.#options.send(frame)
+      }
     }
   }
 

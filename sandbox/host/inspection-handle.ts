@@ -1,10 +1,7 @@
 import type { Bundle, BundleKind, Inspection, Json, Limits } from '../protocol/contract.ts'
-import type { Failure, Handle } from './handle.ts'
+import { RunBudget } from './run-budget.ts'
+import type { RunHandle } from './run-handle.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
-
-export interface InspectionHandle extends Handle {
-  readonly inspection: Promise<Inspection>
-}
 
 /** Follows one inspection from the worker's side; `hooks` are the names a bundle may declare. */
 export function inspectionHandle(
@@ -12,7 +9,7 @@ export function inspectionHandle(
   bundle: Bundle,
   limits: Limits,
   hooks: readonly string[],
-): InspectionHandle {
+): RunHandle & { readonly inspection: Promise<Inspection> } {
   const { promise: inspection, resolve } = Promise.withResolvers<Inspection>()
   let ended = false
 
@@ -26,22 +23,21 @@ export function inspectionHandle(
     bundle,
     limits,
     runTree: id,
+    budget: new RunBudget(limits),
     inspection,
     get ended() {
       return ended
     },
     begin: () => ({ type: 'inspect', run: id, bundle: bundle.id, limits }),
-    log: () => false,
-    answer: async () => '{"status":403,"body":null}',
-    fetch: async () => ({
-      answer: '{"failure":"forbidden","message":"Nothing is requested in an inspection"}',
-      body: '',
-    }),
-    abortFetch() {},
-    pull: () => false,
-    cancel: () => false,
-    done: (result) => end(toInspection(result, bundle.kind ?? 'native', hooks)),
-    fail: ({ reason, error, hook }: Failure) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
+    done(result) {
+      try {
+        end(toInspection(result, bundle.kind ?? 'native', hooks))
+      } catch {
+        const error = { name: 'ResultError', message: 'The declaration of the bundle cannot be read' }
+        end({ status: 'refused', reason: 'result', error })
+      }
+    },
+    fail: ({ reason, error, hook }) => end({ status: 'refused', reason, error, ...(hook ? { hook } : {}) }),
     interrupt: (reason) => end({ status: 'interrupted', reason }),
   }
 }
@@ -58,10 +54,15 @@ type Declaration = Omit<Extract<Inspection, { status: 'accepted' }>, 'status'>
 
 const exportable = ['register', 'unregister', 'handler']
 
-/** Takes nothing but the expected: what the kernel inside wrote, the bundle may have tampered with. */
+/**
+ * Reads only the expected fields: a process that was taken over sends any text.
+ *
+ * @throws SyntaxError or TypeError when it is no declaration
+ */
 function toDeclaration(text: string, given: BundleKind): Declaration {
-  const declared = parseUntrustedJson(text) as Record<string, Json | undefined>
-  const { kind, hooks, actions, exports, channels, retry } = declared
+  const declared = parseUntrustedJson(text)
+  if (typeof declared !== 'object' || declared === null || Array.isArray(declared)) throw new TypeError('no object')
+  const { kind, hooks, actions, exports, channels, retry } = declared as Record<string, Json | undefined>
   return {
     kind: given === 'sdk' && kind === 'sdk' ? 'sdk' : 'native',
     hooks: toNames(hooks),

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
-import type { Part } from './handle.ts'
-import { partBytes } from '../protocol/protocol.ts'
+import { partBytes, type ToProcess } from '../protocol/protocol.ts'
 
 /** What comes so soon after a part was sent goes with the next one: each part is a turn of the isolate. */
 const joinMilliseconds = 15
@@ -11,6 +10,9 @@ const maxCharacterBytes = 4
 
 /** `text`: as texts where the bytes are UTF-8. `bytes`: as bytes in any case. */
 export type Form = 'text' | 'bytes'
+
+/** A part of a stream, as it crosses: see the frame `part`. */
+export type Part = Pick<Extract<ToProcess, { type: 'part' }>, 'data' | 'isBase64' | 'isLast' | 'failure'>
 
 /**
  * Makes parts of a source as they are asked for: the first as soon as there is anything, later ones of what came within

@@ -9,7 +9,7 @@ import type {
   CodeSuspension,
 } from '../protocol/contract.ts'
 import { defaultRecycling, ProcessSlot, type ProcessEvents } from './process-slot.ts'
-import type { Handle } from './handle.ts'
+import type { RunHandle } from './run-handle.ts'
 import { processMemory, quarantineMegabytes, type ProcessMemory } from './memory.ts'
 import type { Programs } from './programs.ts'
 import { Quarantine } from './quarantine.ts'
@@ -30,8 +30,8 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Gives a job to the home process of its bot, or to the one its code has in quarantine. */
-  assign(job: Handle): Promise<void>
+  /** Gives a run to the home process of its bot, or to the one its code has in quarantine. */
+  assign(run: RunHandle): Promise<void>
   memory(): PlaceMemory[]
   close(): Promise<void>
 }
@@ -81,17 +81,17 @@ class SandboxPool implements Pool {
     await Promise.all(this.#homes.map((home) => home.ready()))
   }
 
-  async assign(job: Handle): Promise<void> {
-    if (job.runTree !== job.id) return this.#assignWithin(job)
-    const owner = ownerOf(job.bundle)
+  async assign(run: RunHandle): Promise<void> {
+    if (run.runTree !== run.id) return this.#assignWithin(run)
+    const owner = ownerOf(run.bundle)
     const verdict = this.#conduct.placeOf(owner)
     switch (verdict.place) {
       case 'home':
-        return this.#homeOf(owner).assign(job)
+        return this.#homeOf(owner).assign(run)
       case 'quarantine':
-        return this.#quarantine.assign(job, owner)
+        return this.#quarantine.assign(run, owner)
       case 'disabled':
-        job.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: verdict.reason } }, 0)
+        run.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: verdict.reason } }, 0)
     }
   }
 
@@ -108,12 +108,12 @@ class SandboxPool implements Pool {
   }
 
   /** A run that another one called goes where that one is, even when others go elsewhere by now. */
-  #assignWithin(job: Handle): void {
+  #assignWithin(run: RunHandle): void {
     for (const place of [...this.#homes, this.#quarantine]) {
-      const process = place.holding(job.runTree)
-      if (process !== undefined) return process.take(job)
+      const process = place.holding(run.runTree)
+      if (process !== undefined) return process.take(run)
     }
-    job.interrupt('the run that called it is not under way', 0)
+    run.interrupt('the run that called it is not under way', 0)
   }
 
   #homeOf({ botId }: Owner): ProcessSlot {

@@ -1,8 +1,8 @@
 import type { Owner } from './crash-history.ts'
 import type { KillCause } from '../protocol/contract.ts'
-import type { Failure, Handle } from './handle.ts'
+import type { Failure, RunHandle } from './run-handle.ts'
 
-/** Whose jobs fail, and of what, when a process ends. */
+/** Whose runs fail, and of what, when a process ends. */
 export interface AttributedFailure {
   runTree: string
   failure: Failure
@@ -25,46 +25,46 @@ export interface ExitAttribution {
  */
 const graceMilliseconds = 1500
 
-/** The jobs that a sandbox process has at the moment, and until when it may have them. */
+/** The runs that a sandbox process has at the moment, and until when it may have them. */
 export class ProcessHandles {
-  readonly #jobs = new Map<string, Handle>()
+  readonly #runs = new Map<string, RunHandle>()
   readonly #deadlines = new Map<string, NodeJS.Timeout>()
 
   get size(): number {
-    return this.#jobs.size
+    return this.#runs.size
   }
 
-  get(id: string): Handle | undefined {
-    return this.#jobs.get(id)
+  get(id: string): RunHandle | undefined {
+    return this.#runs.get(id)
   }
 
-  [Symbol.iterator](): IterableIterator<Handle> {
-    return this.#jobs.values()
+  [Symbol.iterator](): IterableIterator<RunHandle> {
+    return this.#runs.values()
   }
 
   /**
-   * Adds a job.
+   * Adds a run.
    *
    * @param onOverdue it outlives its deadline; never called for a run that another one called, which has that one's
    */
-  add(job: Handle, onOverdue: () => void): void {
-    this.#jobs.set(job.id, job)
-    if (job.runTree !== job.id) return
-    this.#deadlines.set(job.id, setTimeout(onOverdue, job.limits.wallMilliseconds + graceMilliseconds))
+  add(run: RunHandle, onOverdue: () => void): void {
+    this.#runs.set(run.id, run)
+    if (run.runTree !== run.id) return
+    this.#deadlines.set(run.id, setTimeout(onOverdue, run.limits.wallMilliseconds + graceMilliseconds))
   }
 
-  remove({ id }: Handle): void {
-    this.#jobs.delete(id)
+  remove({ id }: RunHandle): void {
+    this.#runs.delete(id)
     clearTimeout(this.#deadlines.get(id))
     this.#deadlines.delete(id)
   }
 
   /** Ends all of them: as failed those of the attributed runTree, as interrupted those of all others. */
   endAll(reason: string, attributed?: AttributedFailure): void {
-    for (const job of this.#jobs.values()) {
-      this.remove(job)
-      if (attributed?.runTree === job.runTree) job.fail(attributed.failure, 0)
-      else job.interrupt(reason, 0)
+    for (const run of this.#runs.values()) {
+      this.remove(run)
+      if (attributed?.runTree === run.runTree) run.fail(attributed.failure, 0)
+      else run.interrupt(reason, 0)
     }
   }
 }

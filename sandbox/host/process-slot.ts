@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessExit } from './crash-history.ts'
 import type { Recycling, SandboxLog } from '../protocol/contract.ts'
-import type { Handle } from './handle.ts'
+import type { RunHandle } from './run-handle.ts'
 import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
@@ -38,7 +38,7 @@ const lastRetryMilliseconds = 5000
 
 /**
  * The place of one process after another. When one dies, the next starts at once, more slowly if they keep dying. One
- * that is to be replaced takes jobs until its successor is ready, and then ends those it has.
+ * that is to be replaced takes runs until its successor is ready, and then ends those it has.
  */
 export class ProcessSlot {
   readonly #options: ProcessSlotOptions
@@ -72,16 +72,16 @@ export class ProcessSlot {
     return undefined
   }
 
-  /** Waits for a process that is starting; when it can not start, the job is interrupted. */
-  async assign(job: Handle): Promise<void> {
+  /** Waits for a process that is starting; when it can not start, the run is interrupted. */
+  async assign(run: RunHandle): Promise<void> {
     const process = this.#current
     try {
       await process.ready
-      if (this.#abort.signal.aborted) job.interrupt('the sandbox is closed', 0)
-      else if (process.dead || process !== this.#current) await this.assign(job)
-      else process.take(job)
+      if (this.#abort.signal.aborted) run.interrupt('the sandbox is closed', 0)
+      else if (process.dead || process !== this.#current) await this.assign(run)
+      else process.take(run)
     } catch (error) {
-      if (!job.ended) job.interrupt(error instanceof Error ? error.message : String(error), 0)
+      if (!run.ended) run.interrupt(error instanceof Error ? error.message : String(error), 0)
     }
   }
 

@@ -1,7 +1,7 @@
 import { ownerKey, type ProcessExit, type Owner } from './crash-history.ts'
 import type { SandboxLog } from '../protocol/contract.ts'
 import type { ProcessEvents } from './process-slot.ts'
-import type { Handle } from './handle.ts'
+import type { RunHandle } from './run-handle.ts'
 import { sumOfMemory } from './memory.ts'
 import type { SandboxProcess } from './sandbox-process.ts'
 
@@ -19,7 +19,7 @@ const idleMilliseconds = 60_000
 
 interface Room {
   process: SandboxProcess
-  /** Jobs that wait for it to be ready. */
+  /** Runs that wait for it to be ready. */
   expected: number
   usedAt: number
 }
@@ -44,18 +44,18 @@ export class Quarantine {
     return sumOfMemory(this.#processes)
   }
 
-  /** Runs a job where nobody else's are; when there is no room for that, it is interrupted. */
-  async assign(job: Handle, owner: Owner): Promise<void> {
+  /** Runs a run where nobody else's are; when there is no room for that, it is interrupted. */
+  async assign(run: RunHandle, owner: Owner): Promise<void> {
     const room = this.#roomOf(owner)
-    if (room === undefined) return job.interrupt('the sandbox processes for code in quarantine are busy', 0)
+    if (room === undefined) return run.interrupt('the sandbox processes for code in quarantine are busy', 0)
     room.usedAt = performance.now()
     room.expected += 1
     try {
       await room.process.ready
-      if (room.process.dead) job.interrupt('its sandbox process has just died', 0)
-      else room.process.take(job)
+      if (room.process.dead) run.interrupt('its sandbox process has just died', 0)
+      else room.process.take(run)
     } catch (error) {
-      if (!job.ended) job.interrupt(error instanceof Error ? error.message : String(error), 0)
+      if (!run.ended) run.interrupt(error instanceof Error ? error.message : String(error), 0)
     } finally {
       room.expected -= 1
     }

@@ -6,18 +6,25 @@ import type {
   Json,
   Limits,
   LogLine,
-  Run,
+  RunRequest,
   SandboxLog,
 } from '../protocol/contract.ts'
-import type { FetchedTexts } from './handle.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
-import type { RunStreams, StreamEnd } from './run-streams.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
+import type { RunBudget } from './run-budget.ts'
+import type { RunStreams, StreamEnd } from './run-streams.ts'
 
 const pathCharacters = 300
 
+/** What a request brought, as it crosses: see the frame `fetched`. */
+interface FetchedTexts {
+  answer: string
+  body: string
+}
+
 interface InFlight {
-  request: FetchRequest
+  /** Undefined when its text is no request. */
+  request: FetchRequest | undefined
   controller: AbortController
   startedAt: number
 }
@@ -25,6 +32,7 @@ interface InFlight {
 export interface FetchesOptions {
   /** Of the run's runTree. */
   limits: Limits
+  budget: RunBudget
   log: (line: LogLine) => void
   report: SandboxLog
   /** Where bodies go that come in parts. */
@@ -33,36 +41,38 @@ export interface FetchesOptions {
 
 /** The requests of one run to the world outside, seen from the worker: each leaves a line in the log. */
 export class RunFetches {
-  readonly #run: Run
-  readonly #limits: Limits
-  readonly #log: (line: LogLine) => void
-  readonly #report: SandboxLog
-  readonly #star: (text: string) => string
-  readonly #streams: RunStreams
+  readonly #run: RunRequest
+  readonly #options: FetchesOptions
+  readonly #redact: (text: string) => string
   readonly #inFlight = new Map<string, InFlight>()
 
-  constructor(run: Run, { limits, log, report, streams }: FetchesOptions) {
+  constructor(run: RunRequest, options: FetchesOptions) {
     this.#run = run
-    this.#limits = limits
-    this.#log = log
-    this.#report = report
-    this.#streams = streams
-    this.#star = secretRedactor(run.bundle.environment)
+    this.#options = options
+    this.#redact = secretRedactor(run.bundle.environment)
   }
 
-  /** Makes a request that code asks for, in JSON. Never rejects. */
-  async make(name: string, text: string): Promise<FetchedTexts> {
-    const request = toFetchRequest(text)
-    if (request === undefined) return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
-    // The kernel keeps both of these; one that was tampered with may not.
-    if (this.#inFlight.has(name) || this.#inFlight.size >= this.#limits.fetchesAtOnce) {
-      return toTexts({ failure: 'limit', message: `A run may make ${this.#limits.fetchesAtOnce} requests at once` })
-    }
+  /** Whether the run may make this request, whose text is JSON. It is in flight from then on. */
+  begin(name: string, text: string): boolean {
+    const { fetchCharacters, fetchesAtOnce } = this.#options.limits
+    if (text.length > fetchCharacters || this.#inFlight.size >= fetchesAtOnce || this.#inFlight.has(name)) return false
+    if (!this.#options.budget.takeFetch()) return false
     const controller = new AbortController()
-    const inFlight = { request, controller, startedAt: performance.now() }
-    this.#inFlight.set(name, inFlight)
-    // A body that comes whole needs no place among those that stream.
-    if (this.#streams.open >= this.#limits.fetchesAtOnce) delete request.streams
+    this.#inFlight.set(name, { request: toFetchRequest(text), controller, startedAt: performance.now() })
+    return true
+  }
+
+  /** Makes a request that is in flight. Never rejects. */
+  async make(name: string): Promise<FetchedTexts> {
+    const inFlight = this.#inFlight.get(name)
+    if (inFlight === undefined) return toTexts({ failure: 'aborted', message: 'The request was aborted' })
+    const { request, controller } = inFlight
+    if (request === undefined) {
+      this.#inFlight.delete(name)
+      return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
+    }
+    // A body that comes whole needs no stream.
+    if (this.#options.streams.open >= this.#options.limits.fetchesAtOnce) delete request.streams
     const answer = await this.#answerOf(request, controller.signal)
     const isWanted = this.#inFlight.get(name) === inFlight
     if (isWanted) this.#inFlight.delete(name)
@@ -75,20 +85,20 @@ export class RunFetches {
   #stream(name: string, inFlight: InFlight, { parts, ...head }: FetchStream): FetchedTexts {
     const { controller } = inFlight
     const ended = (how: StreamEnd) => {
-      const wasTakenBack = controller.signal.aborted
+      const wasAborted = controller.signal.aborted
       controller.abort()
-      if (!wasTakenBack) this.#logLine(inFlight, describeEnd(head.status, how))
+      if (!wasAborted) this.#logLine(inFlight, describeEnd(head.status, how))
     }
-    this.#streams.offer(streamName(name), parts, ended)
-    if (controller.signal.aborted) this.#streams.cancel(streamName(name))
+    this.#options.streams.offer(streamName(name), parts, ended)
+    if (controller.signal.aborted) this.#options.streams.cancel(streamName(name))
     return { answer: JSON.stringify({ ...head, streams: 1 }), body: '' }
   }
 
-  /** Takes a request back. That is said at once: the run may be over when the last of it has ended. */
+  /** Aborts a request. That is logged at once: the run may be over when the last of it has ended. */
   abort(name: string): void {
     const inFlight = this.#inFlight.get(name)
     // Its answer may just have begun to stream.
-    if (inFlight === undefined) return void this.#streams.cancel(streamName(name))
+    if (inFlight === undefined) return void this.#options.streams.cancel(streamName(name))
     this.#inFlight.delete(name)
     inFlight.controller.abort()
     this.#logLine(inFlight, 'failed: aborted')
@@ -100,6 +110,8 @@ export class RunFetches {
 
   async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchStream | FetchFailure> {
     const { fetch } = this.#run
+    const { limits, budget, report } = this.#options
+    if (!budget.takeEventFetch()) return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
     if (!fetch) {
       const message = `${new URL(request.url).host} can not be reached from here: nothing outside of the platform can`
       return { failure: 'forbidden', message }
@@ -107,16 +119,17 @@ export class RunFetches {
     try {
       return await fetch(request, signal)
     } catch (error) {
-      this.#report('error', 'A host function rejected; it has to resolve to an answer', { run: this.#run.id, error })
+      report('error', 'A host function rejected; it has to resolve to an answer', { run: this.#run.id, error })
       return { failure: 'internal', message: 'The platform could not make the request' }
     }
   }
 
   #logLine({ request, startedAt }: InFlight, how: string): void {
+    if (request === undefined) return
     const { host, pathname } = new URL(request.url)
     // Some services have callers put their token into the path; half of it would not be found any more.
-    const where = `${host}${this.#star(pathname).slice(0, pathCharacters)}`
-    this.#log({
+    const where = `${host}${this.#redact(pathname).slice(0, pathCharacters)}`
+    this.#options.log({
       timestamp: new Date().toISOString(),
       level: how.startsWith('failed') ? 'warn' : 'info',
       message: `fetch ${request.method} ${where} ${how}, ${Math.round(performance.now() - startedAt)} ms`,
@@ -139,7 +152,7 @@ function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
   return { answer: JSON.stringify(head), body }
 }
 
-/** Takes nothing but the expected: the text may have been made by anybody. */
+/** Reads only the expected fields: the text is untrusted. */
 function toFetchRequest(text: string): FetchRequest | undefined {
   try {
     const given = parseUntrustedJson(text) as Record<string, Json | undefined>

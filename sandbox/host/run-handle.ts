@@ -1,62 +1,100 @@
 import type {
-  HostCall,
-  HostReply,
-  JsonObject,
+  Bundle,
+  FailureReason,
+  Limits,
   LogLine,
   Outcome,
-  Run,
   RunError,
+  RunRequest,
   SandboxLog,
 } from '../protocol/contract.ts'
+import type { ToProcess } from '../protocol/protocol.ts'
+import { parseUntrustedJson } from '../protocol/parse-json.ts'
+import { secretRedactor } from '../protocol/redact-secrets.ts'
 import { firstFunction } from './first-function.ts'
 import { toHandlerResponse } from './handler-response.ts'
-import type { Handle } from './handle.ts'
-import { takesLine, type Logged } from '../protocol/log-budget.ts'
-import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { readHooks } from './read-hooks.ts'
+import { readLine } from './read-line.ts'
+import { RunBudget } from './run-budget.ts'
+import { RunCalls, toObject } from './run-calls.ts'
 import { RunFetches } from './run-fetches.ts'
 import { RunStreams } from './run-streams.ts'
-import { secretRedactor } from '../protocol/redact-secrets.ts'
 
-export interface RunHandle extends Handle {
-  readonly outcome: Promise<Outcome>
-  readonly budget: Budget
+/** A run as the worker follows it; an inspection is one too. It ends exactly once. */
+export interface RunHandle {
+  readonly id: string
+  readonly bundle: Bundle
+  readonly limits: Limits
+  /** The id of the run at the root of its run tree: its own, unless a run called it. The tree ends as one. */
+  readonly runTree: string
+  /** Of the run tree. */
+  readonly budget: RunBudget
+  /** Undefined for an inspection, whose code may ask for nothing. */
+  readonly services?: RunServices
+  readonly ended: boolean
+  /** The frame that begins it. */
+  begin(): ToProcess
+  /** `hooks` is the text of the frame. */
+  done(result: string, state: string, cpuMilliseconds: number, hooks: string): void
+  fail(failure: Failure, cpuMilliseconds: number, hooks?: string): void
+  interrupt(reason: string, cpuMilliseconds: number): void
 }
 
-/** What has been spent of a run's limits, counted here because the count inside could be forged after an escape. */
-interface Budget {
-  calls: number
-  logged: Logged
+/** What the code of a run may ask the worker for. */
+export interface RunServices {
+  readonly id: string
+  readonly budget: RunBudget
+  readonly calls: RunCalls
+  readonly fetches: RunFetches
+  readonly streams: RunStreams
+  /** Writes a line that the process sends. False when the log is full, or the line too long. */
+  log(line: Record<keyof LogLine, string>): boolean
 }
 
-/** More than any operation answers; the isolate has to hold it several times over. */
-const replyCharacters = 8_000_000
+export interface Failure {
+  reason: FailureReason
+  error: RunError
+  /** The function at fault. */
+  hook?: string
+}
+
+/** The failure of a run that took its process down, or that outlived its deadline. */
+export function failureOutside(reason: 'crashed' | 'timeout'): Failure {
+  return reason === 'crashed'
+    ? { reason, error: { name: 'CrashError', message: 'The sandbox process crashed during this run' } }
+    : { reason, error: { name: 'TimeoutError', message: 'The run did not end in time and could not be stopped' } }
+}
 
 /** As the kernel has it. */
 const maxStateCharacters = 2_000_000
 
-/** Follows one run from the worker's side. `outer` is the run that called it, whose budget it draws on. */
-export function runHandle(run: Run, report: SandboxLog, outer?: RunHandle): RunHandle {
+/** Follows the run of an event or a function. `outer` is the run that called it, whose budget it draws on. */
+export function runHandle(
+  run: RunRequest,
+  report: SandboxLog,
+  outer?: RunHandle,
+): RunHandle & { readonly outcome: Promise<Outcome> } {
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>()
-  const budget = outer?.budget ?? { calls: 0, logged: { lines: 0, characters: 0 } }
   const { bundle, limits } = outer ?? run
+  const budget = outer?.budget ?? new RunBudget(limits, run.eventFetches)
   const logs: LogLine[] = []
-  const star = secretRedactor(run.bundle.environment)
-  const begunAt = performance.now()
+  const redact = secretRedactor(run.bundle.environment)
+  const startedAt = performance.now()
   let ended = false
 
   const log = (line: LogLine) => {
-    if (!takesLine(budget.logged, limits, line.message)) return false
-    const starred = { ...line, message: star(line.message) }
-    logs.push(starred)
-    run.onLog?.(starred)
+    if (!budget.takeLine(line.message)) return false
+    const redacted = { ...line, message: redact(line.message) }
+    logs.push(redacted)
+    run.onLog?.(redacted)
     return true
   }
-  const starError = ({ name, message, stack }: RunError): RunError => {
-    return { name: star(name), message: star(message), ...(stack !== undefined && { stack: star(stack) }) }
+  const redactError = ({ name, message, stack }: RunError): RunError => {
+    return { name: redact(name), message: redact(message), ...(stack !== undefined && { stack: redact(stack) }) }
   }
   const streams = new RunStreams(run.sources)
-  const fetches = new RunFetches(run, { limits, log, report, streams })
+  const fetches = new RunFetches(run, { limits, budget, log, report, streams })
+  const calls = new RunCalls({ run: run.id, host: run.host, limits, budget, report })
 
   const end = (how: Outcome) => {
     ended = true
@@ -64,14 +102,31 @@ export function runHandle(run: Run, report: SandboxLog, outer?: RunHandle): RunH
     streams.closeAll()
     resolve(how)
   }
+  /** No run takes more processor time than it may take time. */
+  const ending = (cpu: number, hooksText = '') => ({
+    logs,
+    cpuMilliseconds: Number.isFinite(cpu) && cpu > 0 ? Math.min(cpu, limits.wallMilliseconds) : 0,
+    hooks: readHooks(hooksText, performance.now() - startedAt),
+  })
 
   return {
     id: run.id,
     bundle,
     limits,
     runTree: outer?.runTree ?? run.id,
-    outcome,
     budget,
+    services: {
+      id: run.id,
+      budget,
+      calls,
+      fetches,
+      streams,
+      log(texts) {
+        const line = readLine(texts)
+        return line !== undefined && log(line)
+      },
+    },
+    outcome,
     get ended() {
       return ended
     },
@@ -84,26 +139,7 @@ export function runHandle(run: Run, report: SandboxLog, outer?: RunHandle): RunH
       task: JSON.stringify(run.task),
       limits,
     }),
-    log,
-    fetch: (fetch, request) => fetches.make(fetch, request),
-    abortFetch: (fetch) => fetches.abort(fetch),
-    pull: (wanted, send) => streams.pull(wanted, send),
-    cancel: (stream) => streams.cancel(stream),
-    async answer(request) {
-      budget.calls += 1
-      if (budget.calls > limits.hostCalls) return replyText(refusal(429, 'The run has made all of its calls'))
-      const call = toHostCall(request)
-      if (call === undefined) return replyText(refusal(400, 'The call is not valid'))
-      try {
-        const reply = await run.host(call)
-        return 'interrupted' in reply ? reply : replyText(reply)
-      } catch (error) {
-        report('error', 'A host function rejected; it has to resolve to a reply', { run: run.id, error })
-        return replyText(refusal(500, 'The platform could not answer'))
-      }
-    },
-    done(result, state, cpuMilliseconds, hooksText) {
-      const hooks = readHooks(hooksText, performance.now() - begunAt)
+    done(result, state, cpu, hooks) {
       try {
         if (result.length > limits.resultCharacters || state.length > maxStateCharacters) {
           throw new TypeError('The result is too large')
@@ -111,57 +147,17 @@ export function runHandle(run: Run, report: SandboxLog, outer?: RunHandle): RunH
         const parsed = parseUntrustedJson(result)
         const isResponse = run.task.kind === 'call' && bundle.kind === 'sdk'
         const answer = isResponse ? toHandlerResponse(parsed) : parsed
-        end({
-          status: 'done',
-          result: answer,
-          state: toObject(parseUntrustedJson(state)),
-          logs,
-          cpuMilliseconds,
-          hooks,
-        })
+        end({ status: 'done', result: answer, state: toObject(parseUntrustedJson(state)), ...ending(cpu, hooks) })
       } catch (thrown) {
         const message = thrown instanceof TypeError ? thrown.message : 'The result is not JSON'
-        const error = { name: 'ResultError', message }
-        end({ status: 'failed', reason: 'result', error, logs, cpuMilliseconds, hooks })
+        end({ status: 'failed', reason: 'result', error: { name: 'ResultError', message }, ...ending(cpu, hooks) })
       }
     },
-    fail({ reason, error, hook }, cpuMilliseconds, hooksText = '') {
-      const hooks = readHooks(hooksText, performance.now() - begunAt)
-      end({ status: 'failed', reason, error: starError(error), ...(hook && { hook }), logs, cpuMilliseconds, hooks })
+    fail({ reason, error, hook }, cpu, hooks) {
+      end({ status: 'failed', reason, error: redactError(error), ...(hook && { hook }), ...ending(cpu, hooks) })
     },
-    interrupt(reason, cpuMilliseconds) {
-      end({ status: 'interrupted', reason, logs, cpuMilliseconds, hooks: [] })
+    interrupt(reason, cpu) {
+      end({ status: 'interrupted', reason, ...ending(cpu) })
     },
   }
-}
-
-function toHostCall(request: string): HostCall | undefined {
-  try {
-    const call = parseUntrustedJson(request)
-    if (typeof call !== 'object' || call === null || Array.isArray(call)) return undefined
-    const { method, path, query, body } = call
-    if (typeof method !== 'string' || typeof path !== 'string') return undefined
-    return {
-      method,
-      path,
-      ...(query === undefined ? {} : { query: toObject(query) }),
-      ...(body === undefined ? {} : { body }),
-    }
-  } catch {
-    return undefined
-  }
-}
-
-function toObject(value: JsonObject[string]): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
-}
-
-function replyText(reply: HostReply): string {
-  const text = JSON.stringify({ status: reply.status, body: reply.body ?? null })
-  return text.length > replyCharacters ? replyText(refusal(500, 'The reply is too large')) : text
-}
-
-function refusal(code: number, message: string): HostReply {
-  const type = code === 429 ? 'RateLimited' : code === 400 ? 'InvalidPayload' : 'Internal'
-  return { status: code, body: { id: '', code, type, message } }
 }

@@ -1,7 +1,16 @@
 import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
-import type { SendPart, Wanted } from './handle.ts'
-import { PartReader, type Form } from './part-reader.ts'
+import { PartReader, type Form, type Part } from './part-reader.ts'
 import { creditParts, maxReadings } from '../protocol/protocol.ts'
+
+/** What a process asks of a stream: see the frame `pull`. */
+interface Pull {
+  stream: string
+  form: string
+  parts: number
+}
+
+/** Sends a part of a stream; resolves when there is room for another one. */
+type SendPart = (stream: string, part: Part) => Promise<void> | undefined
 
 /** How a stream ended. */
 export type StreamEnd = 'complete' | 'cancelled' | FetchFailure
@@ -48,7 +57,7 @@ export class RunStreams {
   }
 
   /** Sends more of a stream. False when there is none of this name, or more was asked for than may be on its way. */
-  pull({ stream: name, form, parts }: Wanted, send: SendPart): boolean {
+  pull({ stream: name, form, parts }: Pull, send: SendPart): boolean {
     const stream = this.#streams.get(name) ?? this.#begin(name)
     if (stream === undefined || !Number.isInteger(parts) || parts < 1) return false
     if (stream.asked + parts - stream.sent > creditParts) return false

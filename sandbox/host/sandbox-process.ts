@@ -1,12 +1,13 @@
 import type { Channel } from '../protocol/channel.ts'
+import { receiveFrame } from '../frames.ts'
 import { ownerOf, type ProcessExit } from './crash-history.ts'
 import type { KillCause, SandboxWatch } from '../protocol/contract.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { HandleFrames } from './handle-frames.ts'
-import { failureOutside, type Handle } from './handle.ts'
+import { failureOutside, type RunHandle } from './run-handle.ts'
 import { ProcessHandles, type ExitAttribution } from './process-handles.ts'
-import { isFromProcess, type FromProcess, type ToProcess } from '../protocol/protocol.ts'
-import { FrameQuota } from './frame-quota.ts'
+import type { ToProcess } from '../protocol/protocol.ts'
+import { FloodGuard } from './flood-guard.ts'
+import type { FrameProcess } from './frame-process.ts'
 import { RunStarts } from './run-starts.ts'
 import { startProcess, type StartOptions } from './start-process.ts'
 import { CrashAttribution } from './crash-attribution.ts'
@@ -14,7 +15,7 @@ import type { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProcessOptions extends StartOptions {
   /**
-   * The process will take no more jobs. It may be a moment until it is gone. `early`: before it was ready for any. No
+   * The process will take no more runs. It may be a moment until it is gone. `early`: before it was ready for any. No
    * death is given of one that was asked to end.
    */
   onDead(reason: string, early: boolean, death: ProcessExit | undefined): void
@@ -33,12 +34,12 @@ const killedInside = 1
  * One process that holds isolates, seen from the worker.
  *
  * It is starting until it says `ready`, then alive, then dead for good. It dies because it ended by itself, because it
- * says that a thread is stuck, because it broke the protocol, because it missed its heartbeats, or because a job
- * outlived its deadline; whichever comes first settles every job still under way, and the process is killed. One that
- * is retired ends the jobs it has, and dies of that.
+ * says that a thread is stuck, because it broke the protocol, because it missed its heartbeats, or because a run
+ * outlived its deadline; whichever comes first settles every run still under way, and the process is killed. One that
+ * is retired ends the runs it has, and dies of that.
  */
 export class SandboxProcess {
-  /** Resolves when it can take jobs; rejects when it dies first. */
+  /** Resolves when it can take runs; rejects when it dies first. */
   readonly ready: Promise<void>
   /** Resolves when nothing of it is left. */
   readonly closed: Promise<void>
@@ -54,10 +55,10 @@ export class SandboxProcess {
   readonly #process: IsolatedProcess
   readonly #channel: Channel<ToProcess>
   readonly #options: ProcessOptions
-  readonly #jobs = new ProcessHandles()
-  readonly #suspects = new CrashAttribution()
-  readonly #quota = new FrameQuota()
-  readonly #frames: HandleFrames
+  readonly #runs = new ProcessHandles()
+  readonly #attribution = new CrashAttribution()
+  readonly #flood = new FloodGuard()
+  readonly #frames: FrameProcess
   readonly #heartbeat: Heartbeat
   readonly #started = Promise.withResolvers<void>()
   #isReady = false
@@ -84,16 +85,11 @@ export class SandboxProcess {
     })
     this.#process = process
     this.#channel = channel
-    this.#frames = new HandleFrames({
-      quota: this.#quota,
-      channel,
-      ended: (job) => this.#forget(job),
-      isDead: () => this.dead,
-    })
+    this.#frames = this.#frameProcess()
     this.#heartbeat = new Heartbeat({
       softBytes: options.memory.softBytes,
       ask: () => {
-        this.#quota.beat()
+        this.#flood.reset()
         this.#channel.send({ type: 'ping' })
       },
       missed: () => this.kill('it missed its heartbeats', { cause: 'heartbeat' }),
@@ -109,11 +105,11 @@ export class SandboxProcess {
 
   /** Whether the first run of a runTree is under way here. */
   holds(runTree: string): boolean {
-    return this.#jobs.get(runTree) !== undefined
+    return this.#runs.get(runTree) !== undefined
   }
 
   get isIdle(): boolean {
-    return this.#jobs.size === 0
+    return this.#runs.size === 0
   }
 
   /** How long it has held more than it should, without a break. */
@@ -121,16 +117,15 @@ export class SandboxProcess {
     return this.#heartbeat.overweightMilliseconds
   }
 
-  /** Begins a job. From here on it ends by itself, or with the process. */
-  take(job: Handle): void {
-    this.#jobs.add(job, () => this.#killBecauseOf(job, 'a run outlived its deadline', 'deadline'))
+  /** Begins a run. From here on it ends by itself, or with the process. */
+  take(run: RunHandle): void {
+    this.#runs.add(run, () => this.#killBecauseOf(run, 'a run outlived its deadline', 'deadline'))
     this.runs += 1
-    this.#suspects.remember(job)
-    this.#quota.begin(job)
-    this.#channel.send(job.begin())
+    this.#attribution.remember(run)
+    this.#channel.send(run.begin())
   }
 
-  /** Lets it end what it has, and then ends it. Whoever retires it gives it no more jobs but those within others. */
+  /** Lets it end what it has, and then ends it. Whoever retires it gives it no more runs but those within others. */
   retire(): void {
     this.#isRetired = true
     if (this.isIdle) this.end('it was replaced')
@@ -141,10 +136,10 @@ export class SandboxProcess {
     this.#die(reason, undefined, undefined)
   }
 
-  /** Ends the process and every job because something is wrong with it. */
+  /** Ends the process and every run because something is wrong with it. */
   kill(reason: string, { cause, attributed, suspects, fromOutside = false, steps }: ExitAttribution): void {
     if (!this.dead) this.#options.watch?.killed(cause)
-    const death = { suspects: suspects ?? this.#suspects.owners(this.#jobs), fromOutside }
+    const death = { suspects: suspects ?? this.#attribution.owners(this.#runs), fromOutside }
     this.#die(reason, death, attributed, steps)
   }
 
@@ -162,9 +157,9 @@ export class SandboxProcess {
     const { log } = this.#options
     if (death) {
       const suspects = death.suspects.map(({ botId, installationId }) => installationId ?? botId)
-      log('warn', 'A sandbox process is killed', { pid: this.pid, reason, jobs: this.#jobs.size, suspects, ...steps })
+      log('warn', 'A sandbox process is killed', { pid: this.pid, reason, runs: this.#runs.size, suspects, ...steps })
     }
-    this.#jobs.endAll(`its sandbox process was killed: ${reason}`, attributed)
+    this.#runs.endAll(`its sandbox process was killed: ${reason}`, attributed)
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))
     this.#options.onDead(reason, !this.#isReady, death)
   }
@@ -176,9 +171,9 @@ export class SandboxProcess {
     else this.#crashed(reason, 'ended')
   }
 
-  /** It has ended, or has to, because of a job. */
+  /** It has ended, or has to, because of a run. */
   #crashed(reason: string, cause: KillCause): void {
-    const runTree = this.#suspects.runTree(this.#jobs)
+    const runTree = this.#attribution.runTree(this.#runs)
     this.kill(
       reason,
       runTree === undefined ? { cause } : { cause, attributed: { runTree, failure: failureOutside('crashed') } },
@@ -186,74 +181,86 @@ export class SandboxProcess {
   }
 
   /** A run has to end, and only the end of the process ends it. */
-  #killBecauseOf({ runTree, bundle }: Handle, reason: string, cause: 'deadline' | 'protocol'): void {
+  #killBecauseOf({ runTree, bundle }: RunHandle, reason: string, cause: 'deadline' | 'protocol'): void {
     const attributed = { runTree, failure: failureOutside(cause === 'deadline' ? 'timeout' : 'crashed') }
     this.kill(reason, { cause, attributed, suspects: [ownerOf(bundle)] })
   }
 
   #receive(frame: unknown, bytes: number): void {
     if (this.dead) return
-    if (!isFromProcess(frame)) return this.#crashed('it sent a frame that does not exist', 'protocol')
-    if (this.#obey(frame)) return
-    if (!this.#quota.useless(bytes)) return
-    const job = 'run' in frame ? this.#jobs.get(frame.run) : undefined
-    if (job === undefined) return this.#crashed(flood, 'protocol')
-    this.#killBecauseOf(job, flood, 'protocol')
+    const isUseful = receiveFrame(this.#frames, frame)
+    if (isUseful === undefined) return this.#crashed('it sent a frame that does not exist', 'protocol')
+    if (isUseful || !this.#flood.count(bytes)) return
+    const run = this.#runs.get((frame as { run?: string }).run ?? '')
+    if (run === undefined) return this.#crashed(flood, 'protocol')
+    this.#killBecauseOf(run, flood, 'protocol')
   }
 
-  /** @returns whether the frame was of any use; a process in order sends hardly one that is not */
-  #obey(frame: FromProcess): boolean {
-    switch (frame.type) {
-      case 'ready':
+  #frameProcess(): FrameProcess {
+    return {
+      attribution: this.#attribution,
+      find: (id) => this.#runs.get(id),
+      respond: (id, work) => void this.#respond(id, work),
+      sendPart: (id, stream, part) => {
+        if (this.#isOver(id)) return undefined
+        this.#channel.send({ type: 'part', run: id, stream, ...part })
+        return this.#channel.drained()
+      },
+      ended: (run) => this.#forget(run),
+      started: () => {
         if (this.#isReady) return false
         this.#isReady = true
         this.#heartbeat.start()
         this.#process.started(() => this.#crashed('it outgrew its memory', 'memory'))
         this.#started.resolve()
         return true
-      case 'pong':
-        if (!this.#heartbeat.answered(frame.rss)) return false
-        this.residentBytes = frame.rss
-        this.#starts.tell(frame)
+      },
+      answered: (heartbeat) => {
+        if (!this.#heartbeat.answered(heartbeat.rss)) return false
+        this.residentBytes = heartbeat.rss
+        this.#starts.report(heartbeat)
         this.#options.onBeat?.()
         return true
-      case 'code':
-        return this.#sendCode(frame.bundle)
-      case 'stuck': {
-        const { turn, waited } = frame
-        const owner = this.#suspects.ownerOfBundle(frame.bundle)
-        this.kill(frame.reason.slice(0, reasonCharacters), {
+      },
+      sendCode: (bundle) => this.#sendCode(bundle),
+      stuck: ({ bundle, reason, turn, waited }) => {
+        const owner = this.#attribution.ownerOfBundle(bundle)
+        this.kill(reason.slice(0, reasonCharacters), {
           cause: 'stuck',
           ...(owner && { suspects: [owner] }),
           steps: { turn, waited },
         })
-        return true
-      }
-      case 'over':
-        return this.#suspects.over(frame.run)
-      default: {
-        // A frame of a run that is not under way is late, or made up: either way it concerns nobody.
-        const job = this.#jobs.get(frame.run)
-        if (job === undefined) return false
-        return frame.type === 'long' ? this.#suspects.long(job) : this.#frames.receive(job, frame)
-      }
+      },
     }
   }
 
+  async #respond(run: string, work: () => Promise<ToProcess>): Promise<void> {
+    // A process that asks and does not read the answers has them pile up over there, and not here.
+    const backlog = this.#channel.drained()
+    if (backlog !== undefined) await backlog
+    // Without a backlog the work begins at once: what a run asked for before it failed is done.
+    if (this.#isOver(run)) return
+    const frame = await work()
+    if (!this.#isOver(run)) this.#channel.send(frame)
+  }
+
+  #isOver(run: string): boolean {
+    return this.dead || this.#runs.get(run) === undefined
+  }
+
   #sendCode(bundle: string): boolean {
-    for (const job of this.#jobs) {
-      if (job.bundle.id !== bundle || !this.#quota.code(job)) continue
-      const { kind = 'native', code, environment = {} } = job.bundle
+    for (const run of this.#runs) {
+      if (run.bundle.id !== bundle || !run.budget.takeCode()) continue
+      const { kind = 'native', code, environment = {} } = run.bundle
       this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
       return true
     }
     return false
   }
 
-  #forget(job: Handle): void {
-    this.#jobs.remove(job)
-    this.#quota.end(job)
-    // What the job has to say is said first.
+  #forget(run: RunHandle): void {
+    this.#runs.remove(run)
+    // The outcome of the run comes first.
     if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))
   }
 }

@@ -134,7 +134,13 @@ export type HandlerResponse = {
 
 export type Task = EventTask | ActionTask | CallTask
 
-export interface Run {
+/** Requests that all runs of an event have made, in whatever isolates. */
+export interface FetchCount {
+  fetches: number
+}
+
+/** What the worker asks the sandbox to run. */
+export interface RunRequest {
   /** Chosen by the caller; unique among the runs under way. */
   id: string
   bundle: Bundle
@@ -144,6 +150,8 @@ export interface Run {
   host: Host
   /** Makes its requests to the world outside; without it, none can be made. */
   fetch?: HostFetch
+  /** Counts against `limits.fetches` in every run of the event; of its run tree alone when absent. */
+  eventFetches?: FetchCount
   /** What it may read in parts, by name. Each reading begins anew. */
   sources?: Record<string, () => ByteSource>
   /** Told each line of its log at once; those that are dropped are not told. */
@@ -390,7 +398,7 @@ export type SandboxLog = (level: 'info' | 'warn' | 'error', message: string, det
 
 export interface Sandbox {
   /** Runs to an outcome; never rejects because of what the bundle does. */
-  run(run: Run): Promise<Outcome>
+  run(run: RunRequest): Promise<Outcome>
   /** Evaluates a bundle once and says what it declares. */
   inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
   /** Compiles what is to be run, without running it. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Bundle, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { Bundle, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
@@ -81,7 +81,7 @@ function makeBundle(body: string): Bundle {
 }
 
 function run(sandbox: Sandbox, bundle: Bundle): Promise<Outcome> {
-  const task: Run['task'] = { kind: 'call', path: ['handle'], argument: {}, addsContext: true, streamPrefix: '' }
+  const task: RunRequest['task'] = { kind: 'call', path: ['handle'], argument: {}, addsContext: true, streamPrefix: '' }
   return sandbox.run({ id: randomUUID(), bundle, task, limits, host: () => Promise.reject(new Error('No calls')) })
 }
 

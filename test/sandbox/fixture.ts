@@ -14,7 +14,7 @@ import type {
   JsonObject,
   Limits,
   Outcome,
-  Run,
+  RunRequest,
   Sandbox,
   SandboxOptions,
 } from '#sandbox/protocol/contract.ts'
@@ -109,7 +109,7 @@ interface RunOptions {
 }
 
 /** A run of a bundle for an incoming message. */
-export function messageRun(bundle: Bundle, options: RunOptions = {}): Run {
+export function messageRun(bundle: Bundle, options: RunOptions = {}): RunRequest {
   const task: EventTask = {
     kind: 'event',
     event: { createdOn: '2026-01-02T03:04:05.678Z', state: { conversation: {}, temp: {} }, ...options.event },
@@ -124,13 +124,13 @@ export function actionRun(
   bundle: Bundle,
   task: Omit<ActionTask, 'kind' | 'event' | 'streamPrefix'>,
   options: RunOptions = {},
-): Run {
+): RunRequest {
   const event = { state: {}, ...options.event }
   return makeRun(bundle, { kind: 'action', event, streamPrefix: 'evt_1/callAction:1/', ...task }, options)
 }
 
 /** A call of a function that the bundle exports. */
-export function callRun(bundle: Bundle, task: Partial<CallTask> = {}, options: RunOptions = {}): Run {
+export function callRun(bundle: Bundle, task: Partial<CallTask> = {}, options: RunOptions = {}): RunRequest {
   const call: CallTask = {
     kind: 'call',
     path: ['handler'],
@@ -142,7 +142,7 @@ export function callRun(bundle: Bundle, task: Partial<CallTask> = {}, options: R
   return makeRun(bundle, call, options)
 }
 
-function makeRun(bundle: Bundle, task: Run['task'], options: RunOptions): Run {
+function makeRun(bundle: Bundle, task: RunRequest['task'], options: RunOptions): RunRequest {
   return {
     id: `run-${randomUUID()}`,
     bundle,

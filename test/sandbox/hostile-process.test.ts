@@ -181,6 +181,50 @@ describe('what a hostile sandbox process says of a run', () => {
     expect(calls).toEqual(['/', '/', '/', '/', '/'])
   })
 
+  test('is no more calls and requests than the run and those that it called have together', async () => {
+    const impostor = await startImpostor(`
+      const runs = []
+      on.run = ({ run }) => {
+        if (runs.push(run) < 2) return
+        for (const run of runs) for (let n = 0; n < 4; n += 1) {
+          send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' })
+          send({ type: 'fetch', run, fetch: String(n), request: '{"method":"GET","url":"http://x.example","redirect":"follow"}' })
+        }
+        on.ping = () => runs.forEach((run) => send(done(run)))
+      }`)
+    const asked: string[] = []
+    const options = { limits: { hostCalls: 5, fetches: 6, fetchesAtOnce: 9 } }
+    const run = someRun({
+      ...options,
+      host: async () => (asked.push('call'), ok({})),
+      fetch: async () => (asked.push('fetch'), { failure: 'forbidden', message: '' }),
+    })
+    await impostor.runWithin(run, { ...run, id: 'nested' })
+    expect(asked.toSorted().join(' ')).toBe(`${'call '.repeat(5)}${'fetch '.repeat(6)}`.trim())
+  })
+
+  test('is no request that it has aborted before the worker came to it', async () => {
+    const impostor = await startImpostor(`
+      on.run = ({ run }) => {
+        channel.pause()
+        for (let n = 0; n < 3; n += 1) send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' })
+        setTimeout(() => {
+          send({ type: 'fetch', run, fetch: '1', request: '{"method":"GET","url":"http://x.example","redirect":"follow"}' })
+          send({ type: 'abortFetch', run, fetch: '1' })
+          setTimeout(() => channel.resume(), 500)
+        }, 500)
+      }
+      let replies = 0
+      on.reply = ({ run }) => (replies += 1) === 3 && (on.fetched = () => send(done(run)))`)
+    let requests = 0
+    const run = someRun({
+      host: async () => ok('x'.repeat(7_900_000)),
+      fetch: async () => ((requests += 1), { failure: 'forbidden', message: '' }),
+    })
+    done(await impostor.run(run))
+    expect(requests).toBe(0)
+  })
+
   test('is no call of the platform that nobody could read', async () => {
     const impostor = await startImpostor(`
       const requests = ['', 'null', '[]', '{}', '{"method":"GET"}', '{"method":1,"path":"/"}', '['.repeat(5000)]
@@ -253,6 +297,32 @@ describe('what a hostile sandbox process says of a run', () => {
       const impostor = await saying('', `send({ ...done(run), hooks: ${JSON.stringify(text)} })`)
       expect(done(await impostor.run(someRun())).hooks).toEqual([])
     }
+  })
+
+  test.each(['', '{', 'null', '7', '"x"', '['.repeat(5000)])(
+    'is no declaration, and no harm, when it is %s',
+    async (result) => {
+      const impostor = await startImpostor(
+        `on.inspect = ({ run }) => send({ ...done(run), result: ${JSON.stringify(result)} })`,
+      )
+      expect(await impostor.inspect()).toMatchObject({ status: 'refused', reason: 'result' })
+    },
+  )
+
+  test('gets an inspection nothing that only a run may ask for', async () => {
+    const impostor = await startImpostor(`
+      const answers = []
+      for (const type of ['reply', 'fetched', 'part', 'interrupt']) on[type] = () => answers.push(type)
+      on.inspect = ({ run }) => {
+        send({ type: 'call', run, call: '1', request: '{"method":"GET","path":"/"}' })
+        send({ type: 'fetch', run, fetch: '1', request: '{"method":"GET","url":"http://x.example","redirect":"follow"}' })
+        send({ type: 'abortFetch', run, fetch: '1' })
+        send({ type: 'pull', run, stream: 'request/1', form: 'text', parts: 1 })
+        send({ type: 'cancel', run, stream: 'request/1' })
+        send(log(run, 'x'))
+        on.ping = () => send({ ...done(run), result: JSON.stringify({ hooks: answers }) })
+      }`)
+    expect(await impostor.inspect()).toMatchObject({ status: 'accepted', hooks: [] })
   })
 
   test('does not get it the code of others, nor its own twice', async () => {

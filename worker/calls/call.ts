@@ -1,4 +1,4 @@
-import type { FailureReason, Json, Run } from '#sandbox/protocol/contract.ts'
+import type { FailureReason, Json, RunRequest } from '#sandbox/protocol/contract.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { Code } from '../execution/bundles.ts'
 
@@ -6,9 +6,9 @@ import type { Code } from '../execution/bundles.ts'
 export interface Call {
   code: Code
   /** What the sandbox is to run; which run it belongs to is added when it is run. */
-  task: WithoutPlace<Run['task']>
+  task: WithoutPlace<RunRequest['task']>
   /** What the code may read in parts, by name. */
-  sources?: NonNullable<Run['sources']>
+  sources?: NonNullable<RunRequest['sources']>
   /** Says what an answer of the code means; without it, the answer is the result. */
   read?: (answer: Json) => Reading
   /** Whether it is tried again when it fails. */

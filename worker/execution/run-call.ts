@@ -1,6 +1,7 @@
 import type {
   Bundle,
   ByteSource,
+  FetchCount,
   FetchFailure,
   FetchRequest,
   Host,
@@ -19,7 +20,6 @@ import { botActionCall } from '../calls/bot-calls.ts'
 import type { Call } from '../calls/call.ts'
 import { integrationActionCall } from '../calls/integration-calls.ts'
 import { describeFailure, nameSources } from './failures.ts'
-import type { FetchCount } from '../outbound/fetch.ts'
 import type { EventLog } from './event-log.ts'
 import type { RunRecorder } from './run-recorder.ts'
 import { createHostHandler } from './host.ts'
@@ -103,7 +103,7 @@ export async function runCall(
     const reply = await door(hostCall)
     return interrupted === undefined ? reply : { interrupted }
   }
-  const open = worker.openFetch({ botId: event.bot_id, code: call.code, count: handling, limits })
+  const open = worker.openFetch({ botId: event.bot_id, code: call.code, limits })
   const fetch: HostFetch = async (request, signal) => {
     const step = recorder.begin('fetch', nameOfFetch(request, call.code), depth + 1)
     const answer = await open(request, signal)
@@ -124,6 +124,7 @@ export async function runCall(
     limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
     host,
     fetch,
+    eventFetches: handling,
     ...(call.sources && { sources: call.sources }),
     onLog(line) {
       handling.log.write(line)

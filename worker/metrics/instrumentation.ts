@@ -1,4 +1,4 @@
-import type { HostCall, Outcome, Run, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { HostCall, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { inLogScope, logFields, withLogFields } from '#shared/telemetry/log-scope.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
@@ -39,7 +39,10 @@ export function countEvent(
  * Runs code, counts how that ends, and traces it. What the sandbox asks for on the run's behalf it asks for from outside
  * of the run's scope, and is let in again here.
  */
-export async function observedRun({ sandbox, metrics }: Pick<Context, 'metrics'> & { sandbox: Sandbox }, run: Run) {
+export async function observedRun(
+  { sandbox, metrics }: Pick<Context, 'metrics'> & { sandbox: Sandbox },
+  run: RunRequest,
+) {
   const { task, host, fetch } = run
   const outcome = await traced(`run ${task.kind}`, {}, async (span) => {
     const inScope = openScope()

@@ -25,17 +25,11 @@ const maxRequestBytes = megabyte
 /** What a stream holds at the most: a part, a chunk, and what the connection reads ahead. */
 const streamBytes = 256 * 1024
 
-/** How many requests the runs of one event's handling have made, all together. */
-export interface FetchCount {
-  fetches: number
-}
-
 /** Whose requests they are. */
 export interface Fetcher {
   botId: string
   code: Code
-  count: FetchCount
-  limits: Pick<CodeLimits, 'fetches' | 'fetchMilliseconds' | 'fetchMegabytes'>
+  limits: Pick<CodeLimits, 'fetchMilliseconds' | 'fetchMegabytes'>
 }
 
 /** Opens `fetch` for a run. */
@@ -58,14 +52,10 @@ export function prepareFetch(worker: Needs): OpenFetch {
   return (fetcher) => openFetch(shared, fetcher)
 }
 
-function openFetch(worker: Shared, { botId, code, count, limits }: Fetcher): HostFetch {
+function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch {
   const installation = 'installation' in code ? code.installation : undefined
   const tenant = installation?.id ?? botId
   return async (request, signal) => {
-    count.fetches += 1
-    if (count.fetches > limits.fetches) {
-      return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
-    }
     try {
       const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Bundle, Run, Task } from '#sandbox/protocol/contract.ts'
+import type { Bundle, RunRequest, Task } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
@@ -38,7 +38,7 @@ export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack
     const bundle: Bundle = { id: randomUUID(), botId: 'bot_1', kind, code, environment }
     const handle = async () => {
       let calls = 0
-      const run: Run = {
+      const run: RunRequest = {
         id: randomUUID(),
         bundle,
         task: taskOf(bot),

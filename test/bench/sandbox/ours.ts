@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Bundle, JsonObject, Run } from '#sandbox/protocol/contract.ts'
+import type { Bundle, JsonObject, RunRequest } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
@@ -35,7 +35,7 @@ async function startBot(kind: BotKind): Promise<Bot> {
 }
 
 async function call(bundle: Bundle, argument: JsonObject): Promise<BotOutput> {
-  const run: Run = {
+  const run: RunRequest = {
     id: randomUUID(),
     bundle,
     task: { kind: 'call', path: ['handle'], argument, addsContext: true, streamPrefix: '' },

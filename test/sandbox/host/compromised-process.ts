@@ -1,15 +1,20 @@
 import { onTestFinished } from 'vitest'
 import type { ProcessExit } from '#sandbox/host/crash-history.ts'
-import type { Outcome, Run } from '#sandbox/protocol/contract.ts'
+import type { Inspection, Outcome, RunRequest } from '#sandbox/protocol/contract.ts'
+import { inspectionHandle } from '#sandbox/host/inspection-handle.ts'
 import { processMemory } from '#sandbox/host/memory.ts'
 import type { Programs } from '#sandbox/host/programs.ts'
 import { runHandle } from '#sandbox/host/run-handle.ts'
 import { SandboxProcess } from '#sandbox/host/sandbox-process.ts'
+import { botThat, hookNames, limits } from '../fixture.ts'
 import { wallsHere } from '../isolate/explorer.ts'
 
 export interface Impostor {
   process: SandboxProcess
-  run(run: Run): Promise<Outcome>
+  run(run: RunRequest): Promise<Outcome>
+  /** Runs a run, and then another one that it calls. */
+  runWithin(outer: RunRequest, inner: RunRequest): Promise<Outcome[]>
+  inspect(): Promise<Inspection>
   /** Why the process was killed, and who is suspected. */
   died: Promise<{ reason: string; death: ProcessExit | undefined }>
   /** What the process wrote to its standard error, as the operator sees it. */
@@ -44,9 +49,21 @@ export async function startImpostor(program: string): Promise<Impostor> {
     died,
     complaints,
     run(run) {
-      const job = runHandle(run, () => {})
-      sandboxProcess.take(job)
-      return job.outcome
+      const handle = runHandle(run, () => {})
+      sandboxProcess.take(handle)
+      return handle.outcome
+    },
+    runWithin(outer, inner) {
+      const handle = runHandle(outer, () => {})
+      const nested = runHandle(inner, () => {}, handle)
+      sandboxProcess.take(handle)
+      sandboxProcess.take(nested)
+      return Promise.all([handle.outcome, nested.outcome])
+    },
+    inspect() {
+      const handle = inspectionHandle('inspection', botThat(''), limits, hookNames)
+      sandboxProcess.take(handle)
+      return handle.inspection
     },
   }
 }

@@ -1,5 +1,5 @@
 import { beforeEach, afterEach, describe, expect, test } from 'vitest'
-import type { Outcome, Run, CodeSuspension } from '#sandbox/protocol/contract.ts'
+import type { Outcome, RunRequest, CodeSuspension } from '#sandbox/protocol/contract.ts'
 import { bot, botThat, callRun, messageRun, openTestSandbox, patientHost, type TestSandbox } from '../fixture.ts'
 import { isRunning } from '../running.ts'
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => sandbox.close())
 
 /** Runs what kills its process. What is begun in the moment in which a process goes is interrupted, and begun again. */
-async function kill(run: () => Run): Promise<Outcome> {
+async function kill(run: () => RunRequest): Promise<Outcome> {
   const outcome = await sandbox.run(run())
   return outcome.status === 'interrupted' ? kill(run) : outcome
 }

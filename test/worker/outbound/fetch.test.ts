@@ -293,6 +293,23 @@ describe('an integration', () => {
     expect(await ask()).toContain('127.0.0.1')
   })
 
+  test('draws on the requests of the event that it is called for', async () => {
+    const { url, requests } = await serve((_request, response) => response.end('seen'))
+    const code = hook(`
+      const texts = []
+      for (let n = 0; n < 2; n += 1) texts.push(await (await fetch('${url}')).text())
+      for (let n = 0; n < 2; n += 1) {
+        const called = client.callAction({ type: 'tool:look', input: {} })
+        texts.push(await called.then(({ output }) => output.text, (error) => error.message))
+      }
+      return texts`)
+    const created = await createBot(code, ['127.0.0.1'], { fetches: 3 })
+    await installCode(platform, created.id, looker(url), { definition: { permissions: { net: ['127.0.0.1'] } } })
+    const { told } = await wake(created)
+    expect(told).toEqual(['seen', 'seen', 'seen', expect.stringContaining('An event may make 3 requests')])
+    expect(requests).toHaveLength(3)
+  })
+
   test('does not reach what was granted to the bot', async () => {
     const { ask } = await installLooker(['127.0.0.1'], {})
     expect(await ask()).toMatch(/the integration was granted no hosts.*updateIntegration/)
