@@ -61,7 +61,7 @@ export const frames = {
   code: ofProcess({ bundle: 'string' }, (process, { bundle }) => process.sendCode(bundle)),
   /**
    * A thread cannot be stopped: only the end of the process frees it. It runs code of this bundle, in a turn that took
-   * `turn` milliseconds until it was told to stop; the process has waited `waited` milliseconds since.
+   * `turn` milliseconds until the request to stop; the process has waited `waited` milliseconds since.
    */
   stuck: ofProcess({ bundle: 'string', reason: 'string', turn: 'number', waited: 'number' }, (process, frame) =>
     process.stuck(frame),

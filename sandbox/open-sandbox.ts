@@ -11,12 +11,12 @@ import { detectIsolation } from './isolation/detect-isolation.ts'
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { processes, profile = 'hardened', require = [], operations, hooks, log } = options
-  const walls = await detectIsolation({ profile, require, log })
+  const isolation = await detectIsolation({ profile, require, log })
   const { memoryMegabytes = processes * usualMegabytes, onSuspension, watch, recycling } = options
   const programs = await bundlePrograms()
-  const given = { processes, memoryMegabytes, walls, programs, operations, log, onSuspension, watch, recycling }
+  const given = { processes, memoryMegabytes, isolation, programs, operations, log, onSuspension, watch, recycling }
   const pool = await openPool(given)
-  const compiler = openCompiler({ walls, reader: programs.reader, limits: options.compile, log })
+  const compiler = openCompiler({ isolation, reader: programs.reader, limits: options.compile, log })
   const runs = new Map<string, RunHandle>()
 
   return {
@@ -47,7 +47,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 function orphaned(within: string): Outcome {
   return {
     status: 'interrupted',
-    reason: `the run ${within}, which called this one, is not under way`,
+    reason: `the run ${within}, which called this one, is not in flight`,
     logs: [],
     cpuMilliseconds: 0,
     hooks: [],

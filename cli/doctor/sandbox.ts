@@ -1,5 +1,5 @@
 import type { Config } from '#shared/config/config.ts'
-import { isolationLayers, walls as descriptions } from '#sandbox/isolation/names.ts'
+import { isolationLayers, layerDescriptions as descriptions } from '#sandbox/isolation/names.ts'
 import { MissingIsolationError, detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { findingsOf, wordsOf, type Finding } from './finding.ts'
 

@@ -15,8 +15,8 @@ export interface IsolateEvents {
   /** V8 ended the isolate for its memory; `turn` is the one it happened in. */
   outOfMemory(turn: Turn | undefined): void
   /**
-   * Its thread can not be stopped. Milliseconds: the turn took so many until it was told to stop, and so many were waited
-   * for it to leave.
+   * Its thread can not be stopped. `turn` and `waited` are milliseconds: of the turn until the request to stop, and of
+   * the wait since.
    */
   stuck(reason: string, turn: number, waited: number): void
 }
@@ -43,8 +43,8 @@ const fresh = { startedAt: 0, reportedLong: false, isSuspected: false }
 const maxGiven = 16
 
 /**
- * One isolate, in which one turn follows another: whoever's turn it is pays for the processor time, and is to blame when
- * the heap is full. Its thread is given several turns where there are, and tells of the end of each.
+ * One isolate, in which one turn follows another: the owner of the turn is charged for the processor time, and for a full
+ * heap. Its thread takes several turns at once where several wait, and reports the end of each.
  *
  * No turn has a timeout of isolated-vm's own: that measures time on the wall, so that busy neighbours would make a run
  * fail, and leaves a timer behind for each turn. The watchdog reads the processor time instead, and disposes the
@@ -62,7 +62,7 @@ export class BotIsolate implements Turns {
   readonly #isolate: Isolate
   readonly #events: IsolateEvents
   readonly #waiting: Turn[] = []
-  /** What the thread was given, the turn under way first. */
+  /** The turns that the thread was given, the current one first. */
   readonly #given: Turn[] = []
   /** What waits for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
@@ -95,13 +95,13 @@ export class BotIsolate implements Turns {
     this.#give()
   }
 
-  /** Processor time of the owner, the turn under way included. */
+  /** Processor time of the owner, the current turn included. */
   cpuOf(owner: TurnOwner): number {
     const current = this.turn?.owner.cpu === owner.cpu ? this.#costs.ofCurrent : 0
     return owner.cpu.used + current
   }
 
-  /** Throws the isolate away; a turn under way ends within moments, or the isolate is stuck. */
+  /** Disposes the isolate; the current turn ends within moments, or the isolate is stuck. */
   dispose(): void {
     if (this.dead) return
     this.dead = true
@@ -142,7 +142,7 @@ export class BotIsolate implements Turns {
     setTimeout(look, canaryMilliseconds)
   }
 
-  /** Calls back at once, or when the thread that was told to stop has left or is known to be stuck. */
+  /** Calls back at once, or when the thread that is to stop has left or is known to be stuck. */
   whenLeft(callback: () => void): void {
     if (this.#stopping) this.#afterwards.push(callback)
     else callback()

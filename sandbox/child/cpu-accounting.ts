@@ -17,7 +17,7 @@ export class CpuAccounting {
   #unsettled: Unsettled | undefined
   /** Until when, by the clock, processor time was charged to somebody. */
   #chargedUntil = 0
-  /** What the clock said when the turn under way began, as far as this thread knows. */
+  /** The clock at the start of the current turn, as far as this thread knows. */
   #startedAt = 0
 
   /** @param charged all processor time of a turn is its owner's by now */
@@ -26,12 +26,12 @@ export class CpuAccounting {
     this.#charged = charged
   }
 
-  /** Milliseconds of the turn under way, those at the least that are not the former one's. */
+  /** Milliseconds of the current turn: at least those that are not the former one's. */
   get ofCurrent(): number {
     return this.#clock.read() - this.#startedAt
   }
 
-  /** The turn under way is another one from now on, as far as this thread knows. */
+  /** Another turn is current from now on, as far as this thread knows. */
   begin(): void {
     this.#startedAt = this.#clock.read()
     if (this.#unsettled === undefined) this.#chargedUntil = this.#startedAt

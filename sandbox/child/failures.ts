@@ -2,7 +2,7 @@ import type { FailureReason, Limits, RunError } from '../protocol/contract.ts'
 import { botFrames } from '../isolate/stack.ts'
 import { toFailureReason } from '../protocol/protocol.ts'
 
-/** How a run failed, as its frame tells it. */
+/** How a run failed, as its frame has it. */
 export interface ProcessFailure {
   reason: FailureReason
   error: RunError
@@ -51,10 +51,10 @@ const thrownCharacters = 64_000
 /**
  * Describes what an isolate threw at this process: a syntax error, or a rejection that bot code forgot.
  *
- * @param star hides what is secret
+ * @param redact hides what is secret
  */
-export function describeThrown(thrown: unknown, star: (text: string) => string): RunError {
-  const read = (text: unknown) => star(cut(text, thrownCharacters))
+export function describeThrown(thrown: unknown, redact: (text: string) => string): RunError {
+  const read = (text: unknown) => redact(cut(text, thrownCharacters))
   if (!(thrown instanceof Error)) return { name: 'Error', message: cut(read(String(thrown)), messageCharacters) }
   const name = cut(read(thrown.name), nameCharacters) || 'Error'
   const message = cut(read(thrown.message), messageCharacters)

@@ -1,6 +1,6 @@
 /**
  * The program of a sandbox process. It holds isolates, and knows nothing that is worth stealing: no environment, no
- * files, no credentials; only descriptor 3, over which it is told what to run.
+ * files, no credentials; only descriptor 3, over which it receives what to run.
  */
 
 import { Socket } from 'node:net'

@@ -37,7 +37,7 @@ export class Realm {
   }
 }
 
-/** Whether an isolate had no room for a buffer, in the words of isolated-vm. */
+/** Whether isolated-vm could not allocate a buffer in the isolate. */
 function isOutOfBuffers(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Array buffer allocation failed'
 }

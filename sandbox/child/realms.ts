@@ -22,7 +22,7 @@ interface Bundle extends Omit<BundleSource, 'code'> {
   code: string
 }
 
-/** Of objects outside of the heap: then the next run gets a fresh isolate. */
+/** Allocation units of objects outside of the heap. Then the next run gets a new isolate. */
 const unitsUntilExhausted = 10
 
 /** Of the random numbers of a realm. */
@@ -42,7 +42,7 @@ export class Realms {
   /** Whether each run gets a realm of its own. */
   isIsolated = false
   /** Hides what is secret in the bundle's environment. */
-  star = secretRedactor()
+  redact = secretRedactor()
 
   readonly #turns: Turns
   readonly #isolate: Isolate
@@ -55,8 +55,8 @@ export class Realms {
   /** The first one, until it is given away for good. */
   #first: Realm | undefined
   #waiting: (() => void)[] | undefined = []
-  /** Of objects outside of the heap that were made. */
-  #portions = 0
+  /** Allocation units of objects outside of the heap so far. */
+  #units = 0
 
   constructor(turns: Turns, isolate: Isolate, options: RealmsOptions) {
     this.#turns = turns
@@ -70,7 +70,7 @@ export class Realms {
   async load(source: BundleSource): Promise<void> {
     const { context, open } = this.#blank!
     this.#blank = undefined
-    this.star = secretRedactor(source.environment)
+    this.redact = secretRedactor(source.environment)
     const bundle = { ...source, preludes: this.#options.scripts.for(source) }
     const installs = bundle.preludes.map((script) => script.runNow(this.#isolate, context))
     const realm = new Realm(this.#turns, context)
@@ -128,11 +128,11 @@ export class Realms {
     return script.run(compiled, context)
   }
 
-  /** The realms of an isolate wear it together: V8 does not hurry to collect what it does not count. */
-  #wear(realm: Realm, portions: number): void {
-    const wasWorn = this.#portions >= unitsUntilExhausted
-    this.#portions += portions
-    if (!wasWorn && this.#portions >= unitsUntilExhausted) this.#options.posted(realm, 'worn', '', '', '')
+  /** The realms of an isolate share its allocation units: V8 is slow to collect memory that it does not count. */
+  #allocated(realm: Realm, units: number): void {
+    const wasExhausted = this.#units >= unitsUntilExhausted
+    this.#units += units
+    if (!wasExhausted && this.#units >= unitsUntilExhausted) this.#options.posted(realm, 'exhausted', '', '', '')
   }
 
   /** What the kernel is opened with. */
@@ -145,7 +145,7 @@ export class Realms {
         if (this.#turns.dead) return
         // Later it is too late: runs have a realm in common.
         if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
-        else if (what === 'wear') this.#wear(realm, Number(first))
+        else if (what === 'allocated') this.#allocated(realm, Number(first))
         else posted(realm, String(what), String(run), String(first), String(second))
       },
       { ignored: true },

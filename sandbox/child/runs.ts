@@ -2,7 +2,7 @@ import type { Limits } from '../protocol/contract.ts'
 import { takesLine } from '../protocol/log-budget.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import type { FromProcess } from '../frames.ts'
-import { housekeeping, type ActiveRun, type Family } from './active-run.ts'
+import { housekeeping, type ProcessRun, type RunTree } from './process-run.ts'
 import type { BotIsolate } from './bot-isolate.ts'
 import type { TurnOwner } from './turn.ts'
 import { describeThrown, failures, type ProcessFailure } from './failures.ts'
@@ -16,8 +16,8 @@ export type Ending =
 
 type Frame<Type extends ToProcess['type']> = Extract<ToProcess, { type: Type }>
 
-const neighbour: Ending = { type: 'interrupted', reason: 'its isolate was thrown away because of another run in it' }
-const orphan: Ending = { type: 'interrupted', reason: 'the run that called it is over' }
+const discarded: Ending = { type: 'interrupted', reason: 'its isolate was disposed because of another run in it' }
+const orphaned: Ending = { type: 'interrupted', reason: 'the run that called it is over' }
 
 export interface RunsOptions {
   send: (frame: FromProcess) => void
@@ -30,18 +30,18 @@ export interface RunsOptions {
  *
  * A run begins when its frame arrives: its time on the wall counts from there, the loading of its bundle included. It
  * ends once, with the first of these: its kernel says so; its runTree's time, processor time or memory is up; its
- * isolate is thrown away. From then on its timers are gone, and what still arrives for it is dropped.
+ * isolate is disposed. From then on its timers are gone, and frames that still arrive for it are dropped.
  */
 export class Runs {
   readonly #options: RunsOptions
-  readonly #active = new Map<string, ActiveRun>()
-  readonly #residents = new Map<BotIsolate, Set<ActiveRun>>()
+  readonly #active = new Map<string, ProcessRun>()
+  readonly #residents = new Map<BotIsolate, Set<ProcessRun>>()
 
   constructor(options: RunsOptions) {
     this.#options = options
   }
 
-  find(id: string): ActiveRun | undefined {
+  find(id: string): ProcessRun | undefined {
     return this.#active.get(id)
   }
 
@@ -51,14 +51,14 @@ export class Runs {
 
   /** Begins a run in an isolate that is loaded, or has its loading as the turn before. */
   begin({ run: id, hook, limits, task }: Frame<'run'>, isolate: BotIsolate): void {
-    const run = this.#open(id, 'run', isolate, this.#openFamily(id, limits))
+    const run = this.#open(id, 'run', isolate, this.#openTree(id, limits))
     this.#admit(run, hook, 'start', task, JSON.stringify(limits), '', hook)
   }
 
   /** Begins a run that another run called, in that one's isolate and runTree. */
   beginWithin({ run: id, within, hook, limits, task }: Frame<'run'>): void {
     const outer = this.#active.get(within)
-    if (outer === undefined) return this.#sendEnding(id, orphan, 0)
+    if (outer === undefined) return this.#sendEnding(id, orphaned, 0)
     const run = this.#open(id, 'run', outer.isolate, outer.runTree)
     run.realm = outer.realm
     this.setActiveHook(run, hook)
@@ -66,12 +66,12 @@ export class Runs {
   }
 
   beginInspection({ run: id, limits }: Frame<'inspect'>, isolate: BotIsolate): void {
-    const run = this.#open(id, 'inspection', isolate, this.#openFamily(id, limits))
+    const run = this.#open(id, 'inspection', isolate, this.#openTree(id, limits))
     this.#admit(run, '', 'inspect')
   }
 
   /** Has a run do its first thing, in its realm. `hook` is the function of the bundle that this calls first. */
-  #admit(run: ActiveRun, hook: string, operation: string, ...texts: string[]): void {
+  #admit(run: ProcessRun, hook: string, operation: string, ...texts: string[]): void {
     const { isolate } = run
     const enter = (realm: Realm) => {
       run.realm = realm
@@ -98,30 +98,30 @@ export class Runs {
       cpu: { limit: limits.loadMilliseconds, used: 0 },
       endedAt: undefined,
       exceeded: (limit) => failAll(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
-      threw: (thrown) => failAll({ reason: 'error', error: describeThrown(thrown, isolate.realms.star) }),
+      threw: (thrown) => failAll({ reason: 'error', error: describeThrown(thrown, isolate.realms.redact) }),
     }
   }
 
   /** Owns the opening of a run's own realm, with a budget of its own: what was loaded once can be loaded for each event. */
-  #opening({ id, runTree, isolate }: ActiveRun): TurnOwner {
+  #opening({ id, runTree, isolate }: ProcessRun): TurnOwner {
     const { limits } = runTree
-    const fail = (failure: ProcessFailure) => this.#failFamily(runTree, failure)
+    const fail = (failure: ProcessFailure) => this.#failTree(runTree, failure)
     return {
       id,
       cpu: { limit: limits.loadMilliseconds, used: 0 },
       endedAt: undefined,
       exceeded: (limit) => fail(limit === 'cpu' ? failures.load(limits) : failures.memory(limits)),
-      threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown, isolate.realms.star) }),
+      threw: (thrown) => fail({ reason: 'error', error: describeThrown(thrown, isolate.realms.redact) }),
     }
   }
 
   /** Another function of the bundle is at work. */
-  setActiveHook(run: ActiveRun, hook: string): void {
+  setActiveHook(run: ProcessRun, hook: string): void {
     run.hook = hook
     run.hookTimes.add(hook)
   }
 
-  setTimer(run: ActiveRun, timer: string, milliseconds: number): void {
+  setTimer(run: ProcessRun, timer: string, milliseconds: number): void {
     const timeout = setTimeout(() => {
       run.timers.delete(timer)
       run.realm?.dispatch(run, 'timer', run.id, timer)
@@ -129,22 +129,22 @@ export class Runs {
     run.timers.set(timer, timeout)
   }
 
-  clearTimer(run: ActiveRun, timer: string): void {
+  clearTimer(run: ProcessRun, timer: string): void {
     clearTimeout(run.timers.get(timer))
     run.timers.delete(timer)
   }
 
   /** Ends a run, and those that it called. */
-  end(run: ActiveRun, ending: Ending): void {
+  end(run: ProcessRun, ending: Ending): void {
     if (run.endedAt !== undefined) return
     this.#close(run, ending)
     if (run.runTree.root !== run.id) return
     clearTimeout(run.runTree.deadline)
-    for (const member of run.runTree.members) this.#cutShort(member, orphan)
+    for (const member of run.runTree.members) this.#cutShort(member, orphaned)
   }
 
-  /** Sends a line of a run's log. One that there is no room for would count as a part of a flood. */
-  log({ id, runTree }: ActiveRun, level: string, message: string): void {
+  /** Sends a line of a run's log. A line beyond the limits would count as part of a flood. */
+  log({ id, runTree }: ProcessRun, level: string, message: string): void {
     if (!takesLine(runTree.logged, runTree.limits, message)) return
     this.#options.send({ type: 'log', run: id, level, message, timestamp: new Date().toISOString() })
   }
@@ -152,11 +152,11 @@ export class Runs {
   /** Ends a run, those that it called and those that called it, through no fault of theirs. */
   interrupt(id: string, reason: string): void {
     const runTree = this.#active.get(id)?.runTree
-    if (runTree !== undefined) this.#endFamily(runTree, () => ({ type: 'interrupted', reason }))
+    if (runTree !== undefined) this.#endTree(runTree, () => ({ type: 'interrupted', reason }))
   }
 
-  /** Ends all runs of an isolate, as interrupted unless told otherwise, and throws it away. */
-  abandon(isolate: BotIsolate, ending: Ending = neighbour): void {
+  /** Ends all runs of an isolate, by default as interrupted, and disposes it. */
+  abandon(isolate: BotIsolate, ending: Ending = discarded): void {
     isolate.dispose()
     for (const run of this.#residents.get(isolate) ?? []) {
       clearTimeout(run.runTree.deadline)
@@ -165,20 +165,20 @@ export class Runs {
     this.#options.onIdle(isolate)
   }
 
-  #openFamily(root: string, limits: Limits): Family {
-    const runTree: Family = {
+  #openTree(root: string, limits: Limits): RunTree {
+    const runTree: RunTree = {
       root,
       limits,
       cpu: { limit: limits.cpuMilliseconds, used: 0 },
       members: new Set(),
       logged: { lines: 0, characters: 0 },
-      deadline: setTimeout(() => this.#failFamily(runTree, failures.timeout(limits)), limits.wallMilliseconds),
+      deadline: setTimeout(() => this.#failTree(runTree, failures.timeout(limits)), limits.wallMilliseconds),
     }
     return runTree
   }
 
-  #open(id: string, kind: ActiveRun['kind'], isolate: BotIsolate, runTree: Family): ActiveRun {
-    const run: ActiveRun = {
+  #open(id: string, kind: ProcessRun['kind'], isolate: BotIsolate, runTree: RunTree): ProcessRun {
+    const run: ProcessRun = {
       id,
       kind,
       isolate,
@@ -189,7 +189,7 @@ export class Runs {
       hook: '',
       hookTimes: new HookTimes(),
       endedAt: undefined,
-      exceeded: (limit) => this.#failFamily(runTree, failures[limit](runTree.limits)),
+      exceeded: (limit) => this.#failTree(runTree, failures[limit](runTree.limits)),
       threw: (thrown) => this.#logForgotten(run, thrown),
     }
     runTree.members.add(run)
@@ -199,22 +199,22 @@ export class Runs {
     return run
   }
 
-  #failFamily(runTree: Family, failure: ProcessFailure): void {
-    this.#endFamily(runTree, ({ hook }) => ({ type: 'failed', ...failure, hook }))
+  #failTree(runTree: RunTree, failure: ProcessFailure): void {
+    this.#endTree(runTree, ({ hook }) => ({ type: 'failed', ...failure, hook }))
   }
 
-  #endFamily(runTree: Family, endingOf: (member: ActiveRun) => Ending): void {
+  #endTree(runTree: RunTree, endingOf: (member: ProcessRun) => Ending): void {
     clearTimeout(runTree.deadline)
     for (const member of runTree.members) this.#cutShort(member, endingOf(member))
   }
 
-  /** Ends a run that its kernel believes to be under way. */
-  #cutShort(run: ActiveRun, ending: Ending): void {
+  /** Ends a run that its kernel takes to be in flight. */
+  #cutShort(run: ProcessRun, ending: Ending): void {
     this.#close(run, ending)
     run.realm?.dispatch(housekeeping(), 'end', run.id)
   }
 
-  #close(run: ActiveRun, ending: Ending): void {
+  #close(run: ProcessRun, ending: Ending): void {
     const { isolate, runTree } = run
     run.endedAt = performance.now()
     this.#active.delete(run.id)
@@ -242,9 +242,9 @@ export class Runs {
     this.#options.send({ type: 'failed', run, reason, name, message, stack: stack ?? '', hook: hook ?? '', cpu, hooks })
   }
 
-  #logForgotten(run: ActiveRun, thrown: unknown): void {
+  #logForgotten(run: ProcessRun, thrown: unknown): void {
     if (run.endedAt !== undefined) return
-    const { name, message, stack } = describeThrown(thrown, run.isolate.realms.star)
+    const { name, message, stack } = describeThrown(thrown, run.isolate.realms.redact)
     const text = `Unhandled rejection: ${name}: ${message}${stack === undefined ? '' : `\n${stack}`}`
     this.log(run, 'error', text)
   }

@@ -21,7 +21,7 @@ export interface ProcessSandboxOptions {
 
 type Frame<Type extends ToProcess['type']> = Extract<ToProcess, { type: Type }>
 
-/** Everything of this process together: which run gets which isolate, and what either says to whom. */
+/** The sandbox of this process: it assigns isolates to runs, and passes frames between the worker and the kernels. */
 export class ProcessSandbox {
   readonly #options: ProcessSandboxOptions
   readonly #runs: Runs
@@ -134,7 +134,7 @@ export class ProcessSandbox {
       memoryMegabytes,
       events: {
         posted: (realm, kind, run, first, second) => {
-          if (kind === 'worn') this.#retire(isolate)
+          if (kind === 'exhausted') this.#retire(isolate)
           else this.#posted(realm, kind, run, first, second)
         },
         turnStarted: () => this.#watchdog.watch(isolate),
@@ -154,20 +154,20 @@ export class ProcessSandbox {
     return isolate
   }
 
-  /** What a kernel says concerns runs in its own realm only; whatever else it says is not heard. */
+  /** A kernel posts about runs in its own realm only; anything else it posts is dropped. */
   #posted(realm: Realm, kind: string, id: string, first: string, second: string): void {
     const run = this.#runs.find(id)
     if (run === undefined || run.realm !== realm) return
     switch (kind) {
       case 'log':
         return this.#runs.log(run, first, second)
-      case 'at':
+      case 'active':
         return this.#runs.setActiveHook(run, first)
       case 'timers':
         return realm.dispatch(run, 'arm', id)
       case 'timer':
         return this.#runs.setTimer(run, first, Number(second))
-      case 'untimer':
+      case 'clearTimer':
         return this.#runs.clearTimer(run, first)
       case 'quiet':
         return realm.dispatch(run, 'quiet', id)

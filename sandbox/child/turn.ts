@@ -4,12 +4,12 @@ export interface CpuBudget {
   used: number
 }
 
-/** Whom a turn belongs to: who pays for it, and who is to blame for what happens in it. */
+/** The owner of a turn: it is charged for the processor time, and its failures are attributed to it. */
 export interface TurnOwner {
-  /** The run to blame should the process die of this turn. */
+  /** The run that a crash of the process in this turn is attributed to. */
   readonly id: string
   readonly cpu: CpuBudget
-  /** When it ended, by `performance.now()`; a turn that goes on long after that is stopped. */
+  /** When it ended, by `performance.now()`; a turn that continues long after that is stopped. */
   endedAt: number | undefined
   /** Its turn took the last of its processor time, or of the isolate's memory. */
   exceeded(limit: 'cpu' | 'memory'): void
@@ -32,7 +32,7 @@ export interface Turn {
 
 /**
  * Has the isolate's thread do something. What that resolves to is when it began there, in milliseconds since 1970, where
- * it tells; undefined: there is nothing to do.
+ * it is known; undefined: there is nothing to do.
  */
 export type Entrance = () => Promise<unknown> | undefined
 

@@ -15,8 +15,8 @@ export interface WarmIsolatesOptions {
 }
 
 /**
- * The isolates by bundle, the one used longest ago first. Idle ones are kept for as long as there is room: what fills the
- * room is thrown away in that order, when another isolate is made, and by and by while the process is too large.
+ * The isolates by bundle, the least recently used first. Idle ones are kept while the process is within its limits;
+ * beyond them they are disposed in that order, when another isolate is made, and in sweeps.
  */
 export class WarmIsolates {
   readonly #byBundle = new Map<string, BotIsolate>()
@@ -54,7 +54,7 @@ export class WarmIsolates {
     return process.memoryUsage.rss() > this.#options.softBytes
   }
 
-  /** Throws so many away, or as many as are idle. */
+  /** Disposes so many, or as many as are idle. */
   #disposeIdle(count: number): void {
     let left = count
     for (const [bundle, isolate] of this.#byBundle) {

@@ -4,7 +4,7 @@ import type { Turn } from './turn.ts'
 export interface WatchdogEvents {
   /** A turn has used up its owner's processor time. */
   overspent(isolate: BotIsolate, turn: Turn): void
-  /** A turn goes on although its owner has ended. */
+  /** A turn continues although its owner has ended. */
   lingering(isolate: BotIsolate, turn: Turn): void
   /** A turn has begun to take long. */
   long(turn: Turn): void
@@ -14,7 +14,7 @@ const tickMilliseconds = 10
 const longMilliseconds = 20
 const lingerMilliseconds = 100
 
-/** Looks at every isolate with a turn under way, again and again while there is one. */
+/** Polls every isolate that has a current turn. */
 export class Watchdog {
   readonly #events: WatchdogEvents
   readonly #watched = new Set<BotIsolate>()

@@ -69,7 +69,7 @@ export interface Compiler {
    * @returns undefined when it is none, or takes more than it may
    */
   readSourceMap(owner: string, sourceMap: string): Promise<SourceMapIndex | undefined>
-  /** Ends what is under way. */
+  /** Ends all compilations in flight. */
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@ interface Waiting {
   start(): void
 }
 
-/** Runs jobs, some at a time, each owner's one after the other. Owners take turns, however many jobs each has. */
+/** Runs tasks, a bounded number at a time and one at a time per owner. Owners take turns, however many tasks each has. */
 export class FairQueue {
   readonly #concurrency: number
   /** The owner whose turn is next comes first. */
@@ -13,7 +13,7 @@ export class FairQueue {
     this.#concurrency = concurrency
   }
 
-  async run<Result>(owner: string, job: () => Promise<Result>): Promise<Result> {
+  async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result> {
     await new Promise<void>((start) => {
       const mine = this.#waiting.get(owner) ?? []
       mine.push({ start })
@@ -21,7 +21,7 @@ export class FairQueue {
       this.#next()
     })
     try {
-      return await job()
+      return await work()
     } finally {
       this.#running.delete(owner)
       this.#toTheEnd(owner)

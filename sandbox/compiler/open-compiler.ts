@@ -20,7 +20,7 @@ import { runProgram, type Ended, type ProgramInput } from './run-program.ts'
 import { joinMap, splitMap } from './source-text.ts'
 
 export interface CompilerOptions {
-  walls: Isolation
+  isolation: Isolation
   /** What reads uploads and source maps: `Programs.reader`. */
   reader: string
   limits?: Partial<CompileLimits> | undefined
@@ -35,7 +35,7 @@ const megabyte = 1024 * 1024
  */
 const usualLimits: CompileLimits = { seconds: 10, memoryMegabytes: 640 }
 
-/** All processes of an upload together have so many times the processor time of one, on the wall. */
+/** Wall time of all processes of an upload together, as a multiple of the processor time of one. */
 const wallShare = 2.5
 /** Of a script with its source map. */
 const outputBytes = 48 * megabyte
@@ -65,11 +65,11 @@ type Exceeded = Extract<Compilation, { status: 'exceeded' }>
 /** An upload that cannot be compiled, through its own fault. */
 class Unfit extends Error {
   override name = 'Unfit'
-  readonly verdict: Compilation
+  readonly result: Compilation
 
-  constructor(verdict: Compilation) {
-    super(`The upload is ${verdict.status}`)
-    this.verdict = verdict
+  constructor(result: Compilation) {
+    super(`The upload is ${result.status}`)
+    this.result = result
   }
 }
 
@@ -77,8 +77,8 @@ function readerProgram(cpuSeconds: number): OtherProgram {
   return { words: [process.execPath, ...readerFlags], files: [], environment: {}, cpuSeconds }
 }
 
-/** Opens what compiles uploads and reads source maps, each in processes of its own within the walls. */
-export function openCompiler({ walls, reader, log, ...options }: CompilerOptions): Compiler {
+/** Opens the compiler of uploads and reader of source maps, each in isolated processes of its own. */
+export function openCompiler({ isolation, reader, log, ...options }: CompilerOptions): Compiler {
   const limits = { ...usualLimits, ...options.limits }
   const { seconds, memoryMegabytes } = limits
   const esbuild = findEsbuild()
@@ -95,7 +95,7 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
   ): Promise<Ended> {
     const { dataMegabytes, ...others } = within
     const dataKilobytes = dataMegabytes * 1024
-    const ended = runProgram(walls, program, input, { ...others, dataKilobytes }, closing.signal)
+    const ended = runProgram(isolation, program, input, { ...others, dataKilobytes }, closing.signal)
     inFlight.add(ended)
     try {
       return await ended
@@ -112,7 +112,7 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
       if (ended.stopped === 'closed') throw new CompilerError('The compiler is closing')
       const isUnexplained = ended.stopped === undefined && ended.wasKilled && !isOverCpu(ended, limits)
       if (!isUnexplained || attempt > 1) return ended
-      log('warn', 'A process that compiles an upload was ended from outside; it is started again')
+      log('warn', 'A compiler process was killed from outside and is restarted')
     }
   }
 
@@ -130,8 +130,8 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
   /** Starts what reads the result while it is made. */
   async function compile({ source, sourceMap = '' }: Upload): Promise<Compilation> {
     const deadline = performance.now() + seconds * wallShare * 1000
-    const job = Promise.withResolvers<Uint8Array>()
-    const input = { stdin: reader, channel: job.promise }
+    const task = Promise.withResolvers<Uint8Array>()
+    const input = { stdin: reader, channel: task.promise }
     const reading = runFor(deadline, readerProgram(seconds), input, readerMegabytes)
     // It is awaited later, and may fail before.
     reading.catch(() => {})
@@ -139,13 +139,13 @@ export function openCompiler({ walls, reader, log, ...options }: CompilerOptions
       const compiled = await transform(sourceMap === '' ? source : joinMap(source, sourceMap), toScript, deadline)
       const nonce = `_${randomBytes(12).toString('hex')}`
       const scanned = await transform(asking(nonce, splitMap(source).code), toScan(nonce), deadline)
-      job.resolve(joinParts(['upload', nonce, source, sourceMap, compiled, scanned]))
+      task.resolve(joinParts(['upload', nonce, source, sourceMap, compiled, scanned]))
       const read = await reading
       return isWhole(read) ? toCompilation(read.output) : exceeded(read, limits)
     } catch (error) {
-      job.reject(error)
+      task.reject(error)
       await reading.catch(() => {})
-      if (error instanceof Unfit) return error.verdict
+      if (error instanceof Unfit) return error.result
       throw error
     }
   }

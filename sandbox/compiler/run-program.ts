@@ -33,16 +33,16 @@ export interface Ended {
 const killedCode = 128 + constants.signals.SIGKILL
 const complaintBytes = 16 * 1024
 
-/** Runs a program within the walls until nothing of it is left. Never rejects. */
+/** Runs an isolated program until nothing of it is left. Never rejects. */
 export async function runProgram(
-  walls: Isolation,
+  isolation: Isolation,
   program: OtherProgram,
   { stdin, channel }: ProgramInput,
   limits: ProgramLimits,
   signal: AbortSignal,
 ): Promise<Ended> {
   const started = performance.now()
-  const process = new IsolatedProcess(walls, limits.dataKilobytes, program)
+  const process = new IsolatedProcess(isolation, limits.dataKilobytes, program)
   const { child } = process
   let stopped: Ended['stopped']
   const stop = (why: NonNullable<Ended['stopped']>) => {
@@ -57,7 +57,7 @@ export async function runProgram(
   let complaint = ''
   child.on('error', (error) => (complaint += error.message))
   const closed = new Promise<{ code: number | null; wasKilled: boolean }>((resolve) => {
-    // `unshare` ends as its child did, or tells of the signal as shells do.
+    // `unshare` ends as its child did, or reports the signal as shells do.
     child.once('close', (code, by) => resolve({ code, wasKilled: by === 'SIGKILL' || code === killedCode }))
     // Where it cannot be started, nothing closes.
     child.once('error', () => child.pid === undefined && resolve({ code: null, wasKilled: false }))
@@ -82,7 +82,7 @@ export async function runProgram(
   return { output: Buffer.concat(output), complaint, code, wasKilled, milliseconds, ...(stopped && { stopped }) }
 }
 
-/** Gathers what comes, up to so many bytes; of more than that it tells, and drops the rest. */
+/** Collects up to so many bytes; reports an excess, and drops the rest. */
 function collect(stream: Readable, bytes: number, exceeded: () => void): Buffer[] {
   const chunks: Buffer[] = []
   let left = bytes

@@ -2,7 +2,7 @@ import type { SpawnOptions } from 'node:child_process'
 import type { Profile } from '../protocol/contract.ts'
 import { sandboxDescriptors } from '../isolation/descriptors.ts'
 import type { Layers } from '../isolation/layers.ts'
-import { ownRootScript } from '../isolation/chroot.ts'
+import { chrootScript } from '../isolation/chroot.ts'
 import type { Tools } from '../isolation/tools.ts'
 
 const commonFlags = [
@@ -75,8 +75,8 @@ export interface Command {
 
 /**
  * The command line of a sandbox process. It reads its program from standard input, complains on standard error, speaks
- * over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link of the chain takes
- * something away and goes on with the rest. The standard output of another program is descriptor 3 as well.
+ * over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link of the chain drops
+ * something and executes the rest. The standard output of another program is descriptor 3 as well.
  */
 export function sandboxCommand(options: CommandOptions): Command {
   const { layers, tools, program } = options
@@ -88,7 +88,7 @@ export function sandboxCommand(options: CommandOptions): Command {
     ['-c', ['trap "" INT TERM', ...limits(options), program ? 'exec "$@" >&3' : 'exec "$@"'].join('; '), 'sh'],
     tools.nice === undefined ? [] : [tools.nice, '-n', '10'],
     layers.namespaces === undefined ? [] : namespaces(layers, tools, accountFirst ? account : undefined),
-    layers.ownRoot ? ['/bin/sh', '-c', ownRootScript(files, tools), 'sh'] : [],
+    layers.chroot ? ['/bin/sh', '-c', chrootScript(files, tools), 'sh'] : [],
     privileges(layers, tools, accountFirst ? undefined : account),
     program?.words ?? [process.execPath, ...commonFlags, ...profileFlags[options.profile], '-'],
   ]
@@ -106,7 +106,7 @@ function limits({ layers, profile, dataKilobytes, program }: CommandOptions): st
   return [
     'ulimit -c 0',
     'ulimit -n 64',
-    ...(layers.ownRoot ? [] : ['ulimit -f 0']),
+    ...(layers.chroot ? [] : ['ulimit -f 0']),
     ...(keepsCap ? [`ulimit -d ${dataKilobytes}`] : []),
     ...(program ? [`ulimit -t ${program.cpuSeconds}`] : []),
   ]
@@ -123,7 +123,7 @@ function namespaces(layers: Layers, tools: Tools, account: number | undefined): 
     '--fork',
     '--kill-child',
     ...(layers.namespaces === 'user' ? ['--user', '--map-root-user'] : []),
-    ...(layers.ownRoot ? ['--mount'] : []),
+    ...(layers.chroot ? ['--mount'] : []),
   ]
 }
 

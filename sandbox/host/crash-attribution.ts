@@ -5,7 +5,7 @@ import type { RunHandle } from './run-handle.ts'
 /** Bundles whose owners are remembered, the latest ones. */
 const rememberedBundles = 10_000
 
-/** Who is to blame should the process die now: whoever has a turn that takes long, else all that run in it. */
+/** Attributes a crash of the process: to the runs whose turns take long, else to all runs in it. */
 export class CrashAttribution {
   /** By run. Of one that has ended the turn may go on, so they are known apart from the runs. */
   readonly #long = new Map<string, Owner & { runTree: string }>()

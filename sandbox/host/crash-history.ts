@@ -31,8 +31,8 @@ const killsForDisabling = 3
 /** Long enough that code which kills again and again when it is let out costs its neighbours next to nothing. */
 const quarantineMilliseconds = 60 * minute
 /**
- * A death with several suspects counts as a part of a kill for each, and for no less than this, which is what a death
- * from outside counts for: one that was there at every death is in quarantine after twelve, however many were with it.
+ * A crash with several suspects counts as a fraction of a kill for each, and for no less than this, which is also the
+ * weight of an end from outside: code that was there at every crash is in quarantine after twelve.
  */
 const minPart = 1 / 4
 /** Sums of thirds and tenths are not exact. */
@@ -52,14 +52,14 @@ interface Record {
 }
 
 /**
- * What is held against code, for as long as this worker lives.
+ * The crashes that code is suspected of, for as long as this worker lives.
  *
- *   at home ── 3 kills in 10 minutes ──► in quarantine ── 3 more ──► disabled
+ *   in slot ── 3 kills in 10 minutes ──► in quarantine ── 3 more ──► disabled
  *      ▲                                   │      ▲                    │
  *      └──── an hour without a kill ◄──────┘      └── another upload ◄─┘
  *
- * At home, who killed is not always known: then all that may have done it are suspected. In quarantine nobody else is
- * there. So code that was suspected wrongly, or framed by a neighbour that escaped from its isolate, is never disabled.
+ * In a slot the killer is not always known: then all candidates are suspects. In quarantine the code is alone. So code
+ * that was suspected wrongly, or framed by a neighbour that escaped from its isolate, is never disabled.
  */
 export class CrashHistory {
   readonly #records = new Map<string, Record>()
@@ -72,19 +72,19 @@ export class CrashHistory {
   }
 
   /** Where code is to run; when nowhere, why. */
-  placeOf(owner: Owner): { place: 'home' | 'quarantine' } | { place: 'disabled'; reason: string } {
+  placeOf(owner: Owner): { place: 'slot' | 'quarantine' } | { place: 'disabled'; reason: string } {
     const record = this.#records.get(ownerKey(owner))
     if (record?.disabled?.codeId === owner.codeId) return { place: 'disabled', reason: record.disabled.reason }
-    return { place: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'home' }
+    return { place: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'slot' }
   }
 
-  /** A process where bots are at home has died. */
+  /** A process of a slot has died. */
   exitedInSlot({ suspects, fromOutside }: ProcessExit): void {
     this.#forget()
     const part = fromOutside ? minPart : Math.max(1 / suspects.length, minPart)
     for (const owner of suspects) {
       const record = this.#record(owner, part)
-      // It may have been sent there by the last death, and have had runs in two processes.
+      // The last crash may have sent it there, while it had runs in two processes.
       if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
       record.quarantinedUntil = this.#now() + quarantineMilliseconds
       record.kills = []

@@ -1,6 +1,6 @@
 import type { Task } from '../protocol/contract.ts'
 
-/** The function of the bundle that a task calls first, by its name: so the kernel need not tell that it is at work. */
+/** The function of the bundle that a task calls first, by its name: the kernel does not have to report it as active. */
 export function firstFunction(task: Task): string {
   switch (task.kind) {
     case 'event':

@@ -10,7 +10,7 @@ export interface FrameProcess {
   find(run: string): RunHandle | undefined
   /** Sends what `work` resolves to, unless the run or the process is over by then. */
   respond(run: string, work: () => Promise<ToProcess>): void
-  /** Sends a part of a stream; resolves when there is room for another one. */
+  /** Sends a part of a stream; resolves when another one can be sent. */
   sendPart(run: string, stream: string, part: Part): Promise<void> | undefined
   /** The run is over: further frames of it are useless. */
   ended(run: RunHandle): void

@@ -44,10 +44,10 @@ export function inspectionHandle(
 
 function toInspection(text: string, given: BundleKind, known: readonly string[]): Inspection {
   const declared = toDeclaration(text, given)
-  const stranger = declared.hooks.find((hook) => !known.includes(hook))
-  if (stranger === undefined) return { status: 'accepted', ...declared }
-  const message = `There is no hook called ${stranger}. The hooks are: ${known.join(', ')}`
-  return { status: 'refused', reason: 'error', error: { name: 'TypeError', message }, hook: stranger }
+  const unknown = declared.hooks.find((hook) => !known.includes(hook))
+  if (unknown === undefined) return { status: 'accepted', ...declared }
+  const message = `There is no hook called ${unknown}. The hooks are: ${known.join(', ')}`
+  return { status: 'refused', reason: 'error', error: { name: 'TypeError', message }, hook: unknown }
 }
 
 type Declaration = Omit<Extract<Inspection, { status: 'accepted' }>, 'status'>

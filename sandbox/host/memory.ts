@@ -8,7 +8,7 @@ export interface ProcessMemory {
   dataKilobytes: number
 }
 
-/** Of a process of which nobody said more: room for 170 small bots, and together with a worker less than 512 MB. */
+/** The default of a process: it holds 170 small bots, and takes less than 512 MB together with a worker. */
 export const usualMegabytes = 320
 
 const megabyte = 1024 * 1024

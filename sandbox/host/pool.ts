@@ -20,17 +20,17 @@ export interface PoolOptions {
   processes: number
   /** Of all these processes together. */
   memoryMegabytes: number
-  walls: Isolation
+  isolation: Isolation
   programs: Programs
   operations: ClientOperation[]
   log: SandboxLog
-  onSuspension?: ((verdict: CodeSuspension) => void) | undefined
+  onSuspension?: ((suspension: CodeSuspension) => void) | undefined
   watch?: SandboxWatch | undefined
   recycling?: Partial<Recycling> | undefined
 }
 
 export interface Pool {
-  /** Gives a run to the home process of its bot, or to the one its code has in quarantine. */
+  /** Takes a run into the slot of its bot, or into the process that its code has in quarantine. */
   assign(run: RunHandle): Promise<void>
   memory(): PlaceMemory[]
   close(): Promise<void>
@@ -50,86 +50,86 @@ export async function openPool(options: PoolOptions): Promise<Pool> {
 
 class SandboxPool implements Pool {
   readonly #options: PoolOptions
-  readonly #homes: ProcessSlot[]
+  readonly #slots: ProcessSlot[]
   readonly #quarantine: Quarantine
-  readonly #conduct: CrashHistory
+  readonly #crashHistory: CrashHistory
 
   constructor(options: PoolOptions) {
     this.#options = options
     const { processes, memoryMegabytes, log, recycling } = options
-    this.#conduct = new CrashHistory((verdict) => this.#pronounce(verdict))
+    this.#crashHistory = new CrashHistory((suspension) => this.#suspend(suspension))
     const memory = processMemory(memoryMegabytes / processes)
-    this.#homes = Array.from({ length: processes }, (_, index): ProcessSlot => {
+    this.#slots = Array.from({ length: processes }, (_, index): ProcessSlot => {
       return new ProcessSlot({
         index,
         log,
         recycling: { ...defaultRecycling, ...recycling },
         start: (events) => this.#start(memory, events),
-        onExit: (death) => this.#conduct.exitedInSlot(death),
-        isOtherRenewing: () => this.#homes.some((home) => home.isRenewing),
+        onExit: (exit) => this.#crashHistory.exitedInSlot(exit),
+        isOtherRenewing: () => this.#slots.some((slot) => slot.isRenewing),
       })
     })
     const quarantineMemory = processMemory(quarantineMegabytes)
     this.#quarantine = new Quarantine({
       log,
       start: (events) => this.#start(quarantineMemory, events),
-      onExit: (owner, death) => this.#conduct.exitedInQuarantine(owner, death),
+      onExit: (owner, exit) => this.#crashHistory.exitedInQuarantine(owner, exit),
     })
   }
 
   async ready(): Promise<void> {
-    await Promise.all(this.#homes.map((home) => home.ready()))
+    await Promise.all(this.#slots.map((slot) => slot.ready()))
   }
 
   async assign(run: RunHandle): Promise<void> {
     if (run.runTree !== run.id) return this.#assignWithin(run)
     const owner = ownerOf(run.bundle)
-    const verdict = this.#conduct.placeOf(owner)
-    switch (verdict.place) {
-      case 'home':
-        return this.#homeOf(owner).assign(run)
+    const where = this.#crashHistory.placeOf(owner)
+    switch (where.place) {
+      case 'slot':
+        return this.#slotOf(owner).assign(run)
       case 'quarantine':
         return this.#quarantine.assign(run, owner)
       case 'disabled':
-        run.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: verdict.reason } }, 0)
+        run.fail({ reason: 'crashed', error: { name: 'QuarantineError', message: where.reason } }, 0)
     }
   }
 
   memory(): PlaceMemory[] {
     const { residentBytes } = this.#quarantine
     return [
-      ...this.#homes.map((home, index) => ({ place: `home ${index}`, residentBytes: home.residentBytes })),
+      ...this.#slots.map((slot, index) => ({ place: `home ${index}`, residentBytes: slot.residentBytes })),
       { place: 'quarantine', residentBytes },
     ]
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#homes.map((home) => home.close()), this.#quarantine.close()])
+    await Promise.all([...this.#slots.map((slot) => slot.close()), this.#quarantine.close()])
   }
 
   /** A run that another one called goes where that one is, even when others go elsewhere by now. */
   #assignWithin(run: RunHandle): void {
-    for (const place of [...this.#homes, this.#quarantine]) {
+    for (const place of [...this.#slots, this.#quarantine]) {
       const process = place.holding(run.runTree)
       if (process !== undefined) return process.take(run)
     }
-    run.interrupt('the run that called it is not under way', 0)
+    run.interrupt('the run that called it is not in flight', 0)
   }
 
-  #homeOf({ botId }: Owner): ProcessSlot {
+  #slotOf({ botId }: Owner): ProcessSlot {
     const hash = createHash('sha256').update(botId).digest().readUInt32LE(0)
-    return this.#homes[hash % this.#homes.length]!
+    return this.#slots[hash % this.#slots.length]!
   }
 
   #start(memory: ProcessMemory, events: ProcessEvents): SandboxProcess {
-    const { walls, programs, operations, log, watch } = this.#options
-    return new SandboxProcess({ walls, programs, operations, log, watch, memory, ...events })
+    const { isolation, programs, operations, log, watch } = this.#options
+    return new SandboxProcess({ isolation, programs, operations, log, watch, memory, ...events })
   }
 
-  #pronounce(verdict: CodeSuspension): void {
-    const { place, botId, installationId, codeId } = verdict
+  #suspend(suspension: CodeSuspension): void {
+    const { place, botId, installationId, codeId } = suspension
     const what = place === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
-    this.#options.log('warn', `${what}: it had sandbox processes killed`, { botId, installationId, codeId })
-    this.#options.onSuspension?.(verdict)
+    this.#options.log('warn', `${what}: it crashed sandbox processes`, { botId, installationId, codeId })
+    this.#options.onSuspension?.(suspension)
   }
 }

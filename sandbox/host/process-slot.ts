@@ -12,13 +12,13 @@ export interface ProcessSlotOptions {
   /** Makes a process that calls these back. */
   start(events: ProcessEvents): SandboxProcess
   /** A process has died that was not asked to. */
-  onExit(death: ProcessExit): void
-  /** Whether another home replaces its process: one at a time, because there are two of them for a while. */
+  onExit(exit: ProcessExit): void
+  /** Whether another slot replaces its process. One slot at a time does, because it holds two processes for a while. */
   isOtherRenewing(): boolean
 }
 
 export interface ProcessEvents {
-  onDead(reason: string, early: boolean, death: ProcessExit | undefined): void
+  onDead(reason: string, early: boolean, exit: ProcessExit | undefined): void
   onBeat(): void
 }
 
@@ -37,8 +37,8 @@ const firstRetryMilliseconds = 100
 const lastRetryMilliseconds = 5000
 
 /**
- * The place of one process after another. When one dies, the next starts at once, more slowly if they keep dying. One
- * that is to be replaced takes runs until its successor is ready, and then ends those it has.
+ * Holds one process after another. When one dies, the next starts at once, and with growing pauses if they keep dying.
+ * A process that is to be replaced takes runs until its successor is ready, and then finishes its own.
  */
 export class ProcessSlot {
   readonly #options: ProcessSlotOptions
@@ -47,7 +47,7 @@ export class ProcessSlot {
   readonly #processes = new Set<SandboxProcess>()
   #current: SandboxProcess
   #successor: SandboxProcess | undefined
-  #earlyDeaths = 0
+  #earlyExits = 0
 
   constructor(options: ProcessSlotOptions) {
     this.#options = options
@@ -66,7 +66,7 @@ export class ProcessSlot {
     return sumOfMemory(this.#processes)
   }
 
-  /** The process in which the first run of a runTree is under way. */
+  /** The process that holds the root of this run tree. */
   holding(runTree: string): SandboxProcess | undefined {
     for (const process of this.#processes) if (process.holds(runTree)) return process
     return undefined
@@ -93,7 +93,7 @@ export class ProcessSlot {
 
   #start(): SandboxProcess {
     const process: SandboxProcess = this.#options.start({
-      onDead: (reason, early, death) => void this.#died(process, reason, early, death),
+      onDead: (reason, early, exit) => void this.#died(process, reason, early, exit),
       onBeat: () => this.#renewWhenDue(process),
     })
     this.#processes.add(process)
@@ -106,29 +106,29 @@ export class ProcessSlot {
     try {
       await process.ready
     } catch {
-      // Its death is told apart.
+      // `onDead` reports it.
       return
     }
     const milliseconds = Math.round(performance.now() - process.startedAt)
     const { log, index } = this.#options
-    log('info', 'A sandbox process is ready', { home: index, pid: process.pid, milliseconds })
+    log('info', 'A sandbox process is ready', { slot: index, pid: process.pid, milliseconds })
     if (process === this.#successor) this.#succeed(process)
   }
 
-  async #died(process: SandboxProcess, reason: string, early: boolean, death: ProcessExit | undefined): Promise<void> {
+  async #died(process: SandboxProcess, reason: string, early: boolean, exit: ProcessExit | undefined): Promise<void> {
     if (this.#abort.signal.aborted) return
-    if (death !== undefined) this.#options.onExit(death)
+    if (exit !== undefined) this.#options.onExit(exit)
     if (process === this.#successor) this.#successor = undefined
     if (process !== this.#current) return
-    this.#earlyDeaths = early ? this.#earlyDeaths + 1 : 0
-    this.#options.log('warn', 'A sandbox process is gone and is replaced', {
-      home: this.#options.index,
+    this.#earlyExits = early ? this.#earlyExits + 1 : 0
+    this.#options.log('warn', 'A sandbox process died and is replaced', {
+      slot: this.#options.index,
       pid: process.pid,
       reason,
     })
     if (this.#successor !== undefined) return this.#succeed(this.#successor)
     if (early) {
-      const pause = firstRetryMilliseconds * 2 ** (this.#earlyDeaths - 1)
+      const pause = firstRetryMilliseconds * 2 ** (this.#earlyExits - 1)
       await sleep(Math.min(pause, lastRetryMilliseconds), undefined, { signal: this.#abort.signal }).catch(() => {})
       if (this.#abort.signal.aborted) return
     }
@@ -140,7 +140,7 @@ export class ProcessSlot {
     const reason = this.#reasonToRenew(process)
     if (reason === undefined) return
     const { log, index } = this.#options
-    log('info', `A sandbox process is replaced: ${reason}`, { home: index, pid: process.pid, runs: process.runs })
+    log('info', `A sandbox process is replaced: ${reason}`, { slot: index, pid: process.pid, runs: process.runs })
     this.#successor = this.#start()
   }
 

@@ -9,15 +9,15 @@ export interface QuarantineOptions {
   log: SandboxLog
   start(events: ProcessEvents): SandboxProcess
   /** The process of this owner's code has died without being asked to. */
-  onExit(owner: Owner, death: ProcessExit): void
+  onExit(owner: Owner, exit: ProcessExit): void
 }
 
-/** Each takes memory that was not meant for it; who finds no room comes again later. */
+/** Each takes memory on top of that of the slots. A run that finds no process free is interrupted and retried. */
 const maxProcesses = 2
 /** A process in which nothing has run for so long is ended. */
 const idleMilliseconds = 60_000
 
-interface Room {
+interface QuarantineProcess {
   process: SandboxProcess
   /** Runs that wait for it to be ready. */
   expected: number
@@ -27,7 +27,7 @@ interface Room {
 /** Processes that hold the code of one owner each: started when there is something to run, ended when there is not. */
 export class Quarantine {
   readonly #options: QuarantineOptions
-  readonly #rooms = new Map<string, Room>()
+  readonly #byOwner = new Map<string, QuarantineProcess>()
   readonly #processes = new Set<SandboxProcess>()
   #isClosed = false
 
@@ -44,20 +44,20 @@ export class Quarantine {
     return sumOfMemory(this.#processes)
   }
 
-  /** Runs a run where nobody else's are; when there is no room for that, it is interrupted. */
+  /** Takes a run into the process of its owner; interrupts it when no process can be started. */
   async assign(run: RunHandle, owner: Owner): Promise<void> {
-    const room = this.#roomOf(owner)
-    if (room === undefined) return run.interrupt('the sandbox processes for code in quarantine are busy', 0)
-    room.usedAt = performance.now()
-    room.expected += 1
+    const quarantined = this.#processOf(owner)
+    if (quarantined === undefined) return run.interrupt('the sandbox processes for code in quarantine are busy', 0)
+    quarantined.usedAt = performance.now()
+    quarantined.expected += 1
     try {
-      await room.process.ready
-      if (room.process.dead) run.interrupt('its sandbox process has just died', 0)
-      else room.process.take(run)
+      await quarantined.process.ready
+      if (quarantined.process.dead) run.interrupt('its sandbox process has just died', 0)
+      else quarantined.process.take(run)
     } catch (error) {
       if (!run.ended) run.interrupt(error instanceof Error ? error.message : String(error), 0)
     } finally {
-      room.expected -= 1
+      quarantined.expected -= 1
     }
   }
 
@@ -67,41 +67,41 @@ export class Quarantine {
     await Promise.all(Array.from(this.#processes, (process) => process.closed))
   }
 
-  #roomOf(owner: Owner): Room | undefined {
-    const found = this.#rooms.get(ownerKey(owner))
+  #processOf(owner: Owner): QuarantineProcess | undefined {
+    const found = this.#byOwner.get(ownerKey(owner))
     if (found !== undefined || this.#isClosed) return found
-    if (this.#rooms.size >= maxProcesses) this.#leave(({ process, expected }) => process.isIdle && expected === 0, 1)
-    return this.#rooms.size < maxProcesses ? this.#open(owner) : undefined
+    if (this.#byOwner.size >= maxProcesses) this.#end(({ process, expected }) => process.isIdle && expected === 0, 1)
+    return this.#byOwner.size < maxProcesses ? this.#open(owner) : undefined
   }
 
-  #open(owner: Owner): Room {
+  #open(owner: Owner): QuarantineProcess {
     const key = ownerKey(owner)
     const process: SandboxProcess = this.#options.start({
-      onDead: (_reason, _early, death) => {
-        if (this.#rooms.get(key)?.process === process) this.#rooms.delete(key)
-        if (death !== undefined && !this.#isClosed) this.#options.onExit(owner, death)
+      onDead: (_reason, _early, exit) => {
+        if (this.#byOwner.get(key)?.process === process) this.#byOwner.delete(key)
+        if (exit !== undefined && !this.#isClosed) this.#options.onExit(owner, exit)
       },
-      onBeat: () => this.#leave((room) => this.#isForgotten(room)),
+      onBeat: () => this.#end((quarantined) => this.#isUnused(quarantined)),
     })
-    const room = { process, expected: 0, usedAt: performance.now() }
-    this.#rooms.set(key, room)
+    const quarantined = { process, expected: 0, usedAt: performance.now() }
+    this.#byOwner.set(key, quarantined)
     this.#processes.add(process)
     void process.closed.then(() => this.#processes.delete(process))
     this.#options.log('info', 'A sandbox process for code in quarantine is started', { pid: process.pid, owner: key })
-    return room
+    return quarantined
   }
 
-  #isForgotten({ process, expected, usedAt }: Room): boolean {
+  #isUnused({ process, expected, usedAt }: QuarantineProcess): boolean {
     return process.isIdle && expected === 0 && performance.now() - usedAt > idleMilliseconds
   }
 
-  #leave(isOver: (room: Room) => boolean, most = Infinity): void {
+  #end(isOver: (quarantined: QuarantineProcess) => boolean, most = Infinity): void {
     let left = most
-    for (const room of this.#rooms.values()) {
+    for (const quarantined of this.#byOwner.values()) {
       if (left <= 0) return
-      if (!isOver(room)) continue
+      if (!isOver(quarantined)) continue
       left -= 1
-      room.process.end('there is nothing to run in quarantine')
+      quarantined.process.end('there is nothing to run in quarantine')
     }
   }
 }

@@ -9,7 +9,7 @@ interface Pull {
   parts: number
 }
 
-/** Sends a part of a stream; resolves when there is room for another one. */
+/** Sends a part of a stream; resolves when another one can be sent. */
 type SendPart = (stream: string, part: Part) => Promise<void> | undefined
 
 /** How a stream ended. */
@@ -26,7 +26,7 @@ interface OpenStream {
   onEnd: ((how: StreamEnd) => void) | undefined
 }
 
-/** A reading of a source of the run: its name and how manieth it is. */
+/** A reading of a source of the run: the name of the source and the number of the reading. */
 const readingName = /^([a-zA-Z]+)\/\d{1,4}$/
 
 /**
@@ -81,7 +81,7 @@ export class RunStreams {
     for (const name of this.#streams.keys()) this.cancel(name)
   }
 
-  /** Begins to read a source of the run; who reads it anew has done with the former reading. */
+  /** Begins to read a source of the run; a new reading ends the former one. */
   #begin(name: string): OpenStream | undefined {
     const [, source = ''] = readingName.exec(name) ?? []
     if (this.#isClosed || !Object.hasOwn(this.#sources, source)) return undefined

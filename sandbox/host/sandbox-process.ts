@@ -15,10 +15,10 @@ import type { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProcessOptions extends StartOptions {
   /**
-   * The process will take no more runs. It may be a moment until it is gone. `early`: before it was ready for any. No
-   * death is given of one that was asked to end.
+   * The process takes no more runs; its end follows. `early`: before it was ready. `exit` is undefined when the process
+   * was asked to end.
    */
-  onDead(reason: string, early: boolean, death: ProcessExit | undefined): void
+  onDead(reason: string, early: boolean, exit: ProcessExit | undefined): void
   /** It has answered a heartbeat. */
   onBeat?(): void
   watch?: SandboxWatch | undefined
@@ -33,10 +33,9 @@ const killedInside = 1
 /**
  * One process that holds isolates, seen from the worker.
  *
- * It is starting until it says `ready`, then alive, then dead for good. It dies because it ended by itself, because it
- * says that a thread is stuck, because it broke the protocol, because it missed its heartbeats, or because a run
- * outlived its deadline; whichever comes first settles every run still under way, and the process is killed. One that
- * is retired ends the runs it has, and dies of that.
+ * It starts until its frame `ready`, then it is alive, then dead. It dies because it ended by itself, reported a stuck
+ * thread, broke the protocol, missed its heartbeats, or because a run outlived its deadline. The first of these settles
+ * every run in flight and kills the process. A retired process finishes its runs and then ends.
  */
 export class SandboxProcess {
   /** Resolves when it can take runs; rejects when it dies first. */
@@ -79,7 +78,7 @@ export class SandboxProcess {
       onClosed: (code, signal) => {
         this.#ended(code, signal)
         const milliseconds = Math.round(performance.now() - this.#killedAt)
-        options.log('info', 'A sandbox process has ended', { pid: process.child.pid, milliseconds })
+        options.log('info', 'A sandbox process ended', { pid: process.child.pid, milliseconds })
         resolve()
       },
     })
@@ -103,7 +102,7 @@ export class SandboxProcess {
     return this.#process.pid
   }
 
-  /** Whether the first run of a runTree is under way here. */
+  /** Whether the root of this run tree is in flight here. */
   holds(runTree: string): boolean {
     return this.#runs.get(runTree) !== undefined
   }
@@ -139,13 +138,13 @@ export class SandboxProcess {
   /** Ends the process and every run because something is wrong with it. */
   kill(reason: string, { cause, attributed, suspects, fromOutside = false, steps }: ExitAttribution): void {
     if (!this.dead) this.#options.watch?.killed(cause)
-    const death = { suspects: suspects ?? this.#attribution.owners(this.#runs), fromOutside }
-    this.#die(reason, death, attributed, steps)
+    const exit = { suspects: suspects ?? this.#attribution.owners(this.#runs), fromOutside }
+    this.#die(reason, exit, attributed, steps)
   }
 
   #die(
     reason: string,
-    death: ProcessExit | undefined,
+    exit: ProcessExit | undefined,
     attributed: ExitAttribution['attributed'],
     steps: ExitAttribution['steps'] = {},
   ): void {
@@ -155,13 +154,13 @@ export class SandboxProcess {
     this.#process.end()
     this.#heartbeat.stop()
     const { log } = this.#options
-    if (death) {
-      const suspects = death.suspects.map(({ botId, installationId }) => installationId ?? botId)
+    if (exit) {
+      const suspects = exit.suspects.map(({ botId, installationId }) => installationId ?? botId)
       log('warn', 'A sandbox process is killed', { pid: this.pid, reason, runs: this.#runs.size, suspects, ...steps })
     }
     this.#runs.endAll(`its sandbox process was killed: ${reason}`, attributed)
     this.#started.reject(new Error(`A sandbox process died: ${reason}`))
-    this.#options.onDead(reason, !this.#isReady, death)
+    this.#options.onDead(reason, !this.#isReady, exit)
   }
 
   /** The process ended without being asked to. */

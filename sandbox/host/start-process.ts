@@ -12,7 +12,7 @@ import { IsolatedProcess } from '../isolation/isolated-process.ts'
 export interface StartOptions {
   programs: Programs
   operations: ClientOperation[]
-  walls: Isolation
+  isolation: Isolation
   memory: ProcessMemory
   log: SandboxLog
 }
@@ -30,12 +30,12 @@ export interface StartedEvents {
 /** The end of a process says more than that of its channel, and follows. */
 const goneMilliseconds = 200
 
-/** Starts a sandbox process within its walls, and gives it its program. It says `ready` when it has read that. */
+/** Starts an isolated sandbox process, and sends it its program. The process sends `ready` when it has read that. */
 export function startProcess(
-  { programs, operations, walls, memory, log }: StartOptions,
+  { programs, operations, isolation, memory, log }: StartOptions,
   events: StartedEvents,
 ): { process: IsolatedProcess; channel: Channel<ToProcess> } {
-  const process = new IsolatedProcess(walls, memory.dataKilobytes)
+  const process = new IsolatedProcess(isolation, memory.dataKilobytes)
   const { child } = process
   child.on('error', (error) => events.onGone(`it could not be started: ${error.message}`))
   child.on('close', (code, signal) => events.onClosed(code, signal))

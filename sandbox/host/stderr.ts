@@ -6,7 +6,7 @@ const processCharacters = 20_000
 
 /**
  * What util-linux's `unshare` says whenever its child was killed: it resets the handler of the signal that ended the
- * child, which SIGKILL does not allow. The death itself is told elsewhere.
+ * child, which SIGKILL does not allow. The end itself is logged elsewhere.
  */
 const aboutKills = /^unshare: sigprocmask unblock failed: .*\n?/gm
 
@@ -18,6 +18,6 @@ export function logStderr(child: ChildProcess, log: SandboxLog): void {
     if (characters > processCharacters) return
     characters += chunk.length
     const text = chunk.replace(aboutKills, '').slice(0, chunkCharacters)
-    if (text) log('warn', 'A sandbox process complains', { pid: child.pid, text })
+    if (text) log('warn', 'A sandbox process wrote to standard error', { pid: child.pid, text })
   })
 }

@@ -1,6 +1,6 @@
 import { inspect } from './inspect.ts'
 import { hasOwn, isArray, isObject, sliceText } from './primordials.ts'
-import { star } from './secrets.ts'
+import { redact } from './secrets.ts'
 import { botFrames } from './stack.ts'
 
 const deepest = 4
@@ -28,10 +28,10 @@ function describe(label: string, thrown: unknown, depth: number): string {
   const { name, message, stack } = thrown
   if (typeof message !== 'string') return line(label, inspect(thrown))
   const head = line(label, `${typeof name === 'string' ? name : 'Error'}: ${message}`)
-  const frames = typeof stack === 'string' ? botFrames(star(stack)) : ''
+  const frames = typeof stack === 'string' ? botFrames(redact(stack)) : ''
   return head + (frames === '' ? '' : `\n${frames}`) + describeCauses(thrown, depth + 1)
 }
 
 function line(label: string, what: string): string {
-  return `\n${label}: ${sliceText(star(what), 0, headCharacters)}`
+  return `\n${label}: ${sliceText(redact(what), 0, headCharacters)}`
 }

@@ -22,7 +22,7 @@ import { showTable } from './table.ts'
 interface ConsoleState {
   indentation: string
   counts: Record<string, number>
-  /** When those that are under way began, in milliseconds since 1970. */
+  /** When the running timers began, in milliseconds since 1970. */
   times: Record<string, number>
 }
 

@@ -41,7 +41,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
   return accepted(declared)
 }
 
-/** Such a bundle tells what it can do to nobody but its own `handler`. */
+/** Such a bundle declares what it can do to its own `handler` only. */
 function sdkDeclaration({ handler }: BotExports): Declaration {
   const kind = typeof handler === 'function' ? 'sdk' : 'native'
   return accepted({ kind, hooks: [], actions: [], exports: functionNames({ handler }), channels: [] })

@@ -14,7 +14,7 @@ import {
   weakMapGet,
   weakMapSet,
 } from './primordials.ts'
-import { star } from './secrets.ts'
+import { redact } from './secrets.ts'
 import { botFrames } from './stack.ts'
 
 const nameCharacters = 100
@@ -36,7 +36,7 @@ export function reasonOf(thrown: unknown): string {
   return isObject(thrown) ? (weakMapGet(limitReasons, thrown) ?? 'error') : 'error'
 }
 
-/** What the platform refused of a call, as an error that tells what the platform said of it. */
+/** The error of a call that the platform refused, with the platform's message. */
 export function apiError(status: number, body: unknown, site: CallSite): Error {
   const message = read(body, 'message')
   const error = new NativeError(typeof message === 'string' ? message : `The platform answered with status ${status}`)
@@ -64,12 +64,16 @@ export function describeError(thrown: unknown, hook?: string): string {
   try {
     if (isObject(thrown)) {
       const { name, message, stack } = thrown
-      if (typeof name === 'string') described.name = sliceText(star(name), 0, nameCharacters)
-      described.message = sliceText(star(typeof message === 'string' ? message : inspect(thrown)), 0, messageCharacters)
-      if (typeof stack === 'string') described.stack = botFrames(star(stack))
+      if (typeof name === 'string') described.name = sliceText(redact(name), 0, nameCharacters)
+      described.message = sliceText(
+        redact(typeof message === 'string' ? message : inspect(thrown)),
+        0,
+        messageCharacters,
+      )
+      if (typeof stack === 'string') described.stack = botFrames(redact(stack))
       described.stack += describeCauses(thrown)
     } else {
-      described.message = sliceText(star(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
+      described.message = sliceText(redact(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
     }
   } catch {
     // A getter or a proxy threw in turn: what was read so far has to do.

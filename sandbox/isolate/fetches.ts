@@ -18,16 +18,16 @@ export interface Fetched {
 
 type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 
-/** The requests of one run to the world outside. */
+/** The outbound requests of one run. */
 export interface Fetches {
-  /** Makes a request as soon as fewer than the allowed number are under way. A cancelled one resolves to a failure. */
+  /** Makes a request as soon as fewer than the allowed number are in flight. A cancelled one resolves to a failure. */
   begin(request: string, site: CallSite): { answer: Promise<Fetched>; cancel(): void }
   /** The host has answered. */
   settle(fetch: string, answer: string, body: string): void
 }
 
 interface Pending {
-  /** Its name while it is under way; empty before. */
+  /** Its name while it is in flight; empty before. */
   name: string
   request: string
   site: CallSite
@@ -85,7 +85,7 @@ export function createFetches(
         finish(pending)
         pending.resolve(
           record({
-            answer: { failure: 'aborted', message: 'The request was taken back' },
+            answer: { failure: 'aborted', message: 'The request was aborted' },
             body: '',
             stream: undefined,
           }),

@@ -38,7 +38,7 @@ interface Waiting {
 
 /**
  * A call that is made stands in line until every call made before it has crossed or was given up, then in the outbox
- * until fewer than the allowed number are under way, then is under way until the host answers.
+ * until fewer than the allowed number are in flight, then is in flight until the host answers.
  */
 export function createHostCalls({ id, limits, shared }: Caller, post: Post): HostCalls {
   const line = createQueue<Place>()

@@ -52,7 +52,7 @@ export const open: Open = (post, settings, ...preludes) => {
   freeze(environment)
   keepSecret(environment)
   const runs = create(null) as Record<string, KernelRun>
-  // Whose turn it is. Code that waits for a promise of another run of the same bundle goes on in that one's turn.
+  // Whose turn it is. Code that waits for a promise of another run of the same bundle continues in that one's turn.
   let current: KernelRun | undefined
   let bot: BotExports = {}
   let requireModule = requireNothing
@@ -64,7 +64,7 @@ export const open: Open = (post, settings, ...preludes) => {
   const logsJson = kind === 'sdk' && environment['BP_LOG_FORMAT'] === 'json'
   const makeClient = createClients(operations)
   const timers = createTimers(() => current, post)
-  hardenGlobals((portions) => post('wear', '', `${portions}`, ''))
+  hardenGlobals((units) => post('allocated', '', `${units}`, ''))
   defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
 
   const platform = createPlatform({ environment, seed, runs, current: () => current })
@@ -81,7 +81,7 @@ export const open: Open = (post, settings, ...preludes) => {
         if (isolationOf(bot) === 'event') post('isolated', '', '', '')
       } catch (error) {
         refusal = describeError(error)
-        post('worn', '', '', '')
+        post('exhausted', '', '', '')
       }
     },
   })
@@ -120,9 +120,9 @@ export const open: Open = (post, settings, ...preludes) => {
       onQuiet: undefined,
       resume: undefined,
       fault: undefined,
-      atWork: undefined,
-      told: atFirst,
-      tell: (name) => post('at', id, name, ''),
+      activeWork: undefined,
+      reportedHook: atFirst,
+      reportHook: (name) => post('active', id, name, ''),
     })
     runs[id] = run
     current = run
@@ -227,6 +227,6 @@ function share(task: Task): Shared {
     logLines: 0,
     logCharacters: 0,
     logIsCut: false,
-    timesTold: 0,
+    hookReports: 0,
   })
 }

@@ -3,7 +3,7 @@ import { format } from './format.ts'
 import { freeze, indexIn, sliceText } from './primordials.ts'
 import type { KernelRun } from './run.ts'
 import type { Post } from './shared.ts'
-import { star } from './secrets.ts'
+import { redact } from './secrets.ts'
 
 const lineCharacters = 4096
 
@@ -37,7 +37,7 @@ export function createWriteLog(post: Post): WriteLog {
 }
 
 function toLine(values: ArrayLike<unknown>, indentation: string): string {
-  return attempt(() => cut(indent(cut(star(format(values))), indentation)))
+  return attempt(() => cut(indent(cut(redact(format(values))), indentation)))
 }
 
 /** What is shown, or that it cannot be: values may throw when they are looked at. */

@@ -14,7 +14,7 @@ export interface Pipeline {
   logger: object
 }
 
-/** Makes the `event` object of what came over the wall. */
+/** Makes the `event` object of the JSON that the host sent. */
 export function reviveEvent(event: Record<string, unknown>): EventObject {
   const { createdOn, state } = event
   if (typeof createdOn === 'string') event['createdOn'] = new NativeDate(createdOn)

@@ -21,7 +21,7 @@ export interface Platform {
   fetch(token: string, request: string, site: CallSite): Fetching
 }
 
-/** A request that is under way, or waits for its turn. */
+/** A request that is in flight or queued. */
 export interface Fetching {
   answer: Promise<Fetched>
   /** Takes the request back. The answer is then of no meaning. */
@@ -34,7 +34,7 @@ export type Prelude = (platform: Platform) => ((name: unknown) => unknown) | und
 export interface PlatformOptions {
   environment: Record<string, string>
   seed: string
-  /** Those under way, by id. */
+  /** Those in flight, by id. */
   runs: Record<string, KernelRun>
   current(): KernelRun | undefined
 }

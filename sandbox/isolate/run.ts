@@ -20,7 +20,7 @@ export interface KernelRun {
   readonly environment: Readonly<Record<string, string>>
   /** How many message streams it has begun. */
   streams: number
-  /** Nothing more happens for it; code of it that still goes on is neither heard nor answered. */
+  /** Nothing more happens for it; calls of its code that still runs are dropped. */
   ended: boolean
   /** Operations of its client that have not settled. */
   pendingOperations: number
@@ -30,12 +30,12 @@ export interface KernelRun {
   resume: (() => void) | undefined
   /** What a function of the bundle has thrown, and the name of that function; of those it went through, the first. */
   fault: { thrown: unknown; name: string } | undefined
-  /** The functions of the bundle that are under way: the one that began last, and from there on those before it. */
-  atWork: Work | undefined
-  /** Which function the host takes to be at work. */
-  told: string
-  /** Tells the host which it is. */
-  tell(name: string): void
+  /** The active functions of the bundle: the one that began last, linked to those before it. */
+  activeWork: Work | undefined
+  /** The active function as the host knows it. */
+  reportedHook: string
+  /** Reports it to the host. */
+  reportHook(name: string): void
 }
 
 /** A function of the bundle that was called. */
@@ -52,12 +52,12 @@ export function never(): Promise<never> {
 
 /**
  * Awaits a hook, an action or another function of the bundle. Should the run fail of what it throws, `name` is at fault;
- * the host is told of it before, for failures that the kernel does not live to describe.
+ * the kernel reports it before, for failures that the kernel does not live to describe.
  */
 export async function attributed(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
-  const work: Work = { name, before: run.atWork, ended: false }
-  run.atWork = work
-  tellOf(run)
+  const work: Work = { name, before: run.activeWork, ended: false }
+  run.activeWork = work
+  reportActiveHook(run)
   try {
     return await call()
   } catch (thrown) {
@@ -65,21 +65,22 @@ export async function attributed(run: KernelRun, name: string, call: () => unkno
     throw thrown
   } finally {
     work.ended = true
-    while (run.atWork?.ended) run.atWork = run.atWork.before
-    tellOf(run)
+    while (run.activeWork?.ended) run.activeWork = run.activeWork.before
+    reportActiveHook(run)
   }
 }
 
 /** A hook that stops what a loop sends over and over would else flood the host. */
 const maxReported = 1000
 
-/** Tells the host which function is at work, unless it knows, or only the kernel is. */
-function tellOf(run: KernelRun): void {
-  const { atWork, shared } = run
-  if (run.ended || atWork === undefined || atWork.name === run.told || shared.timesTold > maxReported) return
-  shared.timesTold += 1
-  run.told = shared.timesTold > maxReported ? '' : atWork.name
-  run.tell(run.told)
+/** Reports the active function to the host, unless the host knows, or only the kernel is active. */
+function reportActiveHook(run: KernelRun): void {
+  const { activeWork, shared } = run
+  if (run.ended || activeWork === undefined || activeWork.name === run.reportedHook || shared.hookReports > maxReported)
+    return
+  shared.hookReports += 1
+  run.reportedHook = shared.hookReports > maxReported ? '' : activeWork.name
+  run.reportHook(run.reportedHook)
 }
 
 /**

@@ -9,10 +9,10 @@ export function keepSecret(environment: Record<string, string>): void {
 }
 
 /** Hides what is secret in a text that is to be cut: the worker, which sees to the rest, would not know half a secret. */
-export function star(text: string): string {
-  let starred = text
-  for (let index = 0; index < secrets.length; index += 1) starred = without(starred, secrets[index]!)
-  return starred
+export function redact(text: string): string {
+  let redacted = text
+  for (let index = 0; index < secrets.length; index += 1) redacted = without(redacted, secrets[index]!)
+  return redacted
 }
 
 function without(text: string, secret: string): string {

@@ -15,6 +15,6 @@ export interface Shared {
   logLines: number
   logCharacters: number
   logIsCut: boolean
-  /** How often the host was told which function is at work. */
-  timesTold: number
+  /** How often the kernel has reported the active function. */
+  hookReports: number
 }

@@ -14,8 +14,8 @@ import {
   weakMapSet,
 } from './primordials.ts'
 
-/** Of these, the host is told. */
-const constructionsInPortion = 100
+/** Reported to the host in units of this many. */
+const constructionsPerUnit = 100
 const constructionsAllowed = 2000
 const tooMany = `Of Intl's objects, an isolate may make ${constructionsAllowed}: make each once, and keep it`
 /** Of a copied text, that weigh as much as a small object does. */
@@ -23,9 +23,9 @@ const charactersPerConstruction = 2000
 
 /**
  * Takes away what the limits of an isolate do not cover: memory that its heap limit does not count, threads, and code
- * that runs outside of every turn. `onAllocation` is called for so many portions of what an isolate may make in its life.
+ * that runs outside of every turn. `onAllocation` gets the allocation units of each step.
  */
-export function hardenGlobals(onAllocation: (portions: number) => void): void {
+export function hardenGlobals(onAllocation: (units: number) => void): void {
   const globals = globalThis as unknown as Record<string, unknown>
   // Finalizers run when the collector pleases: between turns, where nobody's processor time is counted.
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry']) delete globals[name]
@@ -61,13 +61,13 @@ function FixedArrayBuffer(length: unknown): unknown {
 type Count = (objects: number) => void
 
 /** Intl's objects live outside the heap: each isolate may make so many in its life. */
-function countIntl(onAllocation: (portions: number) => void): void {
+function countIntl(onAllocation: (units: number) => void): void {
   const intl = Intl as unknown as Record<string, unknown>
   let made = 0
   const count: Count = (objects) => {
-    const portions = unitsIn(made + objects) - unitsIn(made)
+    const units = unitsIn(made + objects) - unitsIn(made)
     made += objects
-    if (portions > 0) onAllocation(portions)
+    if (units > 0) onAllocation(units)
     if (made > constructionsAllowed) throw new NativeRangeError(tooMany)
   }
   const { Locale, Segmenter } = Intl
@@ -86,7 +86,7 @@ function countIntl(onAllocation: (portions: number) => void): void {
 
 function unitsIn(objects: number): number {
   // Whole ones. `Math` may be the bot's by now.
-  return (objects / constructionsInPortion) | 0
+  return (objects / constructionsPerUnit) | 0
 }
 
 /** A text that is segmented is copied, and so it is again for each iterator over its segments. */

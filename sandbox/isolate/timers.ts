@@ -32,8 +32,8 @@ const longestMilliseconds = 2 ** 31 - 1
  * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs nothing waits: a timer
  * that a module sets when it is loaded never fires.
  *
- * The host hears of a timer in a turn of its own, when the turn that set it is over: code that sets timers and clears
- * them without a pause would else flood it. So no turn tells it of more timers than a run may have.
+ * The host learns of a timer in a turn of its own, when the turn that set it is over: code that sets timers and clears
+ * them without a pause would else flood it. So no turn reports more timers than a run may have.
  */
 export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
   const timers = create(null) as Record<string, Timer>
@@ -71,7 +71,7 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
   const clear = (id: unknown) => {
     if (typeof id !== 'number' && typeof id !== 'string') return
     const timer = remove(`${id}`)
-    if (timer?.isArmed) post('untimer', timer.run.id, `${id}`, '')
+    if (timer?.isArmed) post('clearTimer', timer.run.id, `${id}`, '')
   }
 
   return {

@@ -31,7 +31,7 @@ function librariesOf(program: string): string[] {
  * A shell script that makes a root of these files, read-only and at the paths they have, with a `/proc` that shows the
  * process itself, and goes on with its arguments in there. It needs a mount and a process namespace.
  */
-export function ownRootScript(files: string[], tools: Tools): string {
+export function chrootScript(files: string[], tools: Tools): string {
   const [mount, mkdir, chroot] = [tools.mount!, tools.mkdir!, tools.chroot!].map(quote) as [string, string, string]
   const folders = new Set(files.map((file) => `.${dirname(file)}`))
   const binds = files.map((file) => `${inTable(file)} ${inTable(mountPoint + file)} none bind,ro,nosuid,nodev 0 0`)

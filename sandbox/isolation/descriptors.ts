@@ -18,7 +18,7 @@ export function sandboxDescriptors(): StdioOptions {
   return descriptors
 }
 
-/** What programs started by this one would find open, the first four excepted. Only Linux tells. */
+/** The descriptors that programs started by this one would inherit, the first four excepted. Known on Linux only. */
 function inheritedDescriptors(): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc/self/fdinfo')

@@ -2,7 +2,7 @@ import { sandboxCommand, type Command, type CommandOptions, type OtherProgram } 
 import type { Profile, SandboxLog } from '../protocol/contract.ts'
 import { openProbeSockets } from './probe-sockets.ts'
 import { bareLayers, compositionsFor, type Layers } from './layers.ts'
-import { walls as descriptions, isolationLayers, type IsolationLayer } from './names.ts'
+import { layerDescriptions as descriptions, isolationLayers, type IsolationLayer } from './names.ts'
 import { filesOfRoot } from './chroot.ts'
 import { probe } from './probe.ts'
 import { findTools, toolNames, type Tools } from './tools.ts'
@@ -15,11 +15,11 @@ export interface IsolationOptions {
   /** Isolation without which nothing is started. */
   require: readonly IsolationLayer[]
   log: SandboxLog
-  /** What the walls are built with; looked for unless given. */
+  /** The programs that make the layers; looked up by default. */
   tools?: Tools
 }
 
-/** What stands around every sandbox process of this worker. */
+/** The isolation of every sandbox process of this worker. */
 export interface Isolation {
   readonly profile: Profile
   readonly holds: ReadonlySet<IsolationLayer>
@@ -32,7 +32,7 @@ export interface Isolation {
   command(dataKilobytes: number, program?: OtherProgram): Command
 }
 
-/** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message says of each missing wall why, and what to do. */
+/** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message gives the reason and the remedy of each missing layer. */
 export class MissingIsolationError extends Error {
   override name = 'MissingIsolationError'
 }
@@ -41,7 +41,7 @@ export class MissingIsolationError extends Error {
 const found = new Map<string, Promise<Strongest>>()
 
 /**
- * Finds the strongest composition of walls that this machine allows, by trying, and says once which walls hold.
+ * Finds the strongest composition of layers that this machine allows, by trying, and logs which layers hold.
  *
  * @throws MissingIsolationError
  */
@@ -51,16 +51,18 @@ export async function detectIsolation({
   log,
   tools = findTools(),
 }: IsolationOptions): Promise<Isolation> {
-  const circumstances = JSON.stringify([profile, tools])
-  if (!found.has(circumstances)) found.set(circumstances, strongest(profile, tools))
-  const { options, holds, problems } = await found.get(circumstances)!
+  const key = JSON.stringify([profile, tools])
+  if (!found.has(key)) found.set(key, strongest(profile, tools))
+  const { options, holds, problems } = await found.get(key)!
   const held = isolationLayers.filter((name) => holds.has(name))
   const missing = isolationLayers.filter((name) => !holds.has(name))
   const reasons = Object.fromEntries(missing.map((name) => [name, reasonFor(name, problems)]))
   const lacking = missing.filter((name) => require.includes(name))
   if (lacking.length > 0) {
     const list = lacking.map((name) => `  ${name}: ${reasons[name]}`)
-    throw new MissingIsolationError(['SANDBOX_REQUIRE asks for walls that do not hold here:', ...list].join('\n'))
+    throw new MissingIsolationError(
+      ['SANDBOX_REQUIRE lists isolation layers that are missing here:', ...list].join('\n'),
+    )
   }
   log(missing.length === 0 ? 'info' : 'warn', messageOf(held, missing), {
     profile,
@@ -75,8 +77,8 @@ export async function detectIsolation({
 }
 
 function messageOf(held: IsolationLayer[], missing: IsolationLayer[]): string {
-  const message = `Around sandbox processes these walls hold: ${held.join(', ')}`
-  return missing.length === 0 ? message : `${message}; these do not: ${missing.join(', ')}`
+  const message = `Isolation layers of sandbox processes: ${held.join(', ')}`
+  return missing.length === 0 ? message : `${message}; missing: ${missing.join(', ')}`
 }
 
 function reasonFor(name: IsolationLayer, problems: string[]): string {
@@ -111,6 +113,6 @@ function unableToTry(tools: Tools): string | undefined {
   return absent.length === 0 ? undefined : `not installed: ${absent.join(', ')}`
 }
 
-function filesFor({ ownRoot }: Layers, tools: Tools): string[] {
-  return ownRoot ? filesOfRoot([process.execPath, tools.setpriv!]) : []
+function filesFor({ chroot }: Layers, tools: Tools): string[] {
+  return chroot ? filesOfRoot([process.execPath, tools.setpriv!]) : []
 }

@@ -4,11 +4,11 @@ import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 import type { Isolation } from './detect-isolation.ts'
 
-/** A process inside of the walls, and whatever of the walls waits outside. */
+/** An isolated process, and the processes outside that isolate it. */
 export class IsolatedProcess {
   /** Its standard input, standard error and channel; it closes when nothing of the process is left. */
   readonly child: ChildProcess
-  readonly #walls: Isolation
+  readonly #isolation: Isolation
   readonly #dataKilobytes: number
   #inside: number | undefined
   #stopWatching = () => {}
@@ -17,10 +17,10 @@ export class IsolatedProcess {
    * @param dataKilobytes the most data that it may have
    * @param program what runs in it, unless it is to hold isolates
    */
-  constructor(walls: Isolation, dataKilobytes: number, program?: OtherProgram) {
-    const { file, args, options } = walls.command(dataKilobytes, program)
+  constructor(isolation: Isolation, dataKilobytes: number, program?: OtherProgram) {
+    const { file, args, options } = isolation.command(dataKilobytes, program)
     this.child = spawn(file, args, options)
-    this.#walls = walls
+    this.#isolation = isolation
     this.#dataKilobytes = dataKilobytes
   }
 
@@ -33,7 +33,7 @@ export class IsolatedProcess {
   started(outgrown: (kilobytes: number) => void): void {
     if (this.child.pid === undefined) return
     this.#inside = innermostOf(this.child.pid)
-    if (this.#walls.profile !== 'jit') return
+    if (this.#isolation.profile !== 'jit') return
     this.#stopWatching = watchMemory(this.#inside, this.#dataKilobytes, outgrown)
   }
 

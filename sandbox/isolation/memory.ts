@@ -13,7 +13,7 @@ export function residentKilobytes(pid: number): number | undefined {
 }
 
 /**
- * Looks at a process's memory again and again, and tells once when it is more than it may be. With a JIT, `ulimit -d`
+ * Polls the memory of a process, and reports once when it exceeds its cap. With a JIT, `ulimit -d`
  * counts address space that V8 only reserves, so nothing but looking is left.
  *
  * @returns ends it

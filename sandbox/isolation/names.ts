@@ -1,4 +1,4 @@
-/** Everything that can stand around a sandbox process, by the names that `SANDBOX_REQUIRE` knows. */
+/** The isolation layers of a sandbox process, by the names that `SANDBOX_REQUIRE` takes. */
 export const isolationLayers = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
 
 export type IsolationLayer = (typeof isolationLayers)[number]
@@ -7,8 +7,8 @@ const namespaceRemedy =
   'run the worker on Linux with util-linux installed, as root with CAP_SYS_ADMIN or where ordinary users may make user ' +
   'namespaces (not in a container with the default seccomp and AppArmor profiles)'
 
-/** What a wall means, and what an operator can do to get it. */
-export const walls: Record<IsolationLayer, { meaning: string; remedy: string }> = {
+/** What each layer means, and how an operator gets it. */
+export const layerDescriptions: Record<IsolationLayer, { meaning: string; remedy: string }> = {
   permissions: {
     meaning: 'Node refuses files, processes and threads',
     remedy: 'run the worker with Node 24',

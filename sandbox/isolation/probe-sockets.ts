@@ -27,7 +27,7 @@ export async function openProbeSockets(): Promise<ProbeSockets & AsyncDisposable
     })
     return server.address()
   }
-  const name = `isobot-bait-${randomUUID()}`
+  const name = `isobot-probe-${randomUUID()}`
   const path = join(tmpdir(), name)
   try {
     const tcp = (await listen({ host: '127.0.0.1', port: 0 })) as AddressInfo

@@ -8,7 +8,7 @@ import { residentKilobytes } from './memory.ts'
 import type { IsolationLayer } from './names.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 
-/** What came of a composition: the walls that hold, or why no sandbox process can be started in it. */
+/** The result of a composition: the layers that hold, or why no sandbox process starts in it. */
 export type Probe = { holds: Set<IsolationLayer> } | { problem: string }
 
 /** More than it takes on the busiest machine: who is too impatient here ends up with less than there could be. */
@@ -24,7 +24,7 @@ interface Findings {
 }
 
 /**
- * Starts a sandbox process with a program that tries the walls, and looks at it from outside as well. Nothing is
+ * Starts a sandbox process whose program tries the layers, and inspects it from outside as well. Nothing is
  * believed because of the command line alone.
  */
 export async function probe(options: CommandOptions, probeSockets: ProbeSockets): Promise<Probe> {
@@ -43,7 +43,7 @@ export async function probe(options: CommandOptions, probeSockets: ProbeSockets)
   child.stdin?.end(programWith(probeSockets))
   try {
     const findings = await firstLine(child.stdio[3] as Readable)
-    if (findings !== undefined) return { holds: wallsOf(JSON.parse(findings) as Findings, child.pid!, options) }
+    if (findings !== undefined) return { holds: layersOf(JSON.parse(findings) as Findings, child.pid!, options) }
   } finally {
     end()
     clearTimeout(overdue)
@@ -66,7 +66,7 @@ async function firstLine(stream: Readable): Promise<string | undefined> {
   return undefined
 }
 
-function wallsOf(findings: Findings, pid: number, { profile, dataKilobytes }: CommandOptions): Set<IsolationLayer> {
+function layersOf(findings: Findings, pid: number, { profile, dataKilobytes }: CommandOptions): Set<IsolationLayer> {
   const holds = new Set<IsolationLayer>()
   const { refused, reached } = findings
   if (refused) holds.add('permissions')
@@ -108,8 +108,8 @@ function programWith({ tcp, abstract, byPath }: ProbeSockets): string {
   return `
     const { connect, Socket } = require('node:net')
     const denied = (action) => { try { action(); return false } catch (error) { return error.code === 'ERR_ACCESS_DENIED' } }
-    const reaches = (bait) => new Promise((resolve) => {
-      connect(bait).on('connect', () => resolve(true)).on('error', () => resolve(false))
+    const reaches = (socket) => new Promise((resolve) => {
+      connect(socket).on('connect', () => resolve(true)).on('error', () => resolve(false))
     })
     process.dlopen({ exports: {} }, ${JSON.stringify(findAddon())})
     const refused = [
@@ -118,7 +118,7 @@ function programWith({ tcp, abstract, byPath }: ProbeSockets): string {
       () => new (require('node:worker_threads').Worker)('', { eval: true }),
     ].every(denied)
     const probeSockets = ${JSON.stringify({ tcp, abstract, byPath })}
-    const tried = Object.entries(probeSockets).map(async ([name, bait]) => [name, await reaches(bait)])
+    const tried = Object.entries(probeSockets).map(async ([name, socket]) => [name, await reaches(socket)])
     Promise.all(tried).then((found) => {
       const channel = new Socket({ fd: 3 })
       channel.write(JSON.stringify({ refused, reached: Object.fromEntries(found) }) + '\\n')

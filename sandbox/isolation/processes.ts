@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /**
  * The process itself, and what it has started, from the outside in. `unshare` stays outside of the namespaces that it
- * makes and waits; the last one is what runs inside. Without Linux, or where it does not tell, only the process itself.
+ * makes and waits; the last one is what runs inside. Without Linux, or without that list, only the process itself.
  */
 function processesFrom(pid: number): number[] {
   const processes = [pid]

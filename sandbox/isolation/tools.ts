@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs that build the walls: of util-linux, but for `chroot`, `mkdir` and `nice`. */
+/** The programs that make the isolation layers: of util-linux, but for `chroot`, `mkdir` and `nice`. */
 export const toolNames = ['unshare', 'setpriv', 'mount', 'chroot', 'mkdir', 'nice'] as const
 
 export type Tools = Partial<Record<(typeof toolNames)[number], string>>

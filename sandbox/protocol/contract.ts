@@ -1,5 +1,8 @@
 /**
- * What the worker and the sandbox say to each other. Everything here is plain JSON: nothing else crosses the walls.
+ * The contract between the worker and the sandbox. Everything here is plain JSON: nothing else crosses the boundary.
+ *
+ * A run has a type per layer: `RunRequest` is the worker's request, `RunHandle` (host/) follows it in the worker,
+ * `ProcessRun` (child/) is the run in its sandbox process, `KernelRun` (isolate/) the run in its isolate.
  *
  * A *bundle* is one version of the code of a bot or an integration, with its environment. A *run* is one event handled,
  * or one function called, by a bundle. Runs of one bundle share its isolate and interleave at their awaits; bundles never
@@ -22,7 +25,7 @@ export type BundleKind = 'native' | 'sdk'
 export interface Bundle {
   /** Names for ever the code, its environment, and whom it runs for: the same id always means the same isolate. */
   id: string
-  /** Whose code it is. All bundles of a bot have the same home process. */
+  /** The owner of the code. All bundles of a bot run in the same process slot. */
   botId: string
   /** Which upload it is, whatever environment it is given: what is held against it does not follow the next one. */
   codeId?: string
@@ -30,7 +33,7 @@ export interface Bundle {
   installationId?: string
   /** A CommonJS script: it assigns to `module.exports`. */
   code: string
-  /** `native` unless told otherwise. */
+  /** Default: `native`. */
   kind?: BundleKind
   /**
    * `process.env` of an SDK bundle, where `fetch` of the origin of `BP_API_URL` is a call of the host, `BP_TOKEN` is
@@ -51,13 +54,13 @@ export interface Limits {
   loadMilliseconds: number
   /** Calls to the host in one run. */
   hostCalls: number
-  /** Calls to the host under way at once in one run; further ones wait inside for their turn. */
+  /** Concurrent calls to the host in one run; further ones wait inside the isolate. */
   hostCallsAtOnce: number
   /** Characters of one call's JSON. */
   hostCallCharacters: number
-  /** Requests to the world outside in one run. */
+  /** Outbound requests in one run tree, or in all runs of an event: see `RunRequest.eventFetches`. */
   fetches: number
-  /** Such requests under way at once in one run; further ones wait inside for their turn. */
+  /** Concurrent outbound requests in one run; further ones wait inside the isolate. */
   fetchesAtOnce: number
   /** Characters of one such request's JSON. */
   fetchCharacters: number
@@ -141,7 +144,7 @@ export interface FetchCount {
 
 /** What the worker asks the sandbox to run. */
 export interface RunRequest {
-  /** Chosen by the caller; unique among the runs under way. */
+  /** Chosen by the caller; unique among the runs in flight. */
   id: string
   bundle: Bundle
   task: Task
@@ -154,7 +157,7 @@ export interface RunRequest {
   eventFetches?: FetchCount
   /** What it may read in parts, by name. Each reading begins anew. */
   sources?: Record<string, () => ByteSource>
-  /** Told each line of its log at once; those that are dropped are not told. */
+  /** Receives each line of the log at once, except for dropped lines. */
   onLog?: (line: LogLine) => void
 }
 
@@ -266,7 +269,7 @@ interface Ended {
   logs: LogLine[]
   /** Processor time spent inside the isolate, in milliseconds. */
   cpuMilliseconds: number
-  /** Which hooks and other functions were at work, in order; none where the process did not live to tell. */
+  /** The hooks and other functions that were active, in order; empty when the process died before it reported. */
   hooks: HookStart[]
 }
 
@@ -324,11 +327,11 @@ export interface ClientOperation {
 export interface SandboxOptions {
   /** How many processes hold isolates. */
   processes: number
-  /** What these processes are to hold together, in megabytes; 320 each unless told otherwise. */
+  /** What these processes are to hold together, in megabytes. Default: 320 each. */
   memoryMegabytes?: number
   /** Of each process that compiles an upload. */
   compile?: Partial<CompileLimits>
-  /** `hardened` unless told otherwise. */
+  /** Default: `hardened`. */
   profile?: Profile
   /** Isolation around the processes without which the sandbox does not open. */
   require?: readonly IsolationLayer[]
@@ -366,7 +369,7 @@ export interface SandboxWatch {
   killed(cause: KillCause): void
 }
 
-/** What the processes of one home hold, or all that are in quarantine. */
+/** Memory of the processes of one slot, or of all processes in quarantine. */
 export interface PlaceMemory {
   place: string
   residentBytes: number
@@ -387,13 +390,13 @@ export interface CodeSuspension {
 export interface Recycling {
   milliseconds: number
   runs: number
-  /** So long it may hold more memory than it should, in which it throws away idle isolates, ten a second. */
+  /** How long it may exceed its memory, while it disposes idle isolates, ten a second. */
   overweightMilliseconds: number
   /** One younger than this is not replaced for its memory: its successor may come to need as much. */
   minMilliseconds: number
 }
 
-/** Where the sandbox reports what the operator should know: kills, respawns, which walls hold. */
+/** Where the sandbox reports what the operator should know: kills, restarts, isolation layers. */
 export type SandboxLog = (level: 'info' | 'warn' | 'error', message: string, details?: object) => void
 
 export interface Sandbox {
@@ -405,6 +408,6 @@ export interface Sandbox {
   readonly compiler: Compiler
   /** What the processes hold, as they said at their last heartbeat. */
   memory(): PlaceMemory[]
-  /** Kills all processes; runs under way end as interrupted. */
+  /** Kills all processes; runs in flight end as interrupted. */
   close(): Promise<void>
 }

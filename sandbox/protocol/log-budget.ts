@@ -9,7 +9,7 @@ export interface Logged {
 /** The line that says that the log was cut comes on top of the limits. */
 const cutLine: Logged = { lines: 1, characters: 200 }
 
-/** Counts a line, and says whether there is room for it. The worker and its sandbox processes count alike. */
+/** Counts a line; returns whether it fits the limits. The worker and its sandbox processes count alike. */
 export function takesLine(logged: Logged, limits: Limits, message: string): boolean {
   logged.lines += 1
   logged.characters += message.length

@@ -6,7 +6,7 @@
 import type { BundleKind, ClientOperation, FailureReason, Limits } from './contract.ts'
 import type { GroupName } from '../prelude/groups.ts'
 
-/** The largest frames that each side accepts, in bytes; whoever sends a larger one is broken. */
+/** The largest frames that each side accepts, in bytes. A larger one ends the channel. */
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 

@@ -28,5 +28,5 @@ export function secretForms(environment: Record<string, string> = {}): string[] 
 export function secretRedactor(environment?: Record<string, string>): (text: string) => string {
   const secrets = secretForms(environment)
   if (secrets.length === 0) return (text) => text
-  return (text) => secrets.reduce((starred, secret) => starred.replaceAll(secret, '***'), text)
+  return (text) => secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text)
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { Host } from '#sandbox/protocol/contract.ts'
 import { botThat, done, logged, messageRun, ok, patientHost } from './fixture.ts'
-import { startImpostor, type Impostor } from './host/compromised-process.ts'
+import { startCompromised, type CompromisedProcess } from './host/compromised-process.ts'
 import { watchTurns } from './child/longest-turn.ts'
 
 /** What the worker may spend at one go on a hostile process, in processor time: a frame of 10 MB, read and refused. */
 const maxMilliseconds = 200
 
-/** A run for which the impostor is to do something. */
+/** A run for which the compromised process is to do something. */
 const someRun = (options?: Parameters<typeof messageRun>[1]) => messageRun(botThat(''), options)
 
 describe('a sandbox process that something has taken over is killed, and the run fails as crashed,', () => {
@@ -90,31 +90,31 @@ describe('a sandbox process that something has taken over is killed, and the run
       /^it ended with /,
     ],
   ])('%s', async (_when, body, expected) => {
-    const impostor = await startImpostor(`on.run = ({ run, bundle }) => { ${body} }`)
+    const compromised = await startCompromised(`on.run = ({ run, bundle }) => { ${body} }`)
     const longestTurn = watchTurns()
     const run = someRun()
-    const outcome = await impostor.run(run)
-    const { reason, death } = await impostor.died
+    const outcome = await compromised.run(run)
+    const { reason, exit } = await compromised.died
     expect(longestTurn()).toBeLessThan(maxMilliseconds)
     expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed', error: { name: 'CrashError' } })
     expect(reason).toMatch(expected)
-    expect(death).toEqual({ suspects: [{ botId: run.bundle.botId, codeId: run.bundle.id }], fromOutside: false })
+    expect(exit).toEqual({ suspects: [{ botId: run.bundle.botId, codeId: run.bundle.id }], fromOutside: false })
   })
 
   test('all of its runs are interrupted when nobody knows which of them it was', async () => {
-    const impostor = await startImpostor(
+    const compromised = await startCompromised(
       `const runs = []; on.run = ({ run }) => runs.push(run) > 1 && send({ type: 'secret' })`,
     )
     const runs = [someRun(), someRun()]
-    const outcomes = await Promise.all(runs.map((run) => impostor.run(run)))
+    const outcomes = await Promise.all(runs.map((run) => compromised.run(run)))
     expect(outcomes.map(({ status }) => status)).toEqual(['interrupted', 'interrupted'])
-    const { death } = await impostor.died
-    expect(death?.suspects.map(({ botId }) => botId)).toEqual(runs.map(({ bundle }) => bundle.botId))
+    const { exit } = await compromised.died
+    expect(exit?.suspects.map(({ botId }) => botId)).toEqual(runs.map(({ bundle }) => bundle.botId))
   })
 })
 
 test('a sandbox process that does not read has what it asked for pile up over there, and is dead in the middle of a frame', async () => {
-  const impostor = await startImpostor(`
+  const compromised = await startCompromised(`
     on.run = ({ run }) => {
       channel.pause()
       let calls = 0
@@ -130,32 +130,32 @@ test('a sandbox process that does not read has what it asked for pile up over th
     calls += 1
     return ok('x'.repeat(4e6))
   }
-  const outcome = await impostor.run(someRun({ host, limits: { hostCalls: 1000, hostCallsAtOnce: 4 } }))
+  const outcome = await compromised.run(someRun({ host, limits: { hostCalls: 1000, hostCallsAtOnce: 4 } }))
   expect(outcome.status).toBe('interrupted')
-  expect((await impostor.died).reason).toBe('it missed its heartbeats')
+  expect((await compromised.died).reason).toBe('it missed its heartbeats')
   expect(calls).toBeGreaterThan(1)
   expect(calls).toBeLessThan(15)
 })
 
 /** Sends these frames of the run, and ends it. */
-function saying(frames: string, end = 'send(done(run))'): Promise<Impostor> {
-  return startImpostor(`on.run = ({ run }) => { ${frames}; ${end} }`)
+function saying(frames: string, end = 'send(done(run))'): Promise<CompromisedProcess> {
+  return startCompromised(`on.run = ({ run }) => { ${frames}; ${end} }`)
 }
 
 describe('what a hostile sandbox process says of a run', () => {
   test('is logged as far as its limits go', async () => {
-    const impostor = await saying(`for (let n = 0; n < 300; n += 1) send(log(run, 'line ' + n))`)
-    expect(logged(await impostor.run(someRun({ limits: { logLines: 100 } })))).toHaveLength(101)
+    const compromised = await saying(`for (let n = 0; n < 300; n += 1) send(log(run, 'line ' + n))`)
+    expect(logged(await compromised.run(someRun({ limits: { logLines: 100 } })))).toHaveLength(101)
     const lengthy = await saying(`for (let n = 0; n < 50; n += 1) send(log(run, 'x'.repeat(1000)))`)
     expect(logged(await lengthy.run(someRun({ limits: { logCharacters: 5000 } })))).toHaveLength(5)
   })
 
   test('is logged with a time that is one, and a level that there is', async () => {
-    const impostor = await saying(`
+    const compromised = await saying(`
       send({ ...log(run, 'when?'), timestamp: 'yesterday' })
       send({ ...log(run, 'ever?'), timestamp: '2026-99-99T99:99:99.999Z' })
       send({ ...log(run, 'level?'), level: 'secret' })`)
-    const { logs } = await impostor.run(someRun())
+    const { logs } = await compromised.run(someRun())
     expect(logs.map(({ message }) => message)).toEqual(['when?', 'ever?', 'level?'])
     for (const { timestamp, level } of logs) {
       expect(Math.abs(Date.now() - Date.parse(timestamp))).toBeLessThan(60_000)
@@ -164,7 +164,7 @@ describe('what a hostile sandbox process says of a run', () => {
   })
 
   test('is no more calls of the platform than it has, and no larger ones', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       let replies = 0
       on.run = ({ run }) => {
         send({ type: 'call', run, call: 'too large', request: JSON.stringify({ method: 'GET', path: 'x'.repeat(2e5) }) })
@@ -177,12 +177,12 @@ describe('what a hostile sandbox process says of a run', () => {
       calls.push(path)
       return ok({})
     }
-    done(await impostor.run(someRun({ host, limits: { hostCalls: 5, hostCallsAtOnce: 20 } })))
+    done(await compromised.run(someRun({ host, limits: { hostCalls: 5, hostCallsAtOnce: 20 } })))
     expect(calls).toEqual(['/', '/', '/', '/', '/'])
   })
 
   test('is no more calls and requests than the run and those that it called have together', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       const runs = []
       on.run = ({ run }) => {
         if (runs.push(run) < 2) return
@@ -199,12 +199,12 @@ describe('what a hostile sandbox process says of a run', () => {
       host: async () => (asked.push('call'), ok({})),
       fetch: async () => (asked.push('fetch'), { failure: 'forbidden', message: '' }),
     })
-    await impostor.runWithin(run, { ...run, id: 'nested' })
+    await compromised.runWithin(run, { ...run, id: 'nested' })
     expect(asked.toSorted().join(' ')).toBe(`${'call '.repeat(5)}${'fetch '.repeat(6)}`.trim())
   })
 
   test('is no request that it has aborted before the worker came to it', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       on.run = ({ run }) => {
         channel.pause()
         for (let n = 0; n < 3; n += 1) send({ type: 'call', run, call: String(n), request: '{"method":"GET","path":"/"}' })
@@ -221,12 +221,12 @@ describe('what a hostile sandbox process says of a run', () => {
       host: async () => ok('x'.repeat(7_900_000)),
       fetch: async () => ((requests += 1), { failure: 'forbidden', message: '' }),
     })
-    done(await impostor.run(run))
+    done(await compromised.run(run))
     expect(requests).toBe(0)
   })
 
   test('is no call of the platform that nobody could read', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       const requests = ['', 'null', '[]', '{}', '{"method":"GET"}', '{"method":1,"path":"/"}', '['.repeat(5000)]
       const replies = []
       on.run = ({ run }) => requests.forEach((request, n) => send({ type: 'call', run, call: String(n), request }))
@@ -236,12 +236,12 @@ describe('what a hostile sandbox process says of a run', () => {
         send(done(run))
       }`)
     const { host, calls } = patientHost()
-    expect(logged(await impostor.run(someRun({ host })))).toEqual(['400,400,400,400,400,400,400'])
+    expect(logged(await compromised.run(someRun({ host })))).toEqual(['400,400,400,400,400,400,400'])
     expect(calls).toEqual([])
   })
 
   test('is not heard any more when the run has ended', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       let former
       on.run = ({ run }) => {
         if (former) {
@@ -254,8 +254,8 @@ describe('what a hostile sandbox process says of a run', () => {
         send(done(run))
       }`)
     const { host, calls } = patientHost()
-    const first = await impostor.run(someRun({ host }))
-    done(await impostor.run(someRun()))
+    const first = await compromised.run(someRun({ host }))
+    done(await compromised.run(someRun()))
     expect(done(first)).toMatchObject({ result: {}, logs: [] })
     expect(calls).toEqual([])
   })
@@ -266,8 +266,8 @@ describe('what a hostile sandbox process says of a run', () => {
     ['nested too deep', `result: '['.repeat(2e4) + ']'.repeat(2e4)`, 'JSON may be nested 1000 deep'],
     ['a state that is too large', `state: JSON.stringify({ x: 'x'.repeat(3e6) })`, 'The result is too large'],
   ])('is no result when it is %s', async (_what, field, message) => {
-    const impostor = await saying('', `send({ ...done(run), ${field} })`)
-    expect(await impostor.run(someRun())).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
+    const compromised = await saying('', `send({ ...done(run), ${field} })`)
+    expect(await compromised.run(someRun())).toMatchObject({ status: 'failed', reason: 'result', error: { message } })
   })
 
   test.each([
@@ -275,14 +275,14 @@ describe('what a hostile sandbox process says of a run', () => {
     ['1e999', 0],
     ['1e300', someRun().limits.wallMilliseconds],
   ])('is processor time that can be, when it is %s', async (cpu, taken) => {
-    const impostor = await saying('', `write(framed(JSON.stringify(done(run)).replace('"cpu":0', '"cpu":${cpu}')))`)
-    expect(done(await impostor.run(someRun())).cpuMilliseconds).toBe(taken)
+    const compromised = await saying('', `write(framed(JSON.stringify(done(run)).replace('"cpu":0', '"cpu":${cpu}')))`)
+    expect(done(await compromised.run(someRun())).cpuMilliseconds).toBe(taken)
   })
 
   test('is a failure of a kind that there is, in texts that can be kept', async () => {
     const texts = ['name', 'message', 'stack', 'hook', 'hooks'].map((field) => `${field}: 'x'.repeat(1e6)`).join()
-    const impostor = await saying('', `send({ type: 'failed', run, reason: '__proto__', cpu: 0, ${texts} })`)
-    const outcome = await impostor.run(someRun())
+    const compromised = await saying('', `send({ type: 'failed', run, reason: '__proto__', cpu: 0, ${texts} })`)
+    const outcome = await compromised.run(someRun())
     expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed' })
     expect(JSON.stringify(outcome).length).toBeLessThan(30_000)
   })
@@ -294,23 +294,27 @@ describe('what a hostile sandbox process says of a run', () => {
     expect(outcome.hooks.map(({ name }) => name)).toEqual(['first', 'late', 'early'])
     for (const { start } of outcome.hooks) expect(start >= 0 && start < 60_000).toBe(true)
     for (const text of ['{', '{}', '7', '[]', '[[1]]', `["x", ["a", 1]]`]) {
-      const impostor = await saying('', `send({ ...done(run), hooks: ${JSON.stringify(text)} })`)
-      expect(done(await impostor.run(someRun())).hooks).toEqual([])
+      const compromised = await saying('', `send({ ...done(run), hooks: ${JSON.stringify(text)} })`)
+      expect(done(await compromised.run(someRun())).hooks).toEqual([])
     }
   })
 
-  test.each(['', '{', 'null', '7', '"x"', '['.repeat(5000)])(
-    'is no declaration, and no harm, when it is %s',
-    async (result) => {
-      const impostor = await startImpostor(
-        `on.inspect = ({ run }) => send({ ...done(run), result: ${JSON.stringify(result)} })`,
-      )
-      expect(await impostor.inspect()).toMatchObject({ status: 'refused', reason: 'result' })
-    },
-  )
+  test.each([
+    ['empty', ''],
+    ['cut off', '{'],
+    ['null', 'null'],
+    ['a number', '7'],
+    ['a text', '"x"'],
+    ['nested too deep', '['.repeat(5000)],
+  ])('is no declaration, and no harm, when it is %s', async (_what, result) => {
+    const compromised = await startCompromised(
+      `on.inspect = ({ run }) => send({ ...done(run), result: ${JSON.stringify(result)} })`,
+    )
+    expect(await compromised.inspect()).toMatchObject({ status: 'refused', reason: 'result' })
+  })
 
   test('gets an inspection nothing that only a run may ask for', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       const answers = []
       for (const type of ['reply', 'fetched', 'part', 'interrupt']) on[type] = () => answers.push(type)
       on.inspect = ({ run }) => {
@@ -322,11 +326,11 @@ describe('what a hostile sandbox process says of a run', () => {
         send(log(run, 'x'))
         on.ping = () => send({ ...done(run), result: JSON.stringify({ hooks: answers }) })
       }`)
-    expect(await impostor.inspect()).toMatchObject({ status: 'accepted', hooks: [] })
+    expect(await compromised.inspect()).toMatchObject({ status: 'accepted', hooks: [] })
   })
 
   test('does not get it the code of others, nor its own twice', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       const given = []
       on.code = ({ bundle, source }) => given.push(bundle + ' ' + source.code)
       on.run = ({ run, bundle }) => {
@@ -334,7 +338,7 @@ describe('what a hostile sandbox process says of a run', () => {
         on.ping = () => { send(log(run, given.join())); send(done(run)) }
       }`)
     const run = someRun()
-    expect(logged(await impostor.run(run))).toEqual([`${run.bundle.id} ${run.bundle.code}`])
+    expect(logged(await compromised.run(run))).toEqual([`${run.bundle.id} ${run.bundle.code}`])
   })
 })
 
@@ -361,25 +365,25 @@ const pull = (stream: string, parts = '4', run = 'run') =>
 
 describe('what a hostile sandbox process asks of a stream', () => {
   test('without end kills it, and nobody reads on', async () => {
-    const impostor = await startImpostor(
+    const compromised = await startCompromised(
       `on.run = ({ run }) => { channel.pause(); flood(() => ${pull('request/1', '1')}) }`,
     )
     const { counter, run } = endless()
-    expect(await impostor.run(run)).toMatchObject({ status: 'failed', reason: 'crashed' })
-    expect((await impostor.died).reason).toBe('it floods the worker')
+    expect(await compromised.run(run)).toMatchObject({ status: 'failed', reason: 'crashed' })
+    expect((await compromised.died).reason).toBe('it floods the worker')
     expect(counter.readings).toBe(1)
     expect(counter.inFlight).toBe(0)
   })
 
   test('and does not read piles up over there', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       on.run = ({ run }) => {
         channel.pause()
         setInterval(() => { for (let n = 0; n < 20; n += 1) ${pull('request/1', '1')} }, 25)
       }`)
     const { counter, run } = endless()
-    expect((await impostor.run(run)).status).not.toBe('done')
-    expect((await impostor.died).reason).toBe('it missed its heartbeats')
+    expect((await compromised.run(run)).status).not.toBe('done')
+    expect((await compromised.died).reason).toBe('it missed its heartbeats')
     // 16 MB, in base64, and what the pipe takes.
     expect(counter.taken).toBeGreaterThan(100)
     expect(counter.taken).toBeLessThan(250)
@@ -396,17 +400,17 @@ describe('what a hostile sandbox process asks of a stream', () => {
     ['a request that it never made', pull('fetch/1')],
     ['a run that there is not', pull('request/1', '4', `'another run'`)],
   ])('gives it nothing when it is %s', async (_what, frames) => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       let parts = 0
       on.part = () => (parts += 1)
       on.run = ({ run }) => { ${frames.replaceAll(')send', '); send')}; on.ping = () => { send(log(run, String(parts))); send(done(run)) } }`)
     const { counter, run } = endless()
-    expect(logged(await impostor.run(run))).toEqual(['0'])
+    expect(logged(await compromised.run(run))).toEqual(['0'])
     expect(counter).toEqual({ readings: 0, taken: 0, inFlight: 0 })
   })
 
   test('is read so many times at the most, one reading at a time, and by nobody when the run has ended', async () => {
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       let parts = 0
       let former
       on.part = () => (parts += 1)
@@ -417,39 +421,39 @@ describe('what a hostile sandbox process asks of a stream', () => {
         on.ping = () => send(done(run))
       }`)
     const first = endless()
-    done(await impostor.run(first.run))
+    done(await compromised.run(first.run))
     expect(first.counter.readings).toBeLessThanOrEqual(16)
     expect(first.counter.inFlight).toBe(0)
     const { taken } = first.counter
-    done(await impostor.run(endless().run))
+    done(await compromised.run(endless().run))
     expect(first.counter.taken).toBe(taken)
   })
 
   test('of another run in another process is not heard', async () => {
     const { counter, run } = endless()
-    const victim = await startImpostor(`on.run = () => {}`)
+    const victim = await startCompromised(`on.run = () => {}`)
     void victim.run(run)
-    const impostor = await startImpostor(`
+    const compromised = await startCompromised(`
       on.run = ({ run: own }) => { const run = ${JSON.stringify(run.id)}; ${pull('request/1')}; on.ping = () => send(done(own)) }`)
-    done(await impostor.run(someRun()))
+    done(await compromised.run(someRun()))
     expect(counter.taken).toBe(0)
   })
 })
 
 test('what a hostile sandbox process complains of does not fill the operator’s log', async () => {
-  const impostor = await startImpostor(`
+  const compromised = await startCompromised(`
     on.run = ({ run }) => { for (let n = 0; n < 100; n += 1) process.stderr.write('x'.repeat(10_000)); send(done(run)) }`)
-  done(await impostor.run(someRun()))
-  await expect.poll(() => impostor.complaints.join('').length).toBeGreaterThan(0)
-  expect(impostor.complaints.join('').length).toBeLessThan(30_000)
+  done(await compromised.run(someRun()))
+  await expect.poll(() => compromised.complaints.join('').length).toBeGreaterThan(0)
+  expect(compromised.complaints.join('').length).toBeLessThan(30_000)
 })
 
 test('frames that come byte by byte are frames', async () => {
-  const impostor = await startImpostor(`
+  const compromised = await startCompromised(`
     on.run = ({ run }) => {
       const bytes = Buffer.concat([framed(JSON.stringify(log(run, 'ä €'))), framed(JSON.stringify(done(run)))])
       const step = (n) => n < bytes.length && write(bytes.subarray(n, n + 1), () => step(n + 1))
       step(0)
     }`)
-  expect(logged(await impostor.run(someRun()))).toEqual(['ä €'])
+  expect(logged(await compromised.run(someRun()))).toEqual(['ä €'])
 })

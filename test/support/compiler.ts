@@ -11,9 +11,9 @@ export function compilerHere(): Promise<Compiler> {
 }
 
 async function open(): Promise<Compiler> {
-  const walls = await detectIsolation({ profile: 'hardened', require: [], log() {} })
+  const isolation = await detectIsolation({ profile: 'hardened', require: [], log() {} })
   const { reader } = await bundlePrograms()
-  return openCompiler({ walls, reader, log() {} })
+  return openCompiler({ isolation, reader, log() {} })
 }
 
 export async function tryToCompile(source: string, sourceMap?: string, owner = 'test'): Promise<Compilation> {

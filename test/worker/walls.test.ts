@@ -13,27 +13,28 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]())
 
 describe.runIf(canMake(withoutNamespaces))('a worker where the machine allows no namespaces', () => {
-  test('does not start when they are required, and says which walls are missing and what to do', async () => {
+  test('does not start when they are required, and says which layers are missing and what to do', async () => {
     const worker = startWorker({ SANDBOX_REQUIRE: 'memory,network,files' })
     expect(await once(worker.child, 'close')).toEqual([1, null])
     const [line] = worker.lines()
     expect(worker.lines()).toHaveLength(1)
     expect(line).toMatchObject({ level: 60, msg: 'Could not start' })
     const { message } = line!['err'] as { message: string }
-    expect(message).toMatch(/^SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: .*; run the worker /)
+    expect(message).toMatch(
+      /^SANDBOX_REQUIRE lists isolation layers that are missing here:\n {2}network: .*; run the worker /,
+    )
     expect(message).toMatch(/\n {2}files: .*; run the worker /)
     expect(message).not.toContain('memory: ')
   })
 
   test('says in one line what holds and what does not, works, and opens no inspector for whoever signals it', async () => {
     const worker = startWorker({})
-    const report = () => worker.lines().filter(({ msg }) => String(msg).startsWith('Around sandbox processes'))
+    const report = () =>
+      worker.lines().filter(({ msg }) => String(msg).startsWith('Isolation layers of sandbox processes'))
     await expect.poll(report, { timeout: 20_000 }).toHaveLength(1)
     expect(report()[0]).toMatchObject({
       level: 40,
-      msg: expect.stringContaining(
-        'hold: permissions, memory, privileges; these do not: network, files, processes, user',
-      ),
+      msg: expect.stringContaining(': permissions, memory, privileges; missing: network, files, processes, user'),
       missing: { network: expect.stringContaining('run the worker ') },
     })
     await expect.poll(() => worker.lines().map(({ msg }) => msg), { timeout: 20_000 }).toContain('Working')

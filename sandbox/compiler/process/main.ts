@@ -1,5 +1,5 @@
 /**
- * The program that reads what users uploaded and what the compiler made of it. It is there for one job, which comes over
+ * The program that reads what users uploaded and what the compiler made of it. It has one task, which comes over
  * descriptor 3 until that ends, and answers there. It runs nothing of what it reads.
  */
 
@@ -11,12 +11,12 @@ import { examine } from './examine.ts'
 const channel = new Socket({ fd: 3 })
 const chunks: Buffer[] = []
 channel.on('data', (chunk: Buffer) => chunks.push(chunk))
-// A job that its sender did not send whole is nobody's any more.
+// A task that its sender did not send whole is dropped.
 channel.once('end', () => channel.end(work(splitParts(Buffer.concat(chunks.splice(0))))))
 
-function work([job, ...parts]: Buffer[]): Buffer {
+function work([task, ...parts]: Buffer[]): Buffer {
   const texts = parts.map(String)
-  if (String(job) === 'source map') return readMap(texts[0]!)
+  if (String(task) === 'source map') return readMap(texts[0]!)
   const [nonce, source, sourceMap, compiled, scanned] = texts as [string, string, string, string, string]
   const { scripts, ...examined } = examine({ nonce, source, sourceMap, compiled, scanned })
   return joinParts([JSON.stringify(examined), ...scripts])

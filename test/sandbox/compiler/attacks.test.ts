@@ -18,10 +18,10 @@ let folder: string
 const canary = 'canary in a coal mine'
 const limits = { seconds: 2, memoryMegabytes: 400 }
 beforeAll(async () => {
-  const walls = await detectIsolation({ profile: 'hardened', require: [], tools: {}, log() {} })
+  const isolation = await detectIsolation({ profile: 'hardened', require: [], tools: {}, log() {} })
   const { reader } = await bundlePrograms()
-  compiler = openCompiler({ walls, reader, limits, log() {} })
-  patient = openCompiler({ walls, reader, limits: { ...limits, seconds: 30 }, log() {} })
+  compiler = openCompiler({ isolation, reader, limits, log() {} })
+  patient = openCompiler({ isolation, reader, limits: { ...limits, seconds: 30 }, log() {} })
   folder = mkdtempSync(join(tmpdir(), 'isobot-attack-'))
   mkdirSync(join(folder, 'words'))
   for (const name of ['secret.ts', 'secret.json', 'secret.css', 'package.json', 'tsconfig.json', 'words/canary.ts'])
@@ -172,9 +172,9 @@ describe('processes that compile', { timeout: 60_000 }, () => {
   })
 
   test('are gone when the compiler is closed, and what they worked at is told so', async () => {
-    const walls = await detectIsolation({ profile: 'hardened', require: [], log() {} })
+    const isolation = await detectIsolation({ profile: 'hardened', require: [], log() {} })
     const { reader } = await bundlePrograms()
-    const closing = openCompiler({ walls, reader, log() {} })
+    const closing = openCompiler({ isolation, reader, log() {} })
     const compiling = closing.compile('attacker', async () => ({ source: slow }))
     const told = compiling.catch((error: unknown) => (error as Error).message)
     await started()

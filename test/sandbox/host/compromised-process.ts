@@ -7,16 +7,16 @@ import type { Programs } from '#sandbox/host/programs.ts'
 import { runHandle } from '#sandbox/host/run-handle.ts'
 import { SandboxProcess } from '#sandbox/host/sandbox-process.ts'
 import { botThat, hookNames, limits } from '../fixture.ts'
-import { wallsHere } from '../isolate/explorer.ts'
+import { isolationHere } from '../isolate/explorer.ts'
 
-export interface Impostor {
+export interface CompromisedProcess {
   process: SandboxProcess
   run(run: RunRequest): Promise<Outcome>
   /** Runs a run, and then another one that it calls. */
   runWithin(outer: RunRequest, inner: RunRequest): Promise<Outcome[]>
   inspect(): Promise<Inspection>
   /** Why the process was killed, and who is suspected. */
-  died: Promise<{ reason: string; death: ProcessExit | undefined }>
+  died: Promise<{ reason: string; exit: ProcessExit | undefined }>
   /** What the process wrote to its standard error, as the operator sees it. */
   complaints: string[]
 }
@@ -26,18 +26,18 @@ export interface Impostor {
  * rest what the test has it do. It has `send(frame)`, `write(bytes)`, `framed(text)`, and `on`, by the type of the frame
  * that comes in.
  */
-export async function startImpostor(program: string): Promise<Impostor> {
+export async function startCompromised(program: string): Promise<CompromisedProcess> {
   const complaints: string[] = []
-  const { promise: died, resolve } = Promise.withResolvers<{ reason: string; death: ProcessExit | undefined }>()
+  const { promise: died, resolve } = Promise.withResolvers<{ reason: string; exit: ProcessExit | undefined }>()
   const sandboxProcess = new SandboxProcess({
-    walls: await wallsHere(),
+    isolation: await isolationHere(),
     programs: { reader: '', process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
     operations: [],
     memory: processMemory(128),
     log: (_level, message, details) => {
-      if (message === 'A sandbox process complains') complaints.push((details as { text: string }).text)
+      if (message === 'A sandbox process wrote to standard error') complaints.push((details as { text: string }).text)
     },
-    onDead: (reason, _early, death) => resolve({ reason, death }),
+    onDead: (reason, _early, exit) => resolve({ reason, exit }),
   })
   onTestFinished(async () => {
     sandboxProcess.end('the test is over')

@@ -10,14 +10,14 @@ const killing = `new Array(2 ** 32 - 2).indexOf(1)`
 const little = { cpuMilliseconds: 50 }
 
 let sandbox: TestSandbox
-let verdicts: CodeSuspension[]
+let suspensions: CodeSuspension[]
 /** Processes that were killed, by their number. */
 let killed: number[]
 beforeEach(async () => {
-  verdicts = []
+  suspensions = []
   killed = []
   sandbox = await openTestSandbox({
-    onSuspension: (verdict) => verdicts.push(verdict),
+    onSuspension: (suspension) => suspensions.push(suspension),
     log: (_level, message, details) => {
       if (message === 'A sandbox process is killed') killed.push((details as { pid: number }).pid)
     },
@@ -39,7 +39,7 @@ describe('code that kills its sandbox process again and again', () => {
         status: 'failed',
         reason: 'cpu',
       })
-    await expect.poll(() => verdicts, patience).toMatchObject([{ botId: killer.botId, place: 'quarantine' }])
+    await expect.poll(() => suspensions, patience).toMatchObject([{ botId: killer.botId, place: 'quarantine' }])
 
     // The process that is back at its home is not the one it runs in from now on.
     const { host, calls, answer } = patientHost()
@@ -54,9 +54,9 @@ describe('code that kills its sandbox process again and again', () => {
         status: 'failed',
         reason: 'cpu',
       })
-    await expect.poll(() => verdicts.length, patience).toBe(2)
-    expect(verdicts[1]).toMatchObject({ botId: killer.botId, codeId: 'version 1', place: 'disabled' })
-    const { reason } = verdicts[1]!
+    await expect.poll(() => suspensions.length, patience).toBe(2)
+    expect(suspensions[1]).toMatchObject({ botId: killer.botId, codeId: 'version 1', place: 'disabled' })
+    const { reason } = suspensions[1]!
     expect(await sandbox.run(messageRun(killer, good))).toMatchObject({
       status: 'failed',
       reason: 'crashed',
@@ -79,7 +79,9 @@ describe('code that kills its sandbox process again and again', () => {
         reason: 'cpu',
       })
     }
-    await expect.poll(() => verdicts, patience).toMatchObject([{ installationId: 'installation', place: 'quarantine' }])
+    await expect
+      .poll(() => suspensions, patience)
+      .toMatchObject([{ installationId: 'installation', place: 'quarantine' }])
     const own = { ...botThat(`await client.callAction({})`), botId: killer.botId }
     let inner
     const host = async () => {
@@ -88,6 +90,6 @@ describe('code that kills its sandbox process again and again', () => {
     }
     expect(await sandbox.run(messageRun(own, { host }))).toMatchObject({ status: 'failed', reason: 'error' })
     expect(inner).toMatchObject({ status: 'failed', reason: 'cpu' })
-    expect(verdicts).toHaveLength(1)
+    expect(suspensions).toHaveLength(1)
   })
 })

@@ -3,29 +3,31 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { moduleOf, type Hostile } from './hostile.ts'
 
-const families = ['escapes', 'exhaustion', 'forgery']
+const categories = ['escapes', 'exhaustion', 'forgery']
 
-let files: { family: string; file: string; idea: Hostile }[]
+let files: { category: string; file: string; idea: Hostile }[]
 beforeAll(async () => {
-  const folders = families.map(async (family) => {
-    const names = await readdir(join(import.meta.dirname, family))
-    return Promise.all(names.map(async (file) => ({ family, file, idea: await read(family, file) })))
+  const folders = categories.map(async (category) => {
+    const names = await readdir(join(import.meta.dirname, category))
+    return Promise.all(names.map(async (file) => ({ category, file, idea: await read(category, file) })))
   })
   files = (await Promise.all(folders)).flat()
 })
 
-async function read(family: string, file: string): Promise<Hostile> {
-  const { default: idea } = (await import(join(import.meta.dirname, family, file))) as { default: Hostile }
+async function read(category: string, file: string): Promise<Hostile> {
+  const { default: idea } = (await import(join(import.meta.dirname, category, file))) as { default: Hostile }
   return idea
 }
 
 describe('the hostile suite', () => {
-  test('has these families, and tries each', async () => {
+  test('has these categories, and tries each', async () => {
     const entries = await readdir(import.meta.dirname, { withFileTypes: true })
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-    expect(folders.toSorted()).toEqual(families)
-    for (const family of families) {
-      expect(await readFile(join(import.meta.dirname, `${family}.test.ts`), 'utf8')).toContain(`runIdeas('${family}'`)
+    expect(folders.toSorted()).toEqual(categories)
+    for (const category of categories) {
+      expect(await readFile(join(import.meta.dirname, `${category}.test.ts`), 'utf8')).toContain(
+        `runIdeas('${category}'`,
+      )
     }
   })
 
@@ -51,7 +53,7 @@ describe('the hostile suite', () => {
   })
 
   test('has many', () => {
-    const trespasses = files.filter(({ family }) => family !== 'exhaustion')
+    const trespasses = files.filter(({ category }) => category !== 'exhaustion')
     expect(trespasses.length).toBeGreaterThanOrEqual(45)
     expect(files.length).toBeGreaterThanOrEqual(80)
   })

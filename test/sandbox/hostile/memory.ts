@@ -4,18 +4,18 @@ import { readdir, readFile } from 'node:fs/promises'
 export async function residentBytes(pid: number): Promise<{ own: number; descendants: number; pids: number[] }> {
   const processes = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(read))
   const found = processes.filter((process) => process !== undefined)
-  const family = new Set([pid])
+  const tree = new Set([pid])
   // Parents are not always before their children.
-  for (let size = 0; size !== family.size;) {
-    size = family.size
-    for (const process of found) if (family.has(process.parent)) family.add(process.pid)
+  for (let size = 0; size !== tree.size;) {
+    size = tree.size
+    for (const process of found) if (tree.has(process.parent)) tree.add(process.pid)
   }
   let own = 0
   let descendants = 0
   const pids: number[] = []
   for (const process of found) {
     if (process.pid === pid) own = process.bytes
-    else if (family.has(process.pid)) {
+    else if (tree.has(process.pid)) {
       descendants += process.bytes
       pids.push(process.pid)
     }

@@ -28,8 +28,8 @@ const hostWords = [root, process.execPath, 'node:internal', 'file://', 'isolated
  *
  * @param limits of their bots; those of the scene unless given
  */
-export async function runIdeas(family: string, limits: Record<string, number> = {}): Promise<void> {
-  const ideas = await readIdeas(join(import.meta.dirname, family), limits)
+export async function runIdeas(category: string, limits: Record<string, number> = {}): Promise<void> {
+  const ideas = await readIdeas(join(import.meta.dirname, category), limits)
   let scene: Scene
   beforeAll(async () => {
     scene = await openScene()

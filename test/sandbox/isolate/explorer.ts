@@ -13,14 +13,14 @@ import { findTools } from '#sandbox/isolation/tools.ts'
 export const dataKilobytes = 480_000
 
 /** What this machine gives to every sandbox process. */
-export function wallsHere(profile: Profile = 'hardened'): Promise<Isolation> {
+export function isolationHere(profile: Profile = 'hardened'): Promise<Isolation> {
   return detectIsolation({ profile, require: [], log: () => {} })
 }
 
 /** The command of a process with these layers around it, whether or not there are stronger ones. */
 export function commandWith(layers: Layers): Command {
   const tools = findTools()
-  const files = layers.ownRoot ? filesOfRoot([process.execPath, tools.setpriv!]) : []
+  const files = layers.chroot ? filesOfRoot([process.execPath, tools.setpriv!]) : []
   return sandboxCommand({ layers, tools, files, profile: 'hardened', dataKilobytes })
 }
 
@@ -43,7 +43,7 @@ export interface Explorer {
  * notes what comes of an action, sooner or later. The process stays until the test is over.
  */
 export async function explore(program: string, command?: Command): Promise<Explorer> {
-  const { file, args, options } = command ?? (await wallsHere()).command(dataKilobytes)
+  const { file, args, options } = command ?? (await isolationHere()).command(dataKilobytes)
   const child = spawn(file, args, options)
   onTestFinished(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -98,7 +98,7 @@ test('an action within a run draws on the same number of calls', async () => {
   expect(outcome).toMatchObject({ status: 'failed', reason: 'hostCalls' })
 })
 
-test('an action within a run that is not under way is interrupted', async () => {
+test('an action within a run that is not in flight is interrupted', async () => {
   const bundle = bot('exports.actions = { go() {} }')
   const outcome = await sandbox.run(actionRun(bundle, { name: 'go', input: {}, within: 'run-of-yesterday' }))
   expect(outcome.status).toBe('interrupted')

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { IsolatedProcess } from '#sandbox/isolation/isolated-process.ts'
 
-const walls = await detectIsolation({ profile: 'hardened', require: [], log: () => {} })
-const looping = new IsolatedProcess(walls, 480_000)
+const isolation = await detectIsolation({ profile: 'hardened', require: [], log: () => {} })
+const looping = new IsolatedProcess(isolation, 480_000)
 looping.child.stdin!.end(`
   const channel = new (require('node:net').Socket)({ fd: 3 })
   channel.write('looping', () => { for (;;); })`)

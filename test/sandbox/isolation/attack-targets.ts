@@ -11,14 +11,14 @@ import { startNameServer } from '../../worker/outbound/name-server.ts'
 
 const secret = 'what only the worker should know'
 
-/** What a sandbox process whose inner wall has fallen would be after. */
-export interface Prey extends AsyncDisposable {
+/** The targets of a sandbox process whose inner layer has fallen. */
+export interface AttackTargets extends AsyncDisposable {
   /** Its attacks by their names: each an expression that is well when it got what it wanted, and throws otherwise. */
   attacks: Record<string, string>
 }
 
 /** A process that stands for the worker, its files, and servers of this machine, the databases of the tests among them. */
-export async function openPrey(): Promise<Prey> {
+export async function openAttackTargets(): Promise<AttackTargets> {
   const parts = new AsyncDisposableStack()
   const worker = spawn('sleep', ['600'], { env: { DATABASE_PASSWORD: secret }, stdio: 'ignore' })
   parts.defer(async () => {
@@ -28,7 +28,7 @@ export async function openPrey(): Promise<Prey> {
   })
   await once(worker, 'spawn')
 
-  const folder = await mkdtemp(join(tmpdir(), 'isobot-prey-'))
+  const folder = await mkdtemp(join(tmpdir(), 'isobot-targets-'))
   parts.defer(() => rm(folder, { recursive: true }))
   await chmod(folder, 0o777)
   const file = (name: string) => join(folder, name)

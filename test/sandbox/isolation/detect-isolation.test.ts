@@ -5,19 +5,19 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { IsolationLayer } from '#sandbox/isolation/names.ts'
 import { MissingIsolationError, detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { IsolatedProcess } from '#sandbox/isolation/isolated-process.ts'
-import { asOrdinaryUser, canMake, withoutNamespaces, type Circumstances } from './restricted-env.ts'
-import { explore, wallsHere } from '../isolate/explorer.ts'
+import { asOrdinaryUser, canMake, withoutNamespaces, type RestrictedEnvironment } from './restricted-env.ts'
+import { explore, isolationHere } from '../isolate/explorer.ts'
 import { openTestSandbox, botThat, messageRun } from '../fixture.ts'
 
 const namespaces = ['unshare', '--user', '--map-root-user', '--net', '--pid', '--fork', '--mount', 'true']
 
 describe.runIf(canMake(withoutNamespaces))('where no namespaces are to be had', () => {
-  test('those walls hold that need none, and the report says what is missing, why, and what to do', () => {
+  test('those layers hold that need none, and the report says what is missing, why, and what to do', () => {
     const { level, message, holds, missing } = report(withoutNamespaces)
     expect(level).toBe('warn')
     expect(holds).toEqual(['permissions', 'memory', 'privileges'])
     expect(message).toBe(
-      'Around sandbox processes these walls hold: permissions, memory, privileges; these do not: network, files, processes, user',
+      'Isolation layers of sandbox processes: permissions, memory, privileges; missing: network, files, processes, user',
     )
     expect(Object.keys(missing)).toEqual(['network', 'files', 'processes', 'user'])
     expect(missing['network']).toMatch(
@@ -30,14 +30,14 @@ describe.runIf(canMake(withoutNamespaces))('where no namespaces are to be had', 
     const { status, stderr } = runReport(withoutNamespaces, ['memory', 'network', 'user'])
     expect(status).toBe(1)
     expect(stderr).toMatch(
-      /^MissingIsolationError: SANDBOX_REQUIRE asks for walls that do not hold here:\n {2}network: /,
+      /^MissingIsolationError: SANDBOX_REQUIRE lists isolation layers that are missing here:\n {2}network: /,
     )
     expect(stderr).toMatch(/\n {2}user: .*run the worker as root/)
     expect(stderr).not.toContain('  memory: ')
   })
 })
 
-test.runIf(canMake(asOrdinaryUser, namespaces))('an ordinary user has all walls but a user of its own', () => {
+test.runIf(canMake(asOrdinaryUser, namespaces))('an ordinary user has all layers but a user of its own', () => {
   const { holds, missing } = report(asOrdinaryUser)
   expect(holds).toEqual(['permissions', 'memory', 'network', 'files', 'processes', 'privileges'])
   expect(Object.keys(missing)).toEqual(['user'])
@@ -46,31 +46,31 @@ test.runIf(canMake(asOrdinaryUser, namespaces))('an ordinary user has all walls 
 describe('where the tools are not installed', () => {
   test('nothing but what Node and the shell give is around a process, which is said, and it works', async () => {
     const lines: { level: string; details: { holds: string[]; missing: Record<string, string> } }[] = []
-    const walls = await detectIsolation({
+    const isolation = await detectIsolation({
       profile: 'hardened',
       require: ['permissions'],
       tools: {},
       log: (level, _message, details) => lines.push({ level, details: details as never }),
     })
     expect(lines).toHaveLength(1)
-    expect(lines[0]).toMatchObject({ level: 'warn', details: { holds: [...walls.holds] } })
-    expect([...walls.holds]).toEqual(
+    expect(lines[0]).toMatchObject({ level: 'warn', details: { holds: [...isolation.holds] } })
+    expect([...isolation.holds]).toEqual(
       expect.not.arrayContaining(['network', 'files', 'processes', 'privileges', 'user']),
     )
-    expect(walls.holds.has('permissions')).toBe(true)
+    expect(isolation.holds.has('permissions')).toBe(true)
     expect(lines[0]!.details.missing['network']).toMatch(
       /\((not installed: unshare, setpriv, mount, chroot, mkdir, nice|the operating system is \w+)\)/,
     )
     const { found } = await explore(
       `attempt('read', () => require('node:fs').readFileSync('/etc/passwd'))
        attempt('environment', () => Object.keys(process.env).filter((name) => !['PWD', 'SHLVL', '_', 'OLDPWD'].includes(name)))`,
-      walls.command(480_000),
+      isolation.command(480_000),
     )
     expect(found).toEqual({ read: 'ERR_ACCESS_DENIED', environment: [] })
   })
 
   test.each<IsolationLayer>(['network', 'files', 'processes', 'privileges', 'user'])(
-    'nothing starts that is required to have the wall "%s"',
+    'nothing starts that is required to have the layer "%s"',
     async (name) => {
       const raised = detectIsolation({ profile: 'hardened', require: [name], tools: {}, log: () => {} })
       await expect(raised).rejects.toThrow(MissingIsolationError)
@@ -80,15 +80,15 @@ describe('where the tools are not installed', () => {
 })
 
 describe.runIf(process.platform === 'linux')('with the profile jit', () => {
-  test('a process has a JIT, and the same walls', async () => {
-    const [hardened, jit] = await Promise.all([wallsHere('hardened'), wallsHere('jit')])
+  test('a process has a JIT, and the same layers', async () => {
+    const [hardened, jit] = await Promise.all([isolationHere('hardened'), isolationHere('jit')])
     expect([...jit.holds].toSorted()).toEqual([...hardened.holds].toSorted())
     const { found } = await explore(`attempt('webAssembly', () => typeof WebAssembly)`, jit.command(480_000))
     expect(found).toEqual({ webAssembly: 'object' })
   })
 
   test('a process that takes more memory than its cap is noticed at once, wherever it took it', async () => {
-    const process = new IsolatedProcess(await wallsHere('jit'), 150_000)
+    const process = new IsolatedProcess(await isolationHere('jit'), 150_000)
     onTestFinished(() => process.end())
     process.child.stdin!.end(`
       const channel = new (require('node:net').Socket)({ fd: 3 })
@@ -128,15 +128,15 @@ interface Report {
   missing: Record<string, string>
 }
 
-function report(circumstances: Circumstances): Report {
-  const { status, stdout, stderr } = runReport(circumstances, [])
+function report(environment: RestrictedEnvironment): Report {
+  const { status, stdout, stderr } = runReport(environment, [])
   expect(stderr).toBe('')
   expect(status).toBe(0)
   // One line, however much there is to say.
   return JSON.parse(stdout) as Report
 }
 
-function runReport([file, ...args]: Circumstances, require: IsolationLayer[]) {
+function runReport([file, ...args]: RestrictedEnvironment, require: IsolationLayer[]) {
   const program = fileURLToPath(new URL('./report-isolation.ts', import.meta.url))
   return spawnSync(file, [...args, process.execPath, program, ...require], { encoding: 'utf8' })
 }

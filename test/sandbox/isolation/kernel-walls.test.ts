@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bareLayers, type Layers } from '#sandbox/isolation/layers.ts'
 import { isolationLayers } from '#sandbox/isolation/names.ts'
-import { attackersProgram, openPrey, type Prey } from './attack-targets.ts'
-import { commandWith, dataKilobytes, explore, wallsHere, withoutPermissions } from '../isolate/explorer.ts'
+import { attackersProgram, openAttackTargets, type AttackTargets } from './attack-targets.ts'
+import { commandWith, dataKilobytes, explore, isolationHere, withoutPermissions } from '../isolate/explorer.ts'
 
 // Node's permission model is taken away in all that follows, as by somebody who has found a way around it. What is left is
 // the kernel's.
@@ -12,11 +12,11 @@ const isRoot = process.getuid?.() === 0
 const hasNamespaces = spawnSync('unshare', ['--net', '--ipc', '--pid', '--fork', '--mount', 'true']).status === 0
 const allowsAll = process.platform === 'linux' && isRoot && hasNamespaces
 
-let prey: Prey
+let targets: AttackTargets
 beforeAll(async () => {
-  prey = await openPrey()
+  targets = await openAttackTargets()
 })
-afterAll(() => prey[Symbol.asyncDispose]())
+afterAll(() => targets[Symbol.asyncDispose]())
 
 const network = [
   'connects over TCP',
@@ -43,10 +43,10 @@ const files = [
 ]
 
 describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
-  const strong = { ownAccount: true, noPrivileges: true, ownRoot: true }
+  const strong = { ownAccount: true, noPrivileges: true, chroot: true }
 
   test.each<[string, Layers, (all: string[]) => string[]]>([
-    ['none without a wall', bareLayers, () => []],
+    ['none without a layer', bareLayers, () => []],
     [
       'those on the network and on processes by namespaces',
       { ...bareLayers, namespaces: 'direct' },
@@ -59,7 +59,7 @@ describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
     ],
     [
       'those on what others own by an account of its own',
-      { ...strong, ownRoot: false },
+      { ...strong, chroot: false },
       () => [...gains, ...innards, ...foreign, ...processes],
     ],
     [
@@ -76,22 +76,22 @@ describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
     ],
   ])('%s', async (_what, layers, expected) => {
     const command = withoutPermissions(commandWith(layers))
-    const { found } = await explore(attackersProgram(prey.attacks), command)
-    const all = Object.keys(prey.attacks)
+    const { found } = await explore(attackersProgram(targets.attacks), command)
+    const all = Object.keys(targets.attacks)
     expect(Object.keys(found).toSorted()).toEqual(all.toSorted())
     const failed = all.filter((name) => found[name] !== true)
     expect(comparable(failed)).toEqual(comparable(expected(all)))
   })
 })
 
-describe.runIf(allowsAll)('the walls of a machine that allows everything', () => {
+describe.runIf(allowsAll)('the isolation layers of a machine that allows everything', () => {
   test('are all there', async () => {
-    expect([...(await wallsHere()).holds].toSorted()).toEqual(isolationLayers.toSorted())
+    expect([...(await isolationHere()).holds].toSorted()).toEqual(isolationLayers.toSorted())
   })
 })
 
 describe.runIf(allowsAll)('in a root folder of its own', () => {
-  const walled: Layers = { namespaces: 'direct', ownRoot: true, ownAccount: true, noPrivileges: true }
+  const walled: Layers = { namespaces: 'direct', chroot: true, ownAccount: true, noPrivileges: true }
 
   test.each<[string, Layers]>([
     ['another account', walled],
@@ -122,19 +122,22 @@ describe.runIf(allowsAll)('in a root folder of its own', () => {
   })
 })
 
-describe.runIf(process.platform === 'linux')('the walls that hold on this machine', () => {
+describe.runIf(process.platform === 'linux')('the isolation layers of this machine', () => {
   test('keep from all attacks that they are there for', async () => {
-    const walls = await wallsHere()
-    const { found } = await explore(attackersProgram(prey.attacks), withoutPermissions(walls.command(dataKilobytes)))
+    const isolation = await isolationHere()
+    const { found } = await explore(
+      attackersProgram(targets.attacks),
+      withoutPermissions(isolation.command(dataKilobytes)),
+    )
     const against = {
       network,
       files,
-      processes: [...processes, ...(walls.holds.has('files') ? innards : [])],
+      processes: [...processes, ...(isolation.holds.has('files') ? innards : [])],
       privileges: ['joins another group'],
       user: [...gains, ...innards, ...foreign, ...processes],
     }
     for (const [name, attacks] of Object.entries(against)) {
-      if (!walls.holds.has(name as keyof typeof against)) continue
+      if (!isolation.holds.has(name as keyof typeof against)) continue
       for (const attack of attacks) expect(found[attack], `${attack} in spite of ${name}`).not.toBe(true)
     }
   })

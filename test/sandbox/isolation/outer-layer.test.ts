@@ -4,7 +4,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'no
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findAddon } from '#sandbox/host/addon.ts'
-import { dataKilobytes, explore, wallsHere } from '../isolate/explorer.ts'
+import { dataKilobytes, explore, isolationHere } from '../isolate/explorer.ts'
 import { isRunning } from '../running.ts'
 
 const onLinux = process.platform === 'linux'
@@ -130,7 +130,7 @@ test('when the worker is killed, its sandbox process ends, even if its own threa
 
 /** A program that starts a sandbox process whose own thread loops, and says which it is. */
 async function startWorkerWith(furtherDescriptors: (number | 'ignore')[]) {
-  await wallsHere()
+  await isolationHere()
   const program = fileURLToPath(new URL('./abandoned-process.ts', import.meta.url))
   const worker = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit', ...furtherDescriptors] })
   onTestFinished(() => void worker.kill('SIGKILL'))

@@ -1,4 +1,4 @@
-/** A program of its own: says which walls it finds, or why it would not start with those that are required of it. */
+/** A program of its own: logs which isolation layers it finds, or why it would not start with those that are required of it. */
 
 import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import type { IsolationLayer } from '#sandbox/isolation/names.ts'

@@ -5,28 +5,28 @@ import type { CpuBudget, TurnOwner } from './turn.ts'
 import type { HookTimes } from './hook-times.ts'
 import type { Realm } from './realm.ts'
 
-/** A run under way in this process; an inspection is one too. */
-export interface ActiveRun extends TurnOwner {
+/** A run in flight in this process; an inspection is one too. */
+export interface ProcessRun extends TurnOwner {
   readonly kind: 'run' | 'inspection'
   readonly isolate: BotIsolate
   /** Where it runs, from its start on. */
   realm: Realm | undefined
-  readonly runTree: Family
+  readonly runTree: RunTree
   readonly timers: Map<string, NodeJS.Timeout>
-  /** The name of the hook or other function of the bundle that is at work, as its kernel told last. */
+  /** The name of the active hook or other function of the bundle, as its kernel reported last. */
   hook: string
   readonly hookTimes: HookTimes
 }
 
 /** A run and the runs called from within it: they share its limits, and what ends it ends them all. */
-export interface Family {
+export interface RunTree {
   /** The id of the run that the others were called from. */
   readonly root: string
   readonly limits: Limits
   readonly cpu: CpuBudget
-  readonly members: Set<ActiveRun>
+  readonly members: Set<ProcessRun>
   readonly logged: Logged
-  /** Goes off when the time on the wall is up. */
+  /** Ends the run tree when its wall time is up. */
   readonly deadline: NodeJS.Timeout
 }
 
