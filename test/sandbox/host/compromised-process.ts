@@ -88,13 +88,21 @@ const speech = `
   }
   const on = { start() { send({ type: 'ready' }) }, ping() { send({ type: 'pong', rss: 50e6, warm: 0, spare: 0, cold: 0 }) } }
   setInterval(() => {}, 1000)
-  let received = Buffer.alloc(0)
+  let chunks = []
+  let size = 0
+  let wanted = 4
   channel.on('data', (chunk) => {
-    received = Buffer.concat([received, chunk])
+    chunks.push(chunk)
+    size += chunk.length
+    if (size < wanted) return
+    let received = Buffer.concat(chunks)
     while (received.length >= 4 && received.length >= 4 + received.readUInt32LE(0)) {
       const end = 4 + received.readUInt32LE(0)
       const frame = JSON.parse(received.subarray(4, end).toString())
       received = received.subarray(end)
       on[frame.type]?.(frame)
     }
+    chunks = [received]
+    size = received.length
+    wanted = size < 4 ? 4 : 4 + received.readUInt32LE(0)
   })`
