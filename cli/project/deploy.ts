@@ -140,7 +140,8 @@ function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
     column?: number
   }
   if (file === undefined) return undefined
-  const message = error.message.replace(/^\S+:\d+:\d+: /, '')
+  const words = error.message.replace(/^\S+:\d+:\d+: /, '')
+  const message = words.startsWith(`${file}: `) ? words.slice(`${file}: `.length) : words
   if (line === undefined || column === undefined) return { message }
   const map = file === sourceFile ? indexSourceMap(sourceMap) : undefined
   const source = map && findSource(map, { line, column })

@@ -210,6 +210,12 @@ describe('deploy', () => {
       }
       expect(problems[0]).toEqual({ file, line, column, message: expect.stringMatching(message) })
     }
+    await writeSources(folder, { 'src/index.ts': '' })
+    const empty = await isobot.run(['deploy', folder])
+    expect(empty).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\n\n(TypeError: )?The module exports nothing/),
+    })
     await rm(join(folder, 'src', 'index.ts'))
     const missing = await isobot.run(['deploy', folder])
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no file src/index.ts') })
