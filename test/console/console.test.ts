@@ -287,6 +287,7 @@ test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Integrations', 'S
     await page.setViewportSize({ width: 390, height: 844 })
     // Charts take their new width a moment later.
     await expect.poll(width, patience).toBe(390)
+    expect(await cutOffPlaceholders()).toEqual([])
     await page.setViewportSize({ width: 1280, height: 800 })
   },
 )
@@ -337,5 +338,18 @@ async function nameless(): Promise<string[]> {
       .filter(({ ariaLabel, textContent, labels, id }) =>
         ![ariaLabel, textContent, labels?.[0]?.textContent, id].some((words) => words?.trim()))
       .map(({ outerHTML }) => outerHTML)
+  `)
+}
+
+/** What fields say while they are empty, where it does not fit into them. */
+async function cutOffPlaceholders(): Promise<string[]> {
+  return page.evaluate<string[]>(`
+    [...document.querySelectorAll('input[placeholder]')].filter((input) => {
+      const style = getComputedStyle(input)
+      const pen = document.createElement('canvas').getContext('2d')
+      pen.font = style.font
+      const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+      return pen.measureText(input.placeholder).width > room
+    }).map(({ placeholder }) => placeholder)
   `)
 }
