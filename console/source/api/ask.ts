@@ -34,8 +34,10 @@ interface Asking {
   invitation?: string
 }
 
+export type Query = Record<string, string | number | boolean | undefined>
+
 export interface Request {
-  query?: Record<string, string | number | boolean | undefined>
+  query?: Query
   body?: object
   abort?: AbortSignal
   /** Who asks, where that is not who is signed in. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { ask, Failure } from '../api/ask.ts'
+import { Failure } from '../api/ask.ts'
 import type { Bot, BotHealth } from '../api/types.ts'
 import { ChatDock } from '../chat/chat-dock.tsx'
 import { Copy } from '../parts/copy.tsx'
@@ -9,7 +9,7 @@ import { Empty, Refusal, Skeleton } from '../parts/loaded.tsx'
 import { Mended } from '../parts/mended.tsx'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { useResource, type Resource } from '../state/resource.ts'
+import { useAnswer, type Resource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { CodeTab } from './code-tab.tsx'
 import { ErrorsTab } from './errors-tab.tsx'
@@ -36,7 +36,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
 /** One bot: its state at the top, its tabs below, and beside both the chat with it. */
 export function BotPage({ id, segments }: { id: string; segments: string[] }): JSX.Element {
   const [name = 'overview', ...rest] = segments
-  const bot = useResource(`bot ${id}`, (abort) => ask<'getBot'>('GET', `/bots/${id}`, { abort }), { every: 15_000 })
+  const bot = useAnswer<'getBot'>(`/bots/${id}`, { every: 15_000 })
   const found = bot.data?.bot
   const tab = tabs[name]
   useEffect(() => {
@@ -116,11 +116,7 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
 
 /** A bot's health of the last hour. */
 export function useHealth(id: string): Resource<{ health: BotHealth }> {
-  return useResource(
-    `health ${id} 1h`,
-    (abort) => ask<'getBotHealth'>('GET', `/bots/${id}/health`, { query: { window: '1h' }, abort }),
-    { every: 10_000 },
-  )
+  return useAnswer<'getBotHealth'>(`/bots/${id}/health`, { query: { window: '1h' }, every: 10_000 })
 }
 
 function Tabs({ id, current }: { id: string; current: string }): JSX.Element {

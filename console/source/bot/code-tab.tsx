@@ -6,7 +6,7 @@ import type { CodeEditor } from '../editor/open-editor.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { query, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { SourceFiles } from './source-files.tsx'
@@ -16,9 +16,7 @@ import { firstCode } from './first-code.ts'
 /** The code in service, to be changed and deployed. */
 export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   const { version } = bot
-  const code = useResource(version && `code ${version.id}`, (abort) =>
-    ask<'getBotVersion'>('GET', `/bots/${bot.id}/versions/${version?.id}`, { abort }),
-  )
+  const code = useAnswer<'getBotVersion'>(version && `/bots/${bot.id}/versions/${version.id}`)
   // After an upload there is another version, and the editor stays until its code has come.
   const last = useRef<string>(undefined)
   last.current = code.data?.version.code ?? last.current

@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import type { TabProps } from './tab.ts'
@@ -19,15 +19,7 @@ import { withPlaces } from './stack.tsx'
 /** Why events failed: what is alike together, most frequent first. */
 export function ErrorsTab({ bot }: TabProps): JSX.Element {
   const window = windowOfPage('24h')
-  const errors = useResource(
-    `errors ${bot.id} ${window}`,
-    (abort) =>
-      ask<'listBotErrors'>('GET', `/bots/${bot.id}/errors`, {
-        query: { window },
-        abort,
-      }),
-    { every: 10_000 },
-  )
+  const errors = useAnswer<'listBotErrors'>(`/bots/${bot.id}/errors`, { query: { window }, every: 10_000 })
   return (
     <section aria-label="Errors">
       <div class="toolbar">

@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { LogLines } from './log-lines.tsx'
@@ -19,10 +19,7 @@ import { Waterfall } from './waterfall.tsx'
 
 /** One event with all that is known of it. Escape closes it. */
 export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX.Element {
-  const path = `/bots/${bot.id}/events/${eventId}`
-  const event = useResource(`event ${eventId}`, (abort) => ask<'getBotEvent'>('GET', path, { abort }), {
-    every: 3000,
-  })
+  const event = useAnswer<'getBotEvent'>(`/bots/${bot.id}/events/${eventId}`, { every: 3000 })
   const back = to('bots', bot.id, 'events') + location.search
   useEffect(() => {
     const close = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && navigate(back)

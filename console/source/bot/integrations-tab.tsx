@@ -1,22 +1,17 @@
 import type { JSX } from 'preact'
-import { ask } from '../api/ask.ts'
 import type { Installation } from '../api/types.ts'
 import { formatMilliseconds, plural } from '../format.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome, Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import type { TabProps } from './tab.ts'
 
 /** What connects the bot to the world, and how its last registrations went. */
 export function IntegrationsTab({ bot }: TabProps): JSX.Element {
-  const installations = useResource(
-    `installations ${bot.id}`,
-    (abort) => ask<'listBotInstallations'>('GET', `/bots/${bot.id}/installations`, { abort }),
-    { every: 10_000 },
-  )
+  const installations = useAnswer<'listBotInstallations'>(`/bots/${bot.id}/installations`, { every: 10_000 })
   return (
     <section aria-label="Integrations" class="installations">
       <Loaded of={installations}>

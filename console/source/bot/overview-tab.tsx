@@ -1,5 +1,4 @@
 import type { JSX } from 'preact'
-import { ask } from '../api/ask.ts'
 import type { BotHealth, Window } from '../api/types.ts'
 import { formatCount, formatMilliseconds, formatShare } from '../format.ts'
 import { Chart } from '../parts/chart.tsx'
@@ -7,7 +6,7 @@ import { Segmented } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import type { TabProps } from './tab.ts'
 
@@ -28,11 +27,8 @@ export function WindowChoice({ value }: { value: Window }): JSX.Element {
 /** How the bot does: figures, and charts of what happened and how long it took. */
 export function OverviewTab({ bot }: TabProps): JSX.Element {
   const window = windowOfPage('1h')
-  const health = useResource(
-    `health ${bot.id} ${window}`,
-    (abort) => ask<'getBotHealth'>('GET', `/bots/${bot.id}/health`, { query: { window }, abort }),
-    { every: window === '1h' ? 5000 : 30_000 },
-  )
+  const every = window === '1h' ? 5000 : 30_000
+  const health = useAnswer<'getBotHealth'>(`/bots/${bot.id}/health`, { query: { window }, every })
   return (
     <>
       {bot.version?.disabledReason !== undefined && <OutOfService reason={bot.version.disabledReason} botId={bot.id} />}
@@ -135,11 +131,7 @@ function TimesChart({ health: { buckets } }: { health: BotHealth }): JSX.Element
 const maxErrors = 3
 
 function LatestErrors({ botId, window }: { botId: string; window: Window }): JSX.Element {
-  const errors = useResource(
-    `errors ${botId} ${window}`,
-    (abort) => ask<'listBotErrors'>('GET', `/bots/${botId}/errors`, { query: { window }, abort }),
-    { every: 30_000 },
-  )
+  const errors = useAnswer<'listBotErrors'>(`/bots/${botId}/errors`, { query: { window }, every: 30_000 })
   return (
     <section class="panel" aria-label="Errors">
       <header>

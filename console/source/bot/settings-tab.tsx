@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import { FormDialog } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { attempt } from '../state/notices.ts'
 import { navigate, to } from '../state/route.ts'
@@ -53,10 +54,7 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
   }
   return (
     <form class="panel" onSubmit={submit}>
-      <label class="field">
-        Name
-        <input required maxLength={200} value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
-      </label>
+      <Field label="Name" maxLength={200} value={name} onChange={setName} />
       <button type="submit" class="button" disabled={name.trim() === bot.name || name.trim() === ''}>
         Save
       </button>
@@ -125,27 +123,15 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
         </ul>
       )}
       <div class="pair">
-        <label class="field">
-          Name of a secret
-          <input
-            required
-            placeholder="API_KEY"
-            spellcheck={false}
-            autocomplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          Value
-          <input
-            required
-            type="password"
-            autocomplete="off"
-            value={value}
-            onInput={({ currentTarget }) => setValue(currentTarget.value)}
-          />
-        </label>
+        <Field
+          label="Name of a secret"
+          placeholder="API_KEY"
+          spellcheck={false}
+          autocomplete="off"
+          value={name}
+          onChange={setName}
+        />
+        <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
       </div>
       <p class="quiet">It is stored encrypted and shown to nobody; one of the same name is replaced.</p>
       <button type="submit" class="button" disabled={name.trim() === '' || value === ''}>
@@ -170,16 +156,7 @@ function DeleteBot({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Ele
       onSubmit={remove}
       onClose={onClose}
     >
-      <label class="field">
-        Type the bot’s name to delete it
-        <input
-          required
-          autoFocus
-          autocomplete="off"
-          value={typed}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-      </label>
+      <Field label="Type the bot’s name to delete it" autoFocus autocomplete="off" value={typed} onChange={setTyped} />
     </FormDialog>
   )
 }

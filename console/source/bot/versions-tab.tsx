@@ -9,7 +9,7 @@ import { moveBetweenRows } from '../parts/rows.ts'
 import { Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer, useResource } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { isDark } from '../state/theme.ts'
@@ -18,11 +18,8 @@ import type { TabProps } from './tab.ts'
 /** The versions of the code, what they change, and the way back to each. */
 export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps): JSX.Element {
   const [asksFor, setAsksFor] = useState<'rollback' | Version>()
-  const versions = useResource(
-    `versions ${bot.id}`,
-    (abort) => ask<'listBotVersions'>('GET', `/bots/${bot.id}/versions`, { query: { pageSize: 50 }, abort }),
-    { every: 10_000 },
-  )
+  const query = { pageSize: 50 }
+  const versions = useAnswer<'listBotVersions'>(`/bots/${bot.id}/versions`, { query, every: 10_000 })
   const carryOut = async () => {
     const isRollback = asksFor === 'rollback'
     const path = isRollback ? `/bots/${bot.id}/rollback` : `/bots/${bot.id}/versions/deploy`

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { ask } from '../api/ask.ts'
 import { shortId } from '../format.ts'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { session } from '../state/session.ts'
 import { Page } from './page.tsx'
 
@@ -16,12 +15,8 @@ const maxRecords = 100
 export function AuditPage(): JSX.Element {
   const [pageSize, setPageSize] = useState(firstRecords)
   const path = `/workspaces/${session.value?.workspaceId}/audit-records`
-  const records = useResource(`audit ${pageSize}`, (abort) =>
-    ask<'getAuditRecords'>('GET', path, { query: { pageSize }, abort }),
-  )
-  const members = useResource('members', (abort) =>
-    ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
-  )
+  const records = useAnswer<'getAuditRecords'>(path, { query: { pageSize } })
+  const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
   const names = new Map(members.data?.members.map(({ id, displayName }) => [id, displayName]))
   return (
     <Page title="Audit log" about="Who changed what in this workspace, newest first">

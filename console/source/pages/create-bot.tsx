@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import { firstCode } from '../bot/first-code.ts'
+import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { navigate, to } from '../state/route.ts'
 
@@ -14,17 +15,7 @@ export function CreateBot({ onClose }: { onClose: () => void }): JSX.Element {
   }
   return (
     <FormDialog title="New bot" action="Create" onSubmit={create} onClose={onClose}>
-      <label class="field">
-        Name
-        <input
-          name="name"
-          required
-          autoFocus
-          maxLength={200}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+      <Field label="Name" name="name" autoFocus maxLength={200} value={name} onChange={setName} />
       <p class="quiet">It begins with a hook that repeats what it hears. Its code opens in the editor.</p>
     </FormDialog>
   )

@@ -4,11 +4,12 @@ import { ask, explain } from '../api/ask.ts'
 import type { Invited, Member } from '../api/types.ts'
 import { Select } from '../parts/choice.tsx'
 import { FormDialog, NewToken } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt, notify } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { hasRole, membership } from '../state/session.ts'
 import { Page } from './page.tsx'
 
@@ -24,9 +25,7 @@ type Role = (typeof roles)[number]['value']
 export function MembersPage(): JSX.Element {
   const [isInviting, setIsInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
-  const members = useResource('members', (abort) =>
-    ask<'listWorkspaceMembers'>('GET', '/workspace-members', { query: { pageSize: 100 }, abort }),
-  )
+  const members = useAnswer<'listWorkspaceMembers'>('/workspace-members', { query: { pageSize: 100 } })
   const mayChange = hasRole('administrator')
   const change = async (request: Promise<unknown>, done: string) => {
     await attempt(() => request, done)
@@ -128,16 +127,7 @@ function InviteMember({
   const invite = async () => onInvited(await requestInvitation(email.trim(), role))
   return (
     <FormDialog title="Invite a member" action="Invite" onSubmit={invite} onClose={onClose}>
-      <label class="field">
-        Email address
-        <input
-          type="email"
-          required
-          autoFocus
-          value={email}
-          onInput={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
-      </label>
+      <Field label="Email address" type="email" autoFocus value={email} onChange={setEmail} />
       <div class="field">
         Role
         <Select label="Role" options={roles} value={role} onChange={setRole} />

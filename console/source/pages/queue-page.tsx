@@ -1,18 +1,17 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { ask } from '../api/ask.ts'
 import type { QueueState } from '../api/types.ts'
 import { formatCount, plural } from '../format.ts'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
 import { Time } from '../parts/time.tsx'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { Page } from './page.tsx'
 
 /** What waits to be handled, of whom, and who handles it. */
 export function QueuePage(): JSX.Element {
-  const queue = useResource('queue', (abort) => ask<'getQueue'>('GET', '/queue', { abort }), { every: 3000 })
+  const queue = useAnswer<'getQueue'>('/queue', { every: 3000 })
   return (
     <Page title="Queue" about="What waits to be handled in this workspace">
       <Loaded of={queue}>

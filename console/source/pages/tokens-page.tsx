@@ -3,17 +3,18 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api/ask.ts'
 import type { Token } from '../api/types.ts'
 import { FormDialog, NewToken } from '../parts/dialog.tsx'
+import { Field } from '../parts/field.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
-import { useResource } from '../state/resource.ts'
+import { useAnswer } from '../state/resource.ts'
 import { Page } from './page.tsx'
 
 /** The account's own tokens, for its programs and its command line. */
 export function TokensPage(): JSX.Element {
   const [isCreating, setIsCreating] = useState(false)
-  const tokens = useResource('tokens', (abort) => ask<'listPersonalAccessTokens'>('GET', '/account/pats', { abort }))
+  const tokens = useAnswer<'listPersonalAccessTokens'>('/account/pats')
   const remove = async ({ id, note }: Token) => {
     await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” opens nothing any more.`)
     tokens.reload()
@@ -85,16 +86,7 @@ function CreateToken({ onClose }: { onClose: () => void }): JSX.Element {
   }
   return (
     <FormDialog title="New token" action="Create" onSubmit={create} onClose={onClose}>
-      <label class="field">
-        What it is for
-        <input
-          required
-          autoFocus
-          maxLength={200}
-          value={note}
-          onInput={({ currentTarget }) => setNote(currentTarget.value)}
-        />
-      </label>
+      <Field label="What it is for" autoFocus maxLength={200} value={note} onChange={setNote} />
     </FormDialog>
   )
 }

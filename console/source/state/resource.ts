@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
+import { ask, type Query } from '../api/ask.ts'
 import { session } from './session.ts'
 
 export interface Resource<Data> {
@@ -65,6 +67,19 @@ export function useResource<Data>(
     error: state.key === fullKey ? state.error : undefined,
     reload: () => setRound((round) => round + 1),
   }
+}
+
+/**
+ * The answer of an operation of the Admin API, kept fresh: `useAnswer<'getQueue'>('/queue', { every: 3000 })`.
+ *
+ * @param path after `/v1/admin`; nothing is requested where it is undefined
+ */
+export function useAnswer<Name extends OperationName>(
+  path: string | undefined,
+  { query = {}, ...options }: { query?: Query; every?: number } = {},
+): Resource<AnswerOf<Name>> {
+  const key = path && `${path} ${JSON.stringify(query)}`
+  return useResource(key, (abort) => ask<Name>('GET', path!, { query, abort }), options)
 }
 
 function remember(key: string, data: unknown): void {
