@@ -96,7 +96,8 @@ async function expectNoTrace(platform: Platform, botId: string, talks: Talks): P
   expect(states).toEqual([{ who: successor }, { who: successor }, { who: successor }, ofUser])
 }
 
-describe.each(backEnds)('on %s', (backEnd) => {
+// Nearly all of the time is spent in waiting for runs and locks, so both wait at the same time.
+describe.concurrent.each(backEnds)('on %s', (backEnd) => {
   const processes = new Processes()
   const startWorker = () => processes.start(platform, 'worker')
   let platform: Platform
@@ -116,7 +117,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a worker that was paused until another one had taken its jobs over changes nothing when it goes on',
-    { timeout: 90_000 },
+    { concurrent: false, timeout: 90_000 },
     async () => {
       const worker = await startWorker()
       const { id: botId, chatUrl } = await platform.createBot(bot(10_000, 6000))
@@ -134,7 +135,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a worker that has lost its jobs to another one, and does not know it, changes nothing',
-    { timeout: 90_000 },
+    { concurrent: false, timeout: 90_000 },
     async () => {
       // Both are there before anything is lost: a run that ends before it is taken over is no zombie's.
       const workers = [await startWorker(), await startWorker()]
@@ -151,7 +152,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
 
   test(
     'a run whose claim a crash of the database has taken back is not mixed up with the one that follows',
-    { timeout: 90_000 },
+    { concurrent: false, timeout: 90_000 },
     async () => {
       const { db } = platform.context
       const worker = await startWorker()
