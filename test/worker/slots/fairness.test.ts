@@ -1,19 +1,18 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { startWorker } from '../../../worker/worker.ts'
 import { createChatter, type Chatter } from '../../support/chat-client.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { backEnds, openPlatform, type BackEnd, type DeployedBot, type Platform } from '../../support/platform.ts'
 
-let parts = new AsyncDisposableStack()
-afterEach(async () => {
-  await parts.disposeAsync()
-  parts = new AsyncDisposableStack()
-})
+/** Tests of one back end run one after the other. */
+const alone = { concurrent: false, timeout: 60_000 }
 
-async function open(backEnd: BackEnd, concurrency: number): Promise<Platform> {
+const patience = { timeout: 10_000, interval: 10 }
+
+function open(backEnd: BackEnd, concurrency: number): Promise<Platform> {
   // Without the sweep, nothing makes up for a job that is lost.
   const environment = { WORKER_CONCURRENCY: String(concurrency), WORKER_SWEEP_SECONDS: '3600' }
-  return parts.use(await openPlatform({ backEnd, worker: false, environment }))
+  return openPlatform({ backEnd, worker: false, environment })
 }
 
 /** Creates bots, and leaves no worker behind. */
@@ -59,9 +58,10 @@ async function talk(platform: Platform, bot: DeployedBot, text: string): Promise
 }
 
 async function answered(platform: Platform, conversationId: string, text: string): Promise<void> {
-  await expect
-    .poll(() => replies(platform, conversationId), { timeout: 60_000, interval: 10 })
-    .toContainEqual(`re: ${text}`)
+  await vi.waitFor(async () => expect(await replies(platform, conversationId)).toContainEqual(`re: ${text}`), {
+    timeout: 60_000,
+    interval: 10,
+  })
 }
 
 async function countEnded(platform: Platform, bot: DeployedBot): Promise<number> {
@@ -75,9 +75,16 @@ async function countRunning(platform: Platform, bot: DeployedBot): Promise<numbe
   return Number(row!['count'])
 }
 
-describe.each(backEnds)('on %s', (backEnd) => {
-  test('a message to a bot that has little to do overtakes those that flood another bot', async () => {
-    const platform = await open(backEnd, 2)
+// Most of the time is spent in waiting for slow bots, so both back ends are tried at the same time.
+describe.concurrent.each(backEnds)('on %s', (backEnd) => {
+  let parts = new AsyncDisposableStack()
+  afterEach(async () => {
+    await parts.disposeAsync()
+    parts = new AsyncDisposableStack()
+  })
+
+  test('a message to a bot that has little to do overtakes those that flood another bot', alone, async () => {
+    const platform = parts.use(await open(backEnd, 2))
     const [busy, quiet] = (await createBots(platform, slow(20), slow(0))) as [DeployedBot, DeployedBot]
     const flood = await converse(busy, 200)
     await inTurns(flood.conversationIds, (id) => flood.chatter.say(id, 'flood'))
@@ -87,44 +94,52 @@ describe.each(backEnds)('on %s', (backEnd) => {
     parts.use(await startWorker(platform.context))
     await answered(platform, conversationIds[0]!, 'hello')
     expect(await countEnded(platform, busy)).toBeLessThan(60)
-  }, 60_000)
+  })
 
-  test('a bot whose hooks take long has half of the slots; the other half is for others, and nothing of it is lost', async () => {
-    const platform = await open(backEnd, 4)
-    const [hanging, quiet] = (await createBots(platform, slow(1000), slow(0))) as [DeployedBot, DeployedBot]
-    const { chatter, conversationIds } = await converse(hanging, 6)
-    await inTurns(conversationIds, async (id) => {
-      await chatter.say(id, 'one')
-      await chatter.say(id, 'two')
-    })
+  test(
+    'a bot whose hooks take long has half of the slots; the other half is for others, and nothing of it is lost',
+    alone,
+    async () => {
+      const platform = parts.use(await open(backEnd, 4))
+      const [hanging, quiet] = (await createBots(platform, slow(1000), slow(0))) as [DeployedBot, DeployedBot]
+      const { chatter, conversationIds } = await converse(hanging, 6)
+      await inTurns(conversationIds, async (id) => {
+        await chatter.say(id, 'one')
+        await chatter.say(id, 'two')
+      })
 
-    parts.use(await startWorker(platform.context))
-    await expect.poll(() => countRunning(platform, hanging), { timeout: 10_000, interval: 10 }).toBeGreaterThan(0)
-    for (const text of ['a', 'b', 'c']) {
-      await talk(platform, quiet, text)
-      expect(await countRunning(platform, hanging)).toBeLessThanOrEqual(2)
-    }
-    expect(await countEnded(platform, hanging)).toBeLessThan(10)
+      parts.use(await startWorker(platform.context))
+      await vi.waitUntil(async () => (await countRunning(platform, hanging)) > 0, patience)
+      for (const text of ['a', 'b', 'c']) {
+        await talk(platform, quiet, text)
+        expect(await countRunning(platform, hanging)).toBeLessThanOrEqual(2)
+      }
+      expect(await countEnded(platform, hanging)).toBeLessThan(10)
 
-    await endedEvents(platform, hanging.id, 12)
-    for (const id of conversationIds) expect(await replies(platform, id)).toEqual(['re: one', 're: two'])
-  }, 60_000)
+      await endedEvents(platform, hanging.id, 12)
+      for (const id of conversationIds) expect(await replies(platform, id)).toEqual(['re: one', 're: two'])
+    },
+  )
 
-  test('a conversation with a long row of messages gives its slot to others before the row is through', async () => {
-    const platform = await open(backEnd, 1)
-    const [talkative, quiet] = (await createBots(platform, slow(150), slow(0))) as [DeployedBot, DeployedBot]
-    const { chatter, conversationIds } = await converse(talkative, 1)
-    for (let count = 0; count < 16; count++) await chatter.say(conversationIds[0]!, String(count))
-    const other = await converse(quiet, 1)
+  test(
+    'a conversation with a long row of messages gives its slot to others before the row is through',
+    alone,
+    async () => {
+      const platform = parts.use(await open(backEnd, 1))
+      const [talkative, quiet] = (await createBots(platform, slow(150), slow(0))) as [DeployedBot, DeployedBot]
+      const { chatter, conversationIds } = await converse(talkative, 1)
+      for (let count = 0; count < 16; count++) await chatter.say(conversationIds[0]!, String(count))
+      const other = await converse(quiet, 1)
 
-    parts.use(await startWorker(platform.context))
-    await expect.poll(() => countEnded(platform, talkative), { timeout: 10_000, interval: 10 }).toBeGreaterThan(0)
-    await other.chatter.say(other.conversationIds[0]!, 'hello')
-    await answered(platform, other.conversationIds[0]!, 'hello')
-    expect(await countEnded(platform, talkative)).toBeLessThan(14)
+      parts.use(await startWorker(platform.context))
+      await vi.waitUntil(async () => (await countEnded(platform, talkative)) > 0, patience)
+      await other.chatter.say(other.conversationIds[0]!, 'hello')
+      await answered(platform, other.conversationIds[0]!, 'hello')
+      expect(await countEnded(platform, talkative)).toBeLessThan(14)
 
-    await endedEvents(platform, talkative.id, 16)
-    const expected = Array.from({ length: 16 }, (_, count) => `re: ${count}`)
-    expect(await replies(platform, conversationIds[0]!)).toEqual(expected)
-  }, 60_000)
+      await endedEvents(platform, talkative.id, 16)
+      const expected = Array.from({ length: 16 }, (_, count) => `re: ${count}`)
+      expect(await replies(platform, conversationIds[0]!)).toEqual(expected)
+    },
+  )
 })
