@@ -47,10 +47,12 @@ export function toLogEntry(row: EntryColumns): LogEntry {
   }
 }
 
+/** SQL that advances a conversation's clock, whose time is the place of what is stored next; up to the `where`. */
+export const nextClock = `
+  update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')`
+
 /** SQL that makes room for an entry; up to the `where` that names the conversation. */
-export const nextEntry = `
-  update conversations
-  set clock = greatest(clock_timestamp(), clock + interval '1 millisecond'), sequence = sequence + 1`
+export const nextEntry = `${nextClock}, sequence = sequence + 1`
 
 /** What the statement `conversation as (${nextEntry} …)` must return for those below. */
 export const roomColumns = `id, bot_id, installation_id, clock, sequence`

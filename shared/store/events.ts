@@ -1,8 +1,16 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { actionTriggered } from '../models/event.ts'
-import { entryColumns, nextEntry, noteForWebhook, roomColumns, type EntryColumns } from './conversation-log.ts'
+import {
+  entryColumns,
+  nextClock,
+  nextEntry,
+  noteForWebhook,
+  roomColumns,
+  type EntryColumns,
+} from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import type { EventRow, EventStatus } from '../models/tables.ts'
+import { eventInsert } from './insert-rows.ts'
 
 export interface NewEvent {
   id: string
@@ -19,9 +27,34 @@ export interface NewEvent {
   direction?: EventRow['direction']
 }
 
-const columns = `
-  id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id, workflow_id, type, direction,
-  payload`
+/** The columns of an event's values, as `bindings` gives them. */
+const given = {
+  id: ':id',
+  user_id: ':userId',
+  message_id: ':messageId',
+  integration: ':integration',
+  installation_id: ':installationId',
+  workflow_id: ':workflowId',
+  type: ':type',
+  direction: ':direction',
+  payload: ':payload',
+}
+const inConversation = eventInsert({
+  ...given,
+  bot_id: 'bot_id',
+  mailbox: 'id',
+  conversation_id: 'id',
+  created_at: 'clock',
+})
+const inMailbox = eventInsert({ ...given, bot_id: ':botId', mailbox: ':mailbox' })
+const scheduled = eventInsert({
+  ...given,
+  bot_id: 'bots.id',
+  mailbox: 'coalesce(:conversationId, :id)',
+  conversation_id: ':conversationId',
+  status: `'scheduled'`,
+  available_at: ':dueAt',
+})
 
 /** Stores an event of a conversation, after all that was said there before. Undefined when there is no such conversation. */
 export async function insertConversationEvent(
@@ -31,14 +64,10 @@ export async function insertConversationEvent(
   const [row] = await query<EventRow>(
     db,
     `with conversation as (
-       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
-       where id = :conversationId and bot_id = :botId
+       ${nextClock} where id = :conversationId and bot_id = :botId
        returning id, bot_id, clock
      )
-     insert into events (${columns}, created_at)
-     select :id, bot_id, id, id, :userId, :messageId, :integration, :installationId, :workflowId, :type, :direction,
-       :payload, clock
-     from conversation
+     ${inConversation} from conversation
      returning *`,
     { ...bindings(event), conversationId: event.conversationId },
   )
@@ -55,9 +84,7 @@ export async function insertChatEvent(
     `with conversation as (
        ${nextEntry} where id = :conversationId and bot_id = :botId returning ${roomColumns}
      ), ${noteForWebhook}, event as (
-       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-       select :id, bot_id, id, id, :userId, :messageId, :integration, :type, :payload, clock from conversation
-       returning *
+       ${inConversation} from conversation returning *
      )
      select event.*, ${entryColumns} from event, conversation`,
     { ...bindings(event), conversationId: event.conversationId },
@@ -71,14 +98,10 @@ export async function insertChatEvent(
  * @param event its mailbox is its own id unless given
  */
 export async function insertEvent(db: Database, event: NewEvent & { mailbox?: string }): Promise<EventRow> {
-  const [row] = await query<EventRow>(
-    db,
-    `insert into events (${columns})
-     values (:id, :botId, :mailbox, null, :userId, :messageId, :integration, :installationId, :workflowId, :type,
-       :direction, :payload)
-     returning *`,
-    { ...bindings(event), mailbox: event.mailbox ?? event.id },
-  )
+  const [row] = await query<EventRow>(db, `${inMailbox} returning *`, {
+    ...bindings(event),
+    mailbox: event.mailbox ?? event.id,
+  })
   if (!row) throw new Error('The inserted event was not returned')
   return row
 }
@@ -90,9 +113,7 @@ export async function insertScheduledEvent(
 ): Promise<EventRow | undefined> {
   const [row] = await query<EventRow>(
     db,
-    `insert into events (${columns}, status, available_at)
-     select :id, bots.id, coalesce(:conversationId, :id), :conversationId, :userId, :messageId, :integration,
-       :installationId, :workflowId, :type, :direction, :payload, 'scheduled', :dueAt
+    `${scheduled}
      from bots
      where id = :botId
        and (:conversationId::text is null

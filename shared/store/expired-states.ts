@@ -1,6 +1,8 @@
 import { sessionName } from '../models/state.ts'
+import { nextClock } from './conversation-log.ts'
 import type { NewEvent } from './events.ts'
 import { query, type Database } from './database.ts'
+import { eventInsert } from './insert-rows.ts'
 import type { Due } from './scheduled-events.ts'
 import type { StateRow } from '../models/tables.ts'
 
@@ -34,6 +36,18 @@ export async function expiredStates(db: Database, due: Due): Promise<StateRow[]>
   )
 }
 
+const expiry = eventInsert({
+  id: ':id',
+  bot_id: 'bot_id',
+  mailbox: 'coalesce(conversation.id, :id)',
+  conversation_id: 'conversation.id',
+  user_id: ':userId',
+  workflow_id: ':workflowId',
+  type: ':type',
+  payload: ':payload',
+  created_at: 'coalesce(clock, clock_timestamp())',
+})
+
 /**
  * Deletes an expired state and stores the event that tells of it: in the mailbox of the conversation whose state it was,
  * or one of its own.
@@ -50,16 +64,14 @@ export async function expireState(
   const [row] = await query<{ mailbox: string }>(
     db,
     `with conversation as (
-       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
+       ${nextClock}
        where id = :conversationId and bot_id = :botId and exists (select from states where id = :stateId)
        returning id, clock
      ), gone as (
        delete from states where id = :stateId and expires_at = :expiresAt
        returning bot_id
      )
-     insert into events (id, bot_id, mailbox, conversation_id, user_id, workflow_id, type, payload, created_at)
-     select :id, bot_id, coalesce(conversation.id, :id), conversation.id, :userId, :workflowId, :type, :payload,
-       coalesce(clock, clock_timestamp())
+     ${expiry}
      from gone left join conversation on true
      where :conversationId::text is null or conversation.id is not null
      returning mailbox`,

@@ -3,12 +3,12 @@ import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
 import type { NewJournalEntry } from './journal.ts'
+import { deliveryInsert, incomingEventInsert, manyMessages, messageInsert } from './insert-rows.ts'
 import { holderOf, keyBindings, ownId } from './external-ids.ts'
 import {
   deliveryMailbox,
   insertIncomingMessage,
   insertOutgoingMessage,
-  installed,
   type NewIncomingMessage,
   type NewMessage,
   type NewOutgoingMessage,
@@ -138,36 +138,33 @@ const author = holderOf({
 })
 const place = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
 
+const received = { messages: messageInsert(manyMessages, `'incoming'`), events: incomingEventInsert(manyMessages) }
+
 async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Promise<StoredMessage[]> {
   return query<StoredMessage>(
     db,
     `with known as materialized (
        select given.*, ${author} as user_id, ${place} as conversation_id
        from rows from (jsonb_to_recordset(:messages) as (
-         id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb,
-         installation_id text, known_user_id text, holder_id text, holder_name text, key_issued_at timestamptz,
+         id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb, origin text, installation_id text,
+         known_user_id text, holder_id text, holder_name text, key_issued_at timestamptz,
          known_conversation_id text, event_id text, event_type text, integration text
        )) with ordinality as given (
-         id, bot_id, type, payload, metadata, tags, installation_id, known_user_id, holder_id, holder_name,
+         id, bot_id, type, payload, metadata, tags, origin, installation_id, known_user_id, holder_id, holder_name,
          key_issued_at, known_conversation_id, event_id, event_type, integration, place
        )
      ), said as (
-       select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, event_id, event_type,
-         integration, place
+       select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, event_id,
+         event_type, integration, place
        from known
        where exists (
          select from participants
          where participants.conversation_id = known.conversation_id and participants.user_id = known.user_id
        )
      ), ${takePlaces}, message as (
-       insert into messages
-         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-       select message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, 'incoming', at, at from placed
-       returning *
+       ${received.messages}
      ), event as (
-       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-       select event_id, bot_id, conversation_id, conversation_id, user_id, message_id, integration, event_type, '{}', at
-       from placed
+       ${received.events}
      )
      select message.*, ${storedColumns} from message join placed on message_id = message.id`,
     {
@@ -192,6 +189,8 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
   )
 }
 
+const said = { messages: messageInsert(manyMessages, `'outgoing'`), deliveries: deliveryInsert(manyMessages) }
+
 async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<SaidMessage[]> {
   return query<SaidMessage>(
     db,
@@ -213,19 +212,9 @@ async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<Sai
        select effect_event_id, effect_operation, effect_ordinal, effect_input_hash, coalesce(effect_result, 'null')
        from placed where effect_event_id is not null
      ), message as (
-       insert into messages
-         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
-       select message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, 'outgoing', origin, at, at
-       from placed
-       returning *
+       ${said.messages}
      ), delivery as (
-       insert into events
-         (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id,
-          type, direction, payload, created_at)
-       select delivery_id, placed.bot_id, delivery_mailbox, conversation_id, user_id, message_id, integration,
-         installation_id, 'message_created', 'outgoing', '{}', at
-       from placed, ${installed('placed')}
-       returning message_id
+       ${said.deliveries}
      )
      select message.*, ${storedColumns},
        exists (select from delivery where delivery.message_id = message.id) as has_delivery
@@ -236,7 +225,6 @@ async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<Sai
           ...columnsOf(message),
           conversation_id: message.conversationId,
           user_id: message.userId,
-          origin: message.origin,
           delivery_id: message.deliveryId,
           delivery_mailbox: deliveryMailbox(message.conversationId),
           ...(effect && {
@@ -253,6 +241,6 @@ async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<Sai
   )
 }
 
-function columnsOf({ id, botId, type, payload, metadata, tags }: NewMessage) {
-  return { id, bot_id: botId, type, payload, metadata, tags: tags ?? {} }
+function columnsOf({ id, botId, type, payload, metadata, tags, origin }: NewMessage) {
+  return { id, bot_id: botId, type, payload, metadata, tags: tags ?? {}, origin }
 }

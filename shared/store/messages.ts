@@ -15,6 +15,7 @@ import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { keyBindings, keyHolder, externalConversation } from './external-ids.ts'
 import type { MessageRow } from '../models/tables.ts'
+import { deliveryInsert, incomingEventInsert, messageInsert, oneMessage } from './insert-rows.ts'
 
 export interface NewMessage extends MessageContent {
   id: string
@@ -36,6 +37,10 @@ export interface NewIncomingMessage extends NewMessage, UserKey {
   event: { id: string; type: string; integration: string }
 }
 
+/** The author is known only to the statement, which finds whose key it is. */
+const chatMessage = { ...oneMessage, author: 'user_id' }
+const received = { message: messageInsert(chatMessage, `'incoming'`), event: incomingEventInsert(chatMessage) }
+
 /** Stores what somebody said together with the event it makes. Undefined when they take no part in the conversation. */
 export async function insertIncomingMessage(
   db: Database,
@@ -51,13 +56,9 @@ export async function insertIncomingMessage(
          )
        returning ${roomColumns}, (select id from author) as user_id
      ), ${noteForWebhook}, message as (
-       insert into messages
-         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-       select :id, bot_id, id, user_id, :type, :payload, :metadata, :tags, 'incoming', clock, clock from conversation
-       returning *
+       ${received.message}
      ), event as (
-       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-       select :eventId, bot_id, id, id, user_id, :id, :integration, :eventType, '{}', clock from conversation
+       ${received.event}
      )
      select message.*, ${entryColumns} from message, conversation`,
     {
@@ -88,15 +89,7 @@ export function deliveryMailbox(conversationId: string): string {
   return `${conversationId}:out`
 }
 
-/**
- * SQL for a `from`: the installed integration that a row's `installation_id` names, if it is one. It is found by its id
- * (`offset 0`), since a planner would look through all that are installed.
- */
-export const installed = (of: string) => `lateral (
-  select integration from (
-    select integration, integration_id from installations where installations.id = ${of}.installation_id offset 0
-  ) named where integration_id is not null
-) installed`
+const said = { message: messageInsert(oneMessage, `'outgoing'`), delivery: deliveryInsert(oneMessage) }
 
 /**
  * Stores what the bot says, and with it the effect of the run that says it and the event that delivers it, in one
@@ -116,26 +109,15 @@ export async function insertOutgoingMessage(
        where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
        returning ${roomColumns}
      ), ${noteForWebhook}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
-       insert into messages
-         (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
-       select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'outgoing', :origin, clock, clock
-       from conversation
-       returning *
+       ${said.message}
      ), delivery as (
-       insert into events
-         (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, installation_id,
-          type, direction, payload, created_at)
-       select :deliveryId, conversation.bot_id, :deliveryMailbox, conversation.id, :userId, :id,
-         integration, installation_id, 'message_created', 'outgoing', '{}', clock
-       from conversation, ${installed('conversation')}
-       returning id
+       ${said.delivery}
      )
      select message.*, ${entryColumns}, exists (select from delivery) as has_delivery from message, conversation`,
     {
       ...messageBindings(message),
       conversationId: message.conversationId,
       userId: message.userId,
-      origin: message.origin ?? null,
       deliveryId: message.deliveryId,
       deliveryMailbox: deliveryMailbox(message.conversationId),
       ...(effect && journalBindings(effect)),
@@ -153,6 +135,7 @@ export function messageBindings(message: NewMessage) {
     payload: JSON.stringify(message.payload),
     metadata: message.metadata ? JSON.stringify(message.metadata) : null,
     tags: JSON.stringify(message.tags ?? {}),
+    origin: message.origin ?? null,
   }
 }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
+import { eventInsert } from './insert-rows.ts'
 import type { Due } from './scheduled-events.ts'
 import type { RecurringEventRow } from '../models/tables.ts'
 
@@ -84,6 +85,8 @@ export async function dueRecurringEvents(db: Database, due: Due): Promise<Recurr
   )
 }
 
+const firing = eventInsert({ id: ':eventId', bot_id: 'bot_id', mailbox: ':eventId', type: 'type', payload: 'payload' })
+
 /**
  * Fires a recurring event and sets when it is to fire next. Undefined when another worker was quicker, or it was changed
  * meanwhile.
@@ -106,8 +109,7 @@ export async function fireRecurringEvent(
        where bot_id = :botId and name = :name and next_at = :dueAt
        returning bot_id, type, payload
      )
-     insert into events (id, bot_id, mailbox, type, payload)
-     select :eventId, bot_id, :eventId, type, payload from fired
+     ${firing} from fired
      returning mailbox`,
     {
       eventId,

@@ -1,3 +1,4 @@
+import { eventInsert } from './insert-rows.ts'
 import { query, type Database } from './database.ts'
 import { storable } from './complete-events.ts'
 import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from '../models/tables.ts'
@@ -92,6 +93,15 @@ export async function takeScheduledRegistrations(
   return taken.filter(({ bot_id: botId }) => present.has(botId))
 }
 
+const registration = eventInsert({
+  id: '"eventId"',
+  bot_id: 'bot_id',
+  mailbox: 'planned.id',
+  installation_id: 'planned.id',
+  type: `'register'`,
+  payload: `jsonb_build_object('webhookUrl', "webhookUrl")`,
+})
+
 /** A taken installation, its next time, and the event to be made where it is due. */
 export interface PlannedRegistration {
   installationId: string
@@ -121,8 +131,7 @@ export async function planRegistrations(transaction: Database, planned: PlannedR
        update installations set next_register_at = given."nextTime" from given where id = given."installationId"
        returning id, bot_id
      )
-     insert into events (id, bot_id, mailbox, installation_id, type, payload)
-     select "eventId", bot_id, planned.id, planned.id, 'register', jsonb_build_object('webhookUrl', "webhookUrl")
+     ${registration}
      from planned join given on given."installationId" = planned.id
      where "isDue" and not exists (
        select from events other where other.mailbox = planned.id and other.status = 'pending' and other.type = 'register'

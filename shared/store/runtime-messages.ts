@@ -4,6 +4,7 @@ import { nextEntry, roomColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
+import { incomingEventInsert, messageInsert, oneMessage } from './insert-rows.ts'
 import { messageBindings, type NewMessage } from './messages.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
 import type { MessageRow } from '../models/tables.ts'
@@ -18,6 +19,8 @@ export interface NewReceivedMessage extends NewMessage {
   /** The event that the bot has to handle because of the message. */
   event: { id: string; type: string; integration: string }
 }
+
+const received = { message: messageInsert(oneMessage, `'incoming'`), event: incomingEventInsert(oneMessage) }
 
 /**
  * Stores what an integration has received, with the event it makes for the bot and the effect of the run that stores it,
@@ -42,20 +45,14 @@ export async function insertReceivedMessage(
        insert into participants (conversation_id, user_id, bot_id) select id, :userId, bot_id from conversation
        on conflict (conversation_id, user_id) do nothing
      ), event as (
-       insert into events (id, bot_id, mailbox, conversation_id, user_id, message_id, integration, type, payload, created_at)
-       select :eventId, bot_id, id, id, :userId, :id, :integration, :eventType, '{}', clock from conversation
+       ${received.event}
      )
-     insert into messages
-       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, origin, created_at, updated_at)
-     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, 'incoming', :origin, clock, clock
-     from conversation
-     returning *`,
+     ${received.message}`,
     {
       ...messageBindings(message),
       conversationId: message.conversationId,
       installationId: message.installationId,
       userId: message.userId,
-      origin: message.origin ?? null,
       eventId: message.event.id,
       eventType: message.event.type,
       integration: message.event.integration,
@@ -64,6 +61,11 @@ export async function insertReceivedMessage(
   )
   return row
 }
+
+const imported = messageInsert(
+  { ...oneMessage, at: ':createdAt', from: `conversations where id = :conversationId and ${inScope}` },
+  ':direction',
+)
 
 /** Stores what was said elsewhere at another time; nobody is told. Undefined when there is no such conversation. */
 export async function insertImportedMessage(
@@ -76,22 +78,14 @@ export async function insertImportedMessage(
     createdAt: Date
   },
 ): Promise<MessageRow | undefined> {
-  const [row] = await query<MessageRow>(
-    db,
-    `insert into messages
-       (id, bot_id, conversation_id, user_id, type, payload, metadata, tags, direction, created_at, updated_at)
-     select :id, bot_id, id, :userId, :type, :payload, :metadata, :tags, :direction, :createdAt, :createdAt
-     from conversations where id = :conversationId and ${inScope}
-     returning *`,
-    {
-      ...messageBindings(message),
-      ...scopeBindings(scope),
-      conversationId: message.conversationId,
-      userId: message.userId,
-      direction: message.direction,
-      createdAt: message.createdAt,
-    },
-  )
+  const [row] = await query<MessageRow>(db, imported, {
+    ...messageBindings(message),
+    ...scopeBindings(scope),
+    conversationId: message.conversationId,
+    userId: message.userId,
+    direction: message.direction,
+    createdAt: message.createdAt,
+  })
   return row
 }
 

@@ -1,3 +1,4 @@
+import { nextClock } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import type { EventsOf } from './events.ts'
 import type { EventRow } from '../models/tables.ts'
@@ -52,8 +53,7 @@ export async function putIntoMailbox(db: Database, event: EventRow): Promise<boo
   const rows = await query(
     db,
     `with conversation as (
-       update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')
-       where id = :conversationId and bot_id = :botId
+       ${nextClock} where id = :conversationId and bot_id = :botId
        returning clock
      ), place as (
        select coalesce((select clock from conversation), clock_timestamp()) as at
