@@ -10,7 +10,7 @@ import {
   type Visitor,
 } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
-import { ApiError } from '#shared/errors.ts'
+import { ApiError, notFound } from '#shared/errors.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
@@ -41,7 +41,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
 export async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
   const installation = await installations.find(webhookId)
   if (!installation || installation.integration_id !== null) {
-    throw new ApiError('ResourceNotFound', `There is no chat at '${webhookId}'`)
+    throw notFound(`Chat '${webhookId}'`)
   }
   return { kind: 'visitor', installation }
 }
@@ -139,7 +139,7 @@ async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenR
   if (named.id === undefined) return { kind: 'bot', botId }
   const installation = await findInstalled(context, botId, named.id, named.alias)
   if (installation) return { kind: 'bot', botId, installation }
-  throw new ApiError('ResourceNotFound', `The bot has no integration '${named.id}' (x-integration-id)`)
+  throw notFound(`Integration '${named.id}'`, 'the integration that x-integration-id names is not installed on the bot')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { ApiError, type ErrorType } from '#shared/errors.ts'
+import { ApiError, type ErrorType, notFound } from '#shared/errors.ts'
 
 /** The types that say the same as a status. */
 const types: Record<number, ErrorType> = {
@@ -21,8 +21,6 @@ export function toHttpError(cause: unknown): ApiError {
     return new ApiError(type, 'The path has a malformed percent-encoding: write % as %25', { cause, status })
   }
   const reason = STATUS_CODES[status] ?? 'Bad Request'
-  return new ApiError(type, status === 404 ? 'This page is not found' : `The request is not answered: ${reason}`, {
-    cause,
-    status,
-  })
+  if (status === 404) return notFound('Page', undefined, { cause })
+  return new ApiError(type, `The request is not answered: ${reason}`, { cause, status })
 }

@@ -90,7 +90,7 @@ export class ApiError extends Error {
     }
     const missing = missingIn(cause)
     if (missing) {
-      return new ApiError('ResourceNotFound', `${missing} not found: it was deleted at the same moment`, { cause })
+      return notFound(missing, 'it was deleted at the same moment', { cause })
     }
     if (postgresCode(cause) === deadlockDetected) {
       return unavailable('Others change the same at this moment: try again', { cause, retryAfterSeconds: 1 })
@@ -105,6 +105,16 @@ export class ApiError extends Error {
       cause,
     })
   }
+}
+
+/**
+ * A 404. Its message contains "not found", on which published code matches.
+ *
+ * @param subject the resource, for instance `Bot 'b1'`
+ * @param detail why the resource is missing, or what to do
+ */
+export function notFound(subject: string, detail?: string, options?: ErrorOptions): ApiError {
+  return new ApiError('ResourceNotFound', `${subject} not found${detail === undefined ? '' : `: ${detail}`}`, options)
 }
 
 /** What is asked for cannot be done now, and can be soon: whoever asks is to come again. No published type says that. */

@@ -1,4 +1,4 @@
-import { ApiError } from './errors.ts'
+import { ApiError, notFound } from './errors.ts'
 import type { Operation } from './rpc/operation.ts'
 import * as operations from './operations/index.ts'
 
@@ -45,7 +45,7 @@ export function findOperation(method: string, path: string): { operation: Operat
     if (operation.method === method) return { operation, parameters: decode(match.groups ?? {}) }
     methods = [...methods, operation.method]
   }
-  if (methods.length === 0) throw new ApiError('ResourceNotFound', `There is nothing at ${path}`)
+  if (methods.length === 0) throw notFound(`Path ${path}`)
   throw new ApiError('MethodNotFound', `${path} takes ${methods.join(', ')}, not ${method}`)
 }
 

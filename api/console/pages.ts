@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { Router, type Request, type Response } from 'express'
-import { ApiError } from '#shared/errors.ts'
+import { notFound } from '#shared/errors.ts'
 import { outputDirectory } from './output.ts'
 
 /**
@@ -53,8 +53,7 @@ export function consolePages(directory = outputDirectory): Router {
   router.get(['/console', '/console/{*page}'], async (request, response, next) => {
     if (request.path.startsWith('/console/assets/')) return next()
     await access(join(directory, 'index.html')).catch((cause: unknown) => {
-      const message = 'The console is not found on this server, because it is not built: run "npm run build" there'
-      throw new ApiError('ResourceNotFound', message, { cause })
+      throw notFound('Console', 'it is not built on this server; run "npm run build" there', { cause })
     })
     response.set(headers)
     sendCompressed(request, response, directory, 'index.html', false)

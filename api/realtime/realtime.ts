@@ -1,5 +1,5 @@
 import type { Context } from '#shared/context.ts'
-import { ApiError } from '#shared/errors.ts'
+import { notFound } from '#shared/errors.ts'
 import { toListener, type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
 import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
@@ -47,7 +47,7 @@ export function openRealtime(context: Context): Realtime {
       const connection = await guard
         .admit(stream)
         .then(() => {
-          if (stream.isOver()) throw new ApiError('ResourceNotFound', 'User not found: the user was deleted just now')
+          if (stream.isOver()) throw notFound('User', 'the user has just been deleted')
           return accept()
         })
         .catch((error: unknown) => {

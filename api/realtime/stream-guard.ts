@@ -1,5 +1,5 @@
 import type { Context } from '#shared/context.ts'
-import { ApiError } from '#shared/errors.ts'
+import { ApiError, notFound } from '#shared/errors.ts'
 import type { listening } from '#shared/models/listening.ts'
 import type { Infer } from '#shared/schema.ts'
 import { findInstallationByWebhook } from '#shared/store/installations.ts'
@@ -85,7 +85,7 @@ export function openStreamGuard(context: Context): StreamGuard {
       throw new ApiError('Unauthorized', 'The x-user-key is not valid any more: the chat’s encryption key was changed')
     }
     const { is_user: isUser, is_participant: isParticipant } = await findListener(db, listening)
-    if (!isUser) throw new ApiError('ResourceNotFound', 'User not found: the user was deleted just now')
+    if (!isUser) throw notFound('User', 'the user has just been deleted')
     if (!isParticipant) throw new ApiError('Forbidden', 'You are not a participant of this conversation')
     entry.updatedAt = installation!.updated_at
   }

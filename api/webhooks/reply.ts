@@ -1,4 +1,4 @@
-import { ApiError } from '#shared/errors.ts'
+import { ApiError, notFound } from '#shared/errors.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { EventRow } from '#shared/models/tables.ts'
 import { headersToPassOn, maxHeaderBytes, maxHeaders } from './headers.ts'
@@ -21,7 +21,7 @@ const ownOrigin = 'sandbox allow-downloads allow-forms allow-modals allow-popups
  */
 export function toWebhookReply(event: EventRow): WebhookReply {
   const { status: ended, id, result } = event
-  if (ended === 'ignored') return toErrorReply(new ApiError('ResourceNotFound', 'There is no webhook here any more'))
+  if (ended === 'ignored') return toErrorReply(notFound('Webhook', 'its integration was removed'))
   if (!isRecord(result)) return noAnswer(id)
   const { status = 200, headers, body, isBase64 } = result
   if (!isStatus(status)) return noAnswer(id)

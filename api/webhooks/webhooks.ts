@@ -3,7 +3,7 @@ import { wakeWorker } from '#shared/signals/after-commit.ts'
 import { logFailure } from '#shared/dispatch.ts'
 import { awaitOutcome } from '#shared/signals/await-outcome.ts'
 import type { Context } from '#shared/context.ts'
-import { ApiError, foreignKeyViolation, postgresCode } from '#shared/errors.ts'
+import { ApiError, foreignKeyViolation, postgresCode, notFound } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
 import { addLogFields } from '#shared/telemetry/log-scope.ts'
 import { allowedLimits } from '#shared/config/limit-settings.ts'
@@ -54,7 +54,7 @@ async function carryOut(context: Context, request: Request, hold: (botId: string
   const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
   const installation = await context.installations.find(webhookId)
   if (!installation?.enabled || installation.integration_id === null) {
-    throw new ApiError('ResourceNotFound', `There is no webhook at '${webhookId}'`)
+    throw notFound(`Webhook '${webhookId}'`)
   }
   addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
   // Nothing is stored for what could not be handled.
@@ -110,5 +110,5 @@ async function handle(
 }
 
 function removed(cause?: unknown): ApiError {
-  return new ApiError('ResourceNotFound', 'The integration was removed while it handled the request', { cause })
+  return notFound('Integration', 'it was removed while it handled the request', { cause })
 }

@@ -1,7 +1,7 @@
 import type { Administrator } from '../rpc/caller.ts'
 import { mergePatch } from '../code/merge-patch.ts'
 import type { Context } from '../context.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { acceptSchemas } from '../code/accept-schema.ts'
 import type { InspectedCode } from '../code/inspect-code.ts'
 import { newId } from '../ids.ts'
@@ -82,5 +82,5 @@ export async function describeIntegration(
 }
 
 export function noSuchIntegration(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `The workspace has no integration '${id}'`)
+  return notFound(`Integration '${id}'`)
 }

@@ -24,7 +24,7 @@ export async function findInstallationFor(
   if (!exact) {
     throw new ApiError(
       'ReferenceNotFound',
-      `The bot has no integration '${name ?? 'chat'}': it has ${listAliases(installed)}`,
+      `Integration '${name ?? 'chat'}' not found: the bot has ${listAliases(installed)}`,
     )
   }
   throw new ApiError(

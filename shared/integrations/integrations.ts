@@ -157,9 +157,10 @@ async function findWanted(
 ): Promise<ShownIntegration> {
   const integration = await findIntegration(db, workspaceId, id ?? name)
   if (integration) return integration
-  if (id) throw new ApiError('ReferenceNotFound', `integrations.${name}: the workspace has no integration '${id}'`)
+  if (id)
+    throw new ApiError('ReferenceNotFound', `integrations.${name}: integration '${id}' not found in the workspace`)
   const aliases = present.map(({ alias }) => `'${alias}'`).join(', ')
-  throw refused(name, `is not there: the bot has ${aliases}; to install another, give its integrationId`)
+  throw refused(name, `is not installed: the bot has ${aliases}; to install an integration, set its integrationId`)
 }
 
 /** One that cannot be read, because it was encrypted with another secret, can still be replaced. */

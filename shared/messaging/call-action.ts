@@ -2,7 +2,7 @@ import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import { chatActions } from './chat-actions.ts'
 import type { Context } from '../context.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { allowedLimits } from '../config/limit-settings.ts'
 import { actionTriggered } from '../models/event.ts'
@@ -41,7 +41,7 @@ export async function callActionRemotely(
     },
     async look() {
       const row = await findEvent(db, botId, id)
-      if (!row) throw new ApiError('ResourceNotFound', 'The bot was deleted while its action ran')
+      if (!row) throw notFound('Bot', 'it was deleted while its action ran')
       return row.status === 'pending' ? undefined : row
     },
     timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
@@ -80,9 +80,9 @@ export function splitActionType(type: string): { alias?: string; name: string } 
 /** @param actions the names, without an alias, of those that there are; absent when there is no code */
 export function unknownAction(type: string, actions: string[] = []): ApiError {
   const { alias } = splitActionType(type)
-  const whose = alias === undefined ? 'The bot' : `The integration '${alias}'`
+  const whose = alias === undefined ? 'the bot' : `the integration '${alias}'`
   const choice = actions.length > 0 ? `it has ${actions.join(', ')}` : 'it has none'
-  return new ApiError('ReferenceNotFound', `${whose} has no action '${splitActionType(type).name}': ${choice}`)
+  return new ApiError('ReferenceNotFound', `Action '${splitActionType(type).name}' of ${whose} not found: ${choice}`)
 }
 
 /** What is wrong with an action whose alias is not that of an integration that runs. */
@@ -96,7 +96,8 @@ export async function notInstalled(db: Database, botId: string, type: string): P
       Array.from(chatActions.keys(), (name) => splitActionType(name).name),
     )
   }
-  if (named) return new ApiError('ReferenceNotFound', `The integration '${alias}' is disabled: enable it to call it`)
+  if (named)
+    return new ApiError('ReferenceNotFound', `The integration '${alias}' is disabled: enable it before calling it`)
   const aliases = installations.map((installation) => installation.alias).join(', ')
-  return new ApiError('ReferenceNotFound', `The bot has no integration '${alias}': it has ${aliases}`)
+  return new ApiError('ReferenceNotFound', `Integration '${alias}' not found: the bot has ${aliases}`)
 }

@@ -110,5 +110,5 @@ function invalidInput(name: string, validate: Parameters<typeof describeErrors>[
 }
 
 function noSuchConversation(id: string): ApiError {
-  return new ApiError('ReferenceNotFound', `The bot has no conversation '${id}'`)
+  return new ApiError('ReferenceNotFound', `Conversation '${id}' not found`)
 }

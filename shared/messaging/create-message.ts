@@ -79,7 +79,7 @@ export async function findAuthor({ db, caller }: BotContext, userId?: string): P
     throw new ApiError('InvalidPayload', 'userId is missing: an integration says whose message it has received')
   }
   if (userId === undefined || userId === botId || (await findRuntimeUser(db, caller, userId))) return userId ?? botId
-  throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)
+  throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
 }
 
 const isChatPayload = compile(chatPayload, 'body')
@@ -130,7 +130,7 @@ export async function admitMessage(
 }
 
 export function noSuchConversation(id: string): ApiError {
-  return new ApiError('ReferenceNotFound', `There is no conversation '${id}'`)
+  return new ApiError('ReferenceNotFound', `Conversation '${id}' not found`)
 }
 
 /**

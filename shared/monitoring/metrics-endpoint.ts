@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context } from '../context.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { readQueueStats } from './queue-stats.ts'
 import { hashToken } from '../secrets.ts'
 
@@ -27,7 +27,7 @@ export async function serveMetrics(
 ): Promise<TextReply> {
   const { metrics: settings } = context.config
   if (settings === undefined || !isMetricsPath(path)) {
-    return asJson(404, new ApiError('ResourceNotFound', `There is nothing at ${path}`))
+    return asJson(404, notFound(`Path ${path}`))
   }
   if (!isBearer(headers.authorization, settings.token)) {
     return asJson(401, new ApiError('Unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>'), {

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { query, type Database } from './database.ts'
 import type { TokenRow } from '../models/tables.ts'
 
@@ -21,7 +21,7 @@ export async function insertToken(
   return db.transaction(async (transaction) => {
     // One after another, so that no two count the same.
     if (!(await transaction(table).where({ id }).forNoKeyUpdate().first('id'))) {
-      throw new ApiError('ResourceNotFound', `'${id}' was not found: it has just been deleted`)
+      throw notFound(`'${id}'`, 'it has just been deleted')
     }
     const present = await transaction('tokens')
       .where({ [column]: id })

@@ -55,7 +55,7 @@ test('a console that is not built is not found, and the answer names the command
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({
     type: 'ResourceNotFound',
-    message: 'The console is not found on this server, because it is not built: run "npm run build" there',
+    message: 'Console not found: it is not built on this server; run "npm run build" there',
   })
   expect((await fetch(`${url}/unbuilt/console/assets/index.js`)).status).toBe(404)
 })

@@ -1,6 +1,6 @@
 import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import type { DescribedMemberRow } from '../../models/member.ts'
 import { findRole } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
@@ -42,7 +42,7 @@ export function assertNotAbove(caller: Administrator, role: Role): void {
  */
 export async function findChangeable(db: Database, caller: Administrator, id: string): Promise<DescribedMemberRow> {
   const row = await findMember(db, caller.workspaceId, id)
-  if (!row) throw new ApiError('ResourceNotFound', `The workspace has no member '${id}'`)
+  if (!row) throw notFound(`Member '${id}'`)
   assertNotAbove(caller, row.role)
   return row
 }

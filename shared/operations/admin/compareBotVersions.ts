@@ -1,5 +1,5 @@
 import { diffLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findSource } from '../../store/bot-versions.ts'
@@ -54,7 +54,7 @@ export const compareBotVersions = operation({
     const { db } = context
     const bot = await findOwnBot(context, id)
     const fromId = from ?? bot.version_id
-    if (fromId === null) throw new ApiError('ResourceNotFound', 'The bot has no version in service to compare with')
+    if (fromId === null) throw notFound('Deployed version', 'the bot has none to compare with')
     const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
     const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
     const changes = diffLines(before, after)

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { botVersion, toBotVersion, versionDescription, versionName } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
 import { nameVersion } from '../../store/bot-versions.ts'
@@ -28,7 +28,7 @@ export const createBotVersion = operation({
 
   async handle(context, { id, ...words }) {
     const { version_id: versionId } = await findOwnBot(context, id)
-    if (versionId === null) throw new ApiError('ResourceNotFound', 'The bot has no version yet: upload code first')
+    if (versionId === null) throw notFound('Version', 'the bot has no code yet; upload code first')
     await nameVersion(context.db, id, versionId, words)
     return { version: toBotVersion(await findOwnVersion(context.db, id, versionId)) }
   },

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteToken } from '../../store/tokens.ts'
 
@@ -14,6 +14,6 @@ export const deleteBotApiKey = operation({
 
   async handle({ db, caller }, { id }) {
     if (await deleteToken(db, caller.workspaceId, 'bot', id)) return {}
-    throw new ApiError('ResourceNotFound', `The workspace has no bot token '${id}'`)
+    throw notFound(`Bot token '${id}'`)
   },
 })

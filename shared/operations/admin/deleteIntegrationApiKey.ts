@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteToken } from '../../store/tokens.ts'
 
@@ -14,6 +14,6 @@ export const deleteIntegrationApiKey = operation({
 
   async handle({ db, caller }, { id }) {
     if (await deleteToken(db, caller.workspaceId, 'integration', id)) return {}
-    throw new ApiError('ResourceNotFound', `The workspace has no integration token '${id}'`)
+    throw notFound(`Integration token '${id}'`)
   },
 })

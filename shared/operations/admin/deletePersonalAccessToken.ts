@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deletePersonalToken } from '../../store/accounts.ts'
 
@@ -14,6 +14,6 @@ export const deletePersonalAccessToken = operation({
 
   async handle({ db, caller }, { id }) {
     if (await deletePersonalToken(db, caller.accountId, id)) return {}
-    throw new ApiError('ResourceNotFound', `You have no personal token '${id}'`)
+    throw notFound(`Personal token '${id}'`)
   },
 })

@@ -1,6 +1,6 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { findVersionBefore } from '../../store/bot-versions.ts'
 import { lockBot, setDeployedVersion } from '../../store/bots.ts'
 import { noSuchBot } from './describe-bot.ts'
@@ -22,7 +22,7 @@ export async function deployAgain(
       versionId === undefined
         ? await findVersionBefore(transaction, botId, bot.version_id ?? '')
         : await findOwnVersion(transaction, botId, versionId)
-    if (!version) throw new ApiError('ResourceNotFound', 'The bot has no version before this one to go back to')
+    if (!version) throw notFound('Previous version', 'the bot has no version to roll back to')
     if (version.disabled_reason !== null) {
       throw new ApiError('InvalidPayload', `The version does not run any more: ${version.disabled_reason}`)
     }

@@ -1,6 +1,6 @@
 import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
 import { versionDescription } from '../../models/bot-version.ts'
@@ -62,5 +62,5 @@ export async function describeBot(context: Context & { caller: Administrator }, 
 }
 
 export function noSuchBot(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `The workspace has no bot '${id}'`)
+  return notFound(`Bot '${id}'`)
 }

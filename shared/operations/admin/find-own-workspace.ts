@@ -1,6 +1,6 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import type { DescribedWorkspaceRow } from '../../models/workspace.ts'
 import { findWorkspace } from '../../store/workspaces.ts'
 
@@ -14,8 +14,5 @@ export async function findOwnWorkspace(
 ): Promise<DescribedWorkspaceRow> {
   const row = id === caller.workspaceId ? await findWorkspace(db, id) : undefined
   if (row) return row
-  throw new ApiError(
-    'ResourceNotFound',
-    `There is no workspace '${id}' where x-workspace-id says '${caller.workspaceId}'`,
-  )
+  throw notFound(`Workspace '${id}'`, `the header x-workspace-id names '${caller.workspaceId}'`)
 }

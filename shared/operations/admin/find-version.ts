@@ -1,6 +1,6 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { findDescribedVersion } from '../../store/bot-versions.ts'
 import { findBot } from '../../store/bots.ts'
 import type { BotRow } from '../../models/tables.ts'
@@ -21,6 +21,6 @@ export async function findOwnVersion(
   versionId: string,
 ): Promise<DescribedVersionRow> {
   const row = await findDescribedVersion(db, botId, versionId)
-  if (!row) throw new ApiError('ResourceNotFound', `The bot has no version '${versionId}'; old ones are deleted`)
+  if (!row) throw notFound(`Version '${versionId}'`, 'old versions are deleted')
   return row
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { timelineEventDetails, toTimelineEventDetails } from '../../models/timeline-event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -36,7 +36,7 @@ export const getBotEvent = operation({
     const { db, config } = context
     await findOwnBot(context, id)
     const [row] = await timelineRows(db, id, [eventId])
-    if (!row) throw new ApiError('ResourceNotFound', `The bot '${id}' has no event '${eventId}'`)
+    if (!row) throw notFound(`Event '${eventId}' of bot '${id}'`)
     const [message, lines] = await Promise.all([
       row.message_id === null ? undefined : findMessage(db, id, row.message_id),
       logOfEvent(db, id, eventId, maxLines),

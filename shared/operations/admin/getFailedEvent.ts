@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { failedEvent, toFailedEvent } from '../../models/failed-event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -35,5 +35,5 @@ export const getFailedEvent = operation({
 })
 
 export function noSuchFailedEvent(botId: string, id: string): ApiError {
-  return new ApiError('ResourceNotFound', `The bot '${botId}' has no failed event '${id}'`)
+  return notFound(`Failed event '${id}' of bot '${botId}'`)
 }

@@ -1,5 +1,5 @@
 import semver from 'semver'
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { integration } from '../../models/integration.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listVersions } from '../../store/integrations.ts'
@@ -31,7 +31,7 @@ export const getIntegrationByName = operation({
       version,
     )
     const found = versions.find(({ version }) => version === fitting)
-    if (!found) throw new ApiError('ResourceNotFound', `The workspace has no integration ${name} of version ${version}`)
+    if (!found) throw notFound(`Version ${version} of integration ${name}`)
     return { integration: await describeIntegration(context, found.id) }
   },
 })

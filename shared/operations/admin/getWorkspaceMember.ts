@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { member, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findMember } from '../../store/members.ts'
@@ -15,7 +15,7 @@ export const getWorkspaceMember = operation({
 
   async handle({ db, caller }) {
     const row = await findMember(db, caller.workspaceId, caller.accountId)
-    if (!row) throw new ApiError('ResourceNotFound', 'You are no member of the workspace any more')
+    if (!row) throw notFound('Member', 'you are no longer a member of the workspace')
     return toMember(row)
   },
 })

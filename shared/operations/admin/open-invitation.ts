@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import type { Database } from '../../store/database.ts'
 import { findInvitation } from '../../store/invitations.ts'
 import type { Invitation } from '../../models/invitation.ts'
@@ -9,7 +9,7 @@ import type { Invitation } from '../../models/invitation.ts'
  */
 export async function findOpenInvitation(db: Database, hash: Buffer): Promise<Invitation> {
   const invitation = await findInvitation(db, hash)
-  if (!invitation) throw new ApiError('ResourceNotFound', 'The invitation was not found: it has been taken back')
+  if (!invitation) throw notFound('Invitation', 'it has been withdrawn')
   const { accepted_at: acceptedAt, workspace_name: workspace } = invitation
   if (acceptedAt) {
     throw new ApiError(

@@ -1,5 +1,5 @@
 import { publishEntry } from '../../signals/after-commit.ts'
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertParticipant } from '../../store/conversations.ts'
@@ -20,7 +20,7 @@ export const addParticipant = operation({
     const { db, caller } = context
     const conversation = await ownConversation(context, conversationId)
     const participant = await findUserByExternalId(db, caller.installation.id, userId)
-    if (!participant) throw new ApiError('ResourceNotFound', `There is no user '${userId}'`)
+    if (!participant) throw notFound(`User '${userId}'`)
     const signal = { type: 'participant_added', data: { conversationId, participantId: userId } } as const
     const entry = await insertParticipant(db, conversation, participant.id, signal)
     if (entry) await publishEntry(context, entry, signal)

@@ -1,5 +1,5 @@
 import { publishEntry } from '../../signals/after-commit.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteMessage as deleteMessageRow, findAuthoredMessage } from '../../store/messages.ts'
 import { presentUser } from './external-ids.ts'
@@ -18,7 +18,7 @@ export const deleteMessage = operation({
     const { db, caller } = context
     const { installation, externalId, key } = caller
     const message = await findAuthoredMessage(db, { installationId: installation.id, id, key })
-    if (!message) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
+    if (!message) throw notFound(`Message '${id}'`)
     if (!message.is_author) {
       await presentUser(context)
       throw new ApiError('Forbidden', 'Only the author of a message may delete it')

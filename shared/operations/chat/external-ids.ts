@@ -1,6 +1,6 @@
 import type { ChatUser } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { hasOurShape } from '../../ids.ts'
 import { compile, describeErrors } from '../../schema.ts'
 import { findConversationByExternalId, type ConversationWithMembership } from '../../store/conversations.ts'
@@ -56,10 +56,7 @@ export async function presentUser({ db, caller }: ChatContext): Promise<UserRow>
 }
 
 export function noSuchUser({ externalId }: ChatUser): ApiError {
-  return new ApiError(
-    'ResourceNotFound',
-    `User not found: the key is valid, but its user '${externalId}' is not there (any more)`,
-  )
+  return notFound('User', `the key is valid, but its user '${externalId}' does not exist`)
 }
 
 /** A conversation by the id the client knows it by; undefined when the installation has none. */
@@ -93,14 +90,14 @@ export async function joinedConversation(
  */
 export async function ownConversation(context: ChatContext, externalId: string): Promise<ConversationRow> {
   const conversation = await findConversationWithMembership(context, externalId)
-  if (!conversation) throw new ApiError('ResourceNotFound', `There is no conversation '${externalId}'`)
+  if (!conversation) throw notFound(`Conversation '${externalId}'`)
   if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
   if (!conversation.participant_id) await presentUser(context)
   throw new ApiError('Forbidden', 'This is for the owner of the conversation')
 }
 
 export function noSuchParticipant(externalId: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no user '${externalId}' in this conversation`)
+  return notFound(`Participant '${externalId}'`)
 }
 
 /**

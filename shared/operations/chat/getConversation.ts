@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findConversationWithMembership, notParticipating } from './external-ids.ts'
@@ -21,7 +21,7 @@ export const getConversation = operation({
 
   async handle(context, { id }) {
     const row = await findConversationWithMembership(context, id)
-    if (!row) throw new ApiError('ResourceNotFound', `There is no conversation '${id}'`)
+    if (!row) throw notFound(`Conversation '${id}'`)
     if (!row.participant_id) throw await notParticipating(context)
     return { conversation: toConversation(row, id) }
   },

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
@@ -21,7 +21,7 @@ export const getEvent = operation({
     const botId = caller.installation.bot_id
     const row = await findEvent(db, botId, id)
     if (row?.type !== chatCustom || !row.conversation_id || !row.user_id) {
-      throw new ApiError('ResourceNotFound', `There is no event '${id}'`)
+      throw notFound(`Event '${id}'`)
     }
     const { conversation_id: conversationId, user_id: authorId } = row
     const where = { installationId: caller.installation.id, conversationId, key: caller.key }

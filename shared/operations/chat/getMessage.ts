@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { message, toMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipation } from '../../store/conversations.ts'
@@ -20,7 +20,7 @@ export const getMessage = operation({
     const { db, caller } = context
     const botId = caller.installation.bot_id
     const row = await findMessage(db, botId, id)
-    if (!row) throw new ApiError('ResourceNotFound', `There is no message '${id}'`)
+    if (!row) throw notFound(`Message '${id}'`)
     const { conversation_id: conversationId, user_id: authorId } = row
     const where = { installationId: caller.installation.id, conversationId, key: caller.key }
     const participation = await findParticipation(db, where)

@@ -35,7 +35,7 @@ export const addParticipant = operation({
       const conversation = await findScopedConversation(db, caller, conversationId)
       if (!conversation) throw noConversation(conversationId)
       const user = await findRuntimeUser(db, caller, userId)
-      if (!user) throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)
+      if (!user) throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
       const knownId = user.foreign_id ?? user.id
       const entered = await insertParticipant(db, conversation, user.id, addition(conversationId, knownId))
       return { participant: toRuntimeUser(user, caller), knownId, entry: entered ?? null }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findVisibleEvent } from '../../store/events.ts'
@@ -19,8 +19,9 @@ export const cancelScheduledEvent = operation({
     return once(context, { id }, async (db) => {
       if (await cancel(db, of, id)) return {}
       const row = await findVisibleEvent(db, of, id)
-      const what = row ? `The event '${id}' is not scheduled but ${row.status}` : `The bot has no event '${id}'`
-      throw new ApiError('ResourceNotFound', what)
+      throw row
+        ? notFound(`Scheduled event '${id}'`, `the event is not scheduled but ${row.status}`)
+        : notFound(`Event '${id}'`)
     })
   },
 })

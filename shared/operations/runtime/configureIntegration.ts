@@ -1,7 +1,7 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
-import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
+import { ApiError, postgresCode, uniqueViolation, notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listInstallations } from '../../store/installations.ts'
@@ -66,7 +66,7 @@ async function configure(
 ): Promise<void> {
   try {
     const isThere = await configureInstalledIntegration(db, { botId, id }, configuration)
-    if (!isThere) throw new ApiError('ResourceNotFound', `The bot has no integration '${alias}' installed any more`)
+    if (!isThere) throw notFound(`Integration '${alias}'`, 'it is no longer installed on the bot')
   } catch (error) {
     if (postgresCode(error) !== uniqueViolation) throw error
     throw new ApiError(

@@ -49,7 +49,7 @@ export const createEvent = operation({
       const row = await (dueAt
         ? insertScheduledEvent(db, { ...event, conversationId, dueAt })
         : context.waiting.admit<EventRow | undefined>(db, botId, insert))
-      if (!row) throw new ApiError('ReferenceNotFound', `There is no conversation '${conversationId}'`)
+      if (!row) throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
       return toRuntimeEvent(row, installation)
     })
     if (!dueAt) await wakeWorker(context, 'event', created.conversationId ?? created.id, botId)

@@ -1,5 +1,5 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteWorkflow as remove, lockWorkflow } from '../../store/workflows.ts'
@@ -21,7 +21,7 @@ export const deleteWorkflow = operation({
     const { mailboxes } = await once(context, { id }, (db) =>
       db.transaction(async (transaction) => {
         const row = await lockWorkflow(transaction, botId, id)
-        if (!row) throw new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+        if (!row) throw notFound(`Workflow '${id}'`)
         await remove(transaction, botId, id)
         return { mailboxes: await sendParentEvent(transaction, 'child_workflow_deleted', row) }
       }),

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findVisibleEvent } from '../../store/events.ts'
@@ -15,7 +15,7 @@ export const getEvent = operation({
 
   async handle({ db, caller }, { id }) {
     const row = await findVisibleEvent(db, eventsOf(caller), id)
-    if (!row) throw new ApiError('ResourceNotFound', `The bot has no event '${id}'`)
+    if (!row) throw notFound(`Event '${id}'`)
     return { event: toRuntimeEvent(row, caller.installation) }
   },
 })

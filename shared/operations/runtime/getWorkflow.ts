@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { toWorkflow, workflow } from '../../models/workflow.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findWorkflow } from '../../store/workflows.ts'
@@ -16,7 +16,7 @@ export const getWorkflow = operation({
   async handle({ db, caller }, { id }) {
     assertBotItself(caller)
     const row = await findWorkflow(db, caller, id)
-    if (!row) throw new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+    if (!row) throw notFound(`Workflow '${id}'`)
     return { workflow: toWorkflow(row) }
   },
 })

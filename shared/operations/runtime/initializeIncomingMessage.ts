@@ -89,7 +89,7 @@ async function findOrGetUser(context: BotContext, db: Database, given: { userId?
   if (userId !== undefined && user === undefined) {
     const row = await findRuntimeUser(db, context.caller, userId)
     if (row) return row
-    throw new ApiError('ReferenceNotFound', `There is no user '${userId}'`)
+    throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
   }
   if (user === undefined || userId !== undefined) throw oneOf('userId', 'user')
   return (await getOrCreateUser(context, db, user)).row
@@ -104,7 +104,7 @@ async function findOrGetConversation(
   if (conversationId !== undefined && conversation === undefined) {
     const row = await findRuntimeConversation(db, context.caller, conversationId)
     if (row) return row
-    throw new ApiError('ReferenceNotFound', `There is no conversation '${conversationId}'`)
+    throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
   }
   if (conversation === undefined || conversationId !== undefined) throw oneOf('conversationId', 'conversation')
   return (await getOrCreateConversation(context, db, conversation)).row

@@ -59,7 +59,7 @@ export async function assertEvent({ db, caller }: BotContext, eventId: string | 
     throw new ApiError('InvalidPayload', 'The status in_progress needs eventId: the event that the bot is handling')
   }
   if (await findEvent(db, caller.botId, eventId)) return
-  throw new ApiError('ReferenceNotFound', `The bot has no event '${eventId}'`)
+  throw new ApiError('ReferenceNotFound', `Event '${eventId}' not found`)
 }
 
 /**

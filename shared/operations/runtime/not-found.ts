@@ -1,18 +1,18 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 
 /** What is not there, or not for the caller: the answer does not tell which. */
 export function noConversation(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no conversation '${id}'`)
+  return notFound(`Conversation '${id}'`)
 }
 
 export function noUser(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no user '${id}'`)
+  return notFound(`User '${id}'`)
 }
 
 export function noParticipant(userId: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no user '${userId}' in this conversation`)
+  return notFound(`Participant '${userId}'`)
 }
 
 export function noMessage(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no message '${id}'`)
+  return notFound(`Message '${id}'`)
 }

@@ -21,14 +21,14 @@ export async function assertReferences(
   { conversationId, userId, messageId, workflowId }: References,
 ): Promise<void> {
   const references = [
-    ['conversation', conversationId, findScopedConversation],
-    ['user', userId, findRuntimeUser],
-    ['message', messageId, findRuntimeMessage],
-    ['workflow', workflowId, findWorkflow],
+    ['Conversation', conversationId, findScopedConversation],
+    ['User', userId, findRuntimeUser],
+    ['Message', messageId, findRuntimeMessage],
+    ['Workflow', workflowId, findWorkflow],
   ] as const
   for (const [kind, id, find] of references) {
     if (id !== undefined && !(await find(db, caller, id))) {
-      throw new ApiError('ReferenceNotFound', `There is no ${kind} '${id}'`)
+      throw new ApiError('ReferenceNotFound', `${kind} '${id}' not found`)
     }
   }
 }

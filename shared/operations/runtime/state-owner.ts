@@ -1,5 +1,5 @@
 import type { BotContext } from '../../rpc/caller.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
@@ -57,11 +57,11 @@ export async function namedState({ db, caller }: BotContext, { type, id, name }:
     }
     if (await isOwner[type]()) return { ...own, ownerId: id }
   }
-  throw new ApiError('ResourceNotFound', `The bot has no ${type} '${id}'`)
+  throw notFound(`State owner ${type} '${id}'`)
 }
 
 export function noState({ type, id, name }: Named): ApiError {
-  return new ApiError('ResourceNotFound', `The ${type} '${id}' has no state '${name}'`)
+  return notFound(`State '${name}' of ${type} '${id}'`)
 }
 
 /** @throws ApiError `LimitExceeded` */

@@ -1,5 +1,5 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
 import { workflowUpdate } from '../../models/event.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
@@ -65,7 +65,7 @@ export const updateWorkflow = operation({
 })
 
 function noWorkflow(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `The bot has no workflow '${id}'`)
+  return notFound(`Workflow '${id}'`)
 }
 
 /** What has ended has ended. Saying the same end again is no error: an answer may have been lost. */

@@ -302,9 +302,9 @@ describe('an action of an integration', () => {
       `for (const type of ${JSON.stringify(types)}) await client.callAction({ type, input: {} }).catch((error) => say(error.message))`,
     )
     expect(replies).toEqual([
-      "The integration 'tool' has no action 'multiply': it has add, fail, note, again, borrow",
-      "The bot has no integration 'other': it has chat, tool",
-      "The integration 'chat' has no action 'dance': it has sendEvent, publishMessageStream",
+      "Action 'multiply' of the integration 'tool' not found: it has add, fail, note, again, borrow",
+      "Integration 'other' not found: the bot has chat, tool",
+      "Action 'dance' of the integration 'chat' not found: it has sendEvent, publishMessageStream",
     ])
     for (const [index, type] of types.entries()) {
       const answer = await platform.ask('POST', '/v1/chat/actions', { type, input: {} }, { 'x-bot-id': id })

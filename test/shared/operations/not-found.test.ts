@@ -1,0 +1,84 @@
+import { glob, readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleOfBody } from '#shared/openapi/examples.ts'
+import { interfaceOf } from '#shared/openapi/interfaces.ts'
+import type { Schema } from '#shared/openapi/schemas.ts'
+import * as operations from '#shared/operations/index.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
+import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { openPlatform, send, type DeployedBot, type Platform } from '../../support/platform.ts'
+
+/** Published clients take a 404 for one of a missing resource when its message contains these words. */
+const words = /not found/
+
+let platform: Platform
+let bot: DeployedBot
+let chatter: Chatter
+beforeAll(async () => {
+  platform = await openPlatform({ worker: false, backEnd: 'postgres' })
+  bot = await platform.createBot()
+  chatter = await createChatter(bot.chatUrl)
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+/** These answer alike whether the resource is missing or not for the caller, or whatever is asked for. */
+const otherStatuses: Record<string, number> = {
+  'chat.listenConversation': 403,
+  'chat.listMessages': 403,
+  'chat.listParticipants': 403,
+  'runtime.listTagValues': 410,
+}
+
+const parametersOf = ({ path }: Operation) =>
+  Array.from(path.matchAll(/\{(\w+)\*?\}/g), ([, name]) => name!).filter((name) => name !== 'webhookId')
+
+/** A request for something that does not exist, with the example of the operation's body or query. */
+async function askForNothing(operation: Operation) {
+  const schema = operation.input as Schema
+  const inPath = parametersOf(operation)
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties ?? {}).filter(([name]) => !inPath.includes(name)),
+  )
+  const required = (schema.required ?? []).filter((name) => !inPath.includes(name))
+  const input = exampleOfBody(interfaceOf(operation.path).name, operation, { ...schema, properties, required })
+  const path = operation.path.replaceAll(/\{(\w+)\*?\}/g, (_match, name: string) => {
+    if (name === 'webhookId') return bot.webhookId
+    return (schema.properties?.[name]?.enum?.[0] as string | undefined) ?? 'absent'
+  })
+  const query = operation.takesBody ? '' : `?${new URLSearchParams(input as Record<string, string>).toString()}`
+  return send(operation.method, `${platform.url}${path}${query}`, operation.takesBody ? input : undefined, {
+    authorization: `Bearer ${platform.token}`,
+    'x-workspace-id': platform.workspaceId,
+    'x-bot-id': bot.id,
+    'x-user-key': chatter.key,
+  })
+}
+
+describe.each(
+  Object.values(operations as unknown as Record<string, Operation>).filter(
+    (operation) => parametersOf(operation).length > 0,
+  ),
+)('the operation $name', (operation) => {
+  test('says of a missing resource that it is not found', async () => {
+    const { status, body } = await askForNothing(operation)
+    const otherStatus = otherStatuses[`${interfaceOf(operation.path).name}.${operation.name}`]
+    expect(status).toBe(otherStatus ?? 404)
+    expect(body?.message).toMatch(otherStatus === undefined ? words : /./)
+  })
+})
+
+test('a path that no operation has is not found', async () => {
+  const paths = ['/v1/admin/nowhere', `/${bot.webhookId}/nowhere`, '/nowhere', '/webhooks/absent']
+  const answers = await Promise.all(paths.map((path) => platform.ask('GET', path)))
+  for (const { body } of answers) expect(body).toMatchObject({ code: 404, message: expect.stringMatching(words) })
+})
+
+test('no 404 is made but by the function that writes “not found” into its message', async () => {
+  const root = new URL('../../../', import.meta.url).pathname
+  const makers: string[] = []
+  for await (const file of glob('{api,shared,worker}/**/*.ts', { cwd: root, exclude: ['**/main.ts'] })) {
+    const source = await readFile(`${root}${file}`, 'utf8')
+    if (/new ApiError\(\s*'ResourceNotFound'/.test(source)) makers.push(file)
+  }
+  expect(makers).toEqual(['shared/errors.ts'])
+})
