@@ -5,6 +5,30 @@ import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 /** The TypeScript type that a JSON Schema literal describes. The only place that names the inference library. */
 export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never
 
+/** Names of properties that are not optional in a type. */
+type Names<Properties> = readonly (keyof Properties & string)[]
+
+/** The JSON Schema of an object without other fields than these. */
+interface ClosedObject<Required, Optional> {
+  readonly type: 'object'
+  readonly additionalProperties: false
+  readonly required: Names<Required>
+  readonly properties: Required & Optional
+}
+
+/** The schema of an object that has all fields of the first kind, may have those of the second, and no others. */
+export function closedObject<const Required extends object, const Optional extends object = {}>(
+  required: Required,
+  optional?: Optional,
+): ClosedObject<Required, Optional> {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(required) as unknown as Names<Required>,
+    properties: { ...required, ...optional } as Required & Optional,
+  }
+}
+
 // Unknown top-level fields are dropped, not refused: clients of other versions send whole objects. `discriminator`
 // makes the message name the variant's own fault rather than list how every variant failed.
 const options = { verbose: true, useDefaults: true, removeAdditional: true, discriminator: true } as const

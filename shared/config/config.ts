@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { limitContradictions, limitRemedies, limitVariables, readLimits, type LimitSettings } from './limit-settings.ts'
 import { parseAllowedNetwork, type AllowedNetwork } from './private-network-allowlist.ts'
 import { sandboxMegabytes } from './sandbox-memory.ts'
-import { compile, type Infer } from '../schema.ts'
+import { closedObject, compile, type Infer } from '../schema.ts'
 import {
   readTelemetry,
   telemetryContradictions,
@@ -106,12 +106,9 @@ const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
 const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
 
 /** Every variable that is read, with its rule and default. An unknown variable is somebody else's. */
-const environmentSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['DATABASE_URL', 'ISOBOT_SECRET'],
-  properties: {
-    DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' },
+const environmentSchema = closedObject(
+  { DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' }, ISOBOT_SECRET: { type: 'string', minLength: 32 } },
+  {
     DATABASE_POOL: { type: 'integer', minimum: 1, maximum: 200 },
     QUEUE_POOL: { type: 'integer', minimum: 1, maximum: 200, default: 1 },
     REDIS_URL: { type: 'string', pattern: '^rediss?://' },
@@ -126,7 +123,6 @@ const environmentSchema = {
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
     BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
-    ISOBOT_SECRET: { type: 'string', minLength: 32 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
     SHUTDOWN_SECONDS: { type: 'integer', minimum: 2, maximum: 3600, default: 25 },
@@ -153,7 +149,7 @@ const environmentSchema = {
     SANDBOX_REQUIRE: { type: 'string', default: '', pattern: `^(\\s*(${isolationLayers.join('|')})?\\s*(,|$))*$` },
     SANDBOX_NET: { type: 'string', pattern: `^(\\s*${grantedHost}\\s*(,|$))*$`, default: '' },
   },
-} as const
+)
 
 type Environment = Infer<typeof environmentSchema>
 

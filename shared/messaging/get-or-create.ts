@@ -1,3 +1,4 @@
+import { closedObject } from '../schema.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { findInstallationFor } from '../integrations/find-installation.ts'
 import { newId } from '../ids.ts'
@@ -23,12 +24,7 @@ import { insertUser } from '../store/users.ts'
  */
 
 /** The `meta` of such an operation's output. */
-export const createdMeta = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['created'],
-  properties: { created: { type: 'boolean' } },
-} as const
+export const createdMeta = closedObject({ created: { type: 'boolean' } })
 
 type Values = Record<string, string | null>
 

@@ -1,13 +1,15 @@
+import { closedObject } from '../schema.ts'
 import { ApiError } from '../errors.ts'
 
 /** When something is to happen, as operations take it. */
 export const scheduleInput = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    dateTime: { type: 'string', format: 'date-time', maxLength: 28, description: 'The time itself, ISO 8601.' },
-    delay: { type: 'integer', minimum: 0, description: 'Milliseconds from now; instead of the time itself.' },
-  },
+  ...closedObject(
+    {},
+    {
+      dateTime: { type: 'string', format: 'date-time', maxLength: 28, description: 'The time itself, ISO 8601.' },
+      delay: { type: 'integer', minimum: 0, description: 'Milliseconds from now; instead of the time itself.' },
+    },
+  ),
   description: 'When it is to happen: at a time, or after a delay.',
 } as const
 

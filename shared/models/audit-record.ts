@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { AuditRecordRow } from './tables.ts'
 
 /** What the published API calls those of our operations that it has a word for. */
@@ -32,11 +32,8 @@ const published = [
 ] as const
 
 /** One administrative action. */
-export const auditRecord = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'recordedAt', 'userId', 'userEmail', 'resourceId', 'resourceName', 'value', 'action'],
-  properties: {
+export const auditRecord = closedObject(
+  {
     id: { type: 'string' },
     recordedAt: { type: 'string', format: 'date-time' },
     userId: { type: 'string', description: 'The account that did it.' },
@@ -45,13 +42,15 @@ export const auditRecord = {
     resourceName: { type: ['string', 'null'] },
     value: { type: ['string', 'null'], description: 'The fields that were given: their names, and never a secret.' },
     action: { enum: published },
+  },
+  {
     operation: { type: 'string', description: 'The operation’s name, also where there is no word for the action.' },
     outcome: {
       enum: ['unknown', 'done'],
       description: 'Unknown while it is under way, and when it may have been left half done.',
     },
   },
-} as const
+)
 
 export function toAuditRecord(row: AuditRecordRow): Infer<typeof auditRecord> {
   return {

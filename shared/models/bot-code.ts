@@ -1,3 +1,4 @@
+import { closedObject } from '../schema.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
 import { grantedHost } from '../config/granted-host.ts'
 
@@ -30,15 +31,10 @@ export const sourceMap = {
 } as const
 
 /** What `export const retry` may say: how often an event whose hook throws is tried, and how long after. */
-export const retryPolicy = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['attempts'],
-  properties: {
-    attempts: { type: 'integer', minimum: 1, maximum: 10 },
-    backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 },
-  },
-} as const satisfies object
+export const retryPolicy = closedObject(
+  { attempts: { type: 'integer', minimum: 1, maximum: 10 } },
+  { backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 } },
+) satisfies object
 
 /**
  * The modules that a bundle of the public SDK may ask for in an isolate, by their names without `node:`. They do as much
@@ -100,10 +96,9 @@ export interface CompiledCode {
   files: string | null
 }
 
-export const permissions = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
+export const permissions = closedObject(
+  {},
+  {
     net: {
       type: 'array',
       maxItems: 100,
@@ -113,4 +108,4 @@ export const permissions = {
         'ones. Ports other than 80 and 443 have to be named: `api.example.com:8443`.',
     },
   },
-} as const
+)

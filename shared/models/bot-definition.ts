@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import {
   actionDefinitions,
   anyObject,
@@ -18,15 +18,10 @@ export const botDefinition = {
   states: botStateDefinitions,
   events: eventDefinitions,
   actions: actionDefinitions,
-  configuration: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { data: anyObject, schema: jsonSchema },
-  },
-  subscriptions: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  configuration: closedObject({}, { data: anyObject, schema: jsonSchema }),
+  subscriptions: closedObject(
+    {},
+    {
       events: {
         type: 'object',
         nullable: true,
@@ -34,15 +29,10 @@ export const botDefinition = {
         description: 'The types of the events that it hears of, as it sees them; null, or left out, for all.',
       },
     },
-  },
+  ),
   medias: {
     type: 'array',
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['url', 'name'],
-      properties: { url: { type: 'string', maxLength: 2000 }, name: { type: 'string', maxLength: 200 } },
-    },
+    items: closedObject({ url: { type: 'string', maxLength: 2000 }, name: { type: 'string', maxLength: 200 } }),
   },
   dev: { type: 'boolean' },
   type: { enum: ['studio', 'adk', 'desk'] },
@@ -63,12 +53,7 @@ export const recurringEvents = {
     additionalProperties: false,
     required: ['schedule', 'type', 'payload'],
     properties: {
-      schedule: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['cron'],
-        properties: { cron: { type: 'string', maxLength: 200, description: 'In UTC.' } },
-      },
+      schedule: closedObject({ cron: { type: 'string', maxLength: 200, description: 'In UTC.' } }),
       type: { type: 'string', minLength: 1, maxLength: 200 },
       payload: anyObject,
     },

@@ -1,5 +1,5 @@
 import type { BotVersionRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { version } from './bot.ts'
 
 export const versionName = { type: 'string', minLength: 1, maxLength: 200 } as const
@@ -13,10 +13,7 @@ const fields = {
     description: 'What is new in it: the `note` of its upload, until it is given another.',
   },
   author: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'name'],
-    properties: { id: { type: 'string' }, name: { type: 'string' }, email: { type: 'string' } },
+    ...closedObject({ id: { type: 'string' }, name: { type: 'string' } }, { email: { type: 'string' } }),
     description: 'Who uploaded it; absent where that is not known.',
   },
   isDeployed: { type: 'boolean', description: 'Whether it is the one in service.' },
@@ -38,12 +35,7 @@ export const botVersionWithCode = {
     files: {
       type: 'array',
       description: 'The files that the author wrote, where the code is a bundle whose source map carries them.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['path', 'content'],
-        properties: { path: { type: 'string' }, content: { type: 'string' } },
-      },
+      items: closedObject({ path: { type: 'string' }, content: { type: 'string' } }),
     },
   },
 } as const

@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { BotRow, BotVersionRow, IntegrationRow, RecurringEventRow, Installation } from './tables.ts'
 import { permissions } from './bot-code.ts'
 import { botDefinition, type BotDefinition } from './bot-definition.ts'
@@ -36,20 +36,17 @@ export function toBotSummary(row: BotRow): Infer<typeof botSummary> {
   }
 }
 
-export const version = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'kind', 'hash', 'hooks', 'actions'],
-  properties: {
+export const version = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     kind: { enum: ['native', 'sdk'], description: 'A module of hooks and actions, or a bundle of the public SDK.' },
     hash: { type: 'string', description: 'SHA-256 of the uploaded code, in hexadecimal.' },
     hooks: { type: 'array', items: { type: 'string' } },
     actions: { type: 'array', items: { type: 'string' } },
-    disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' },
   },
-} as const
+  { disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' } },
+)
 
 /** A bot in full. Published clients read deep into it, so what they read is always there. */
 export const bot = {
@@ -86,7 +83,7 @@ export const bot = {
     limits,
     version: { ...version, description: 'The version in service; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
-    plugins: { type: 'object', additionalProperties: false, properties: {} },
+    plugins: closedObject({}),
     recurringEvents: { type: 'object', additionalProperties: anyObject },
     secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
     signingSecret: { type: 'string' },

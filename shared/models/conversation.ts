@@ -1,18 +1,13 @@
 import type { ConversationRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** A conversation as the chat API shows it. */
-export const conversation = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt'],
-  properties: {
-    id: { type: 'string' },
-    createdAt: { type: 'string', format: 'date-time' },
-    updatedAt: { type: 'string', format: 'date-time' },
-  },
-} as const
+export const conversation = closedObject({
+  id: { type: 'string' },
+  createdAt: { type: 'string', format: 'date-time' },
+  updatedAt: { type: 'string', format: 'date-time' },
+})
 
 export type Conversation = Infer<typeof conversation>
 

@@ -1,3 +1,4 @@
+import { closedObject } from '../schema.ts'
 /**
  * What bots and integrations declare, in the words of the published API. Entries of maps are nullable: in a change, null
  * takes the entry away.
@@ -25,11 +26,7 @@ export const tagDefinitions = {
   additionalProperties: { type: 'object', nullable: true, additionalProperties: false, properties: words },
 } as const
 
-export const taggedDefinition = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { tags: tagDefinitions },
-} as const
+export const taggedDefinition = closedObject({}, { tags: tagDefinitions })
 
 export const eventDefinitions = {
   type: 'object',
@@ -42,12 +39,7 @@ export const eventDefinitions = {
   },
 } as const
 
-const withSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['schema'],
-  properties: { schema: jsonSchema },
-} as const
+const withSchema = closedObject({ schema: jsonSchema })
 
 export const actionDefinitions = {
   type: 'object',
@@ -105,17 +97,12 @@ export const integrationStateDefinitions = {
   },
 } as const
 
-const creation = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { enabled: { type: 'boolean' }, requiredTags: { type: 'array', items: { type: 'string' } } },
-} as const
+const creation = closedObject(
+  {},
+  { enabled: { type: 'boolean' }, requiredTags: { type: 'array', items: { type: 'string' } } },
+)
 
-export const userDefinition = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { tags: tagDefinitions, creation },
-} as const
+export const userDefinition = closedObject({}, { tags: tagDefinitions, creation })
 
 export const channelDefinitions = {
   type: 'object',
@@ -140,11 +127,7 @@ const script = { type: 'string', nullable: true, maxLength: 2000 } as const
 const configurationFields = {
   ...words,
   schema: jsonSchema,
-  identifier: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { required: { type: 'boolean' }, linkTemplateScript: script },
-  },
+  identifier: closedObject({}, { required: { type: 'boolean' }, linkTemplateScript: script }),
 } as const
 
 /** What an integration lets be configured where it is installed. */
@@ -159,11 +142,7 @@ export const configurationDefinitions = {
   additionalProperties: { ...configurationDefinition, nullable: true },
 } as const
 
-export const identifierDefinition = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { extractScript: script, fallbackHandlerScript: script },
-} as const
+export const identifierDefinition = closedObject({}, { extractScript: script, fallbackHandlerScript: script })
 
 /** Secrets by name; the code sees them in its environment as `SECRET_<NAME>`. */
 export const secrets = {

@@ -1,31 +1,24 @@
+import { closedObject } from '../schema.ts'
 import { tags } from './tags.ts'
 
 /** Keeps whatever JSON the code puts there. */
 const kept = (description: string) => ({ type: 'object', description }) as const
 
 /** What bot code keeps, as it finds it in `event.state`. */
-const eventState = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['bot', 'user', 'conversation', 'session', 'temp'],
-  properties: {
-    bot: kept('Of the bot, whoever it talks to.'),
-    user: kept('Of the user, in whichever conversation.'),
-    conversation: kept('Of the conversation.'),
-    session: kept('Of the conversation; forgotten when it has been quiet for 30 minutes.'),
-    temp: kept('Of this event; forgotten when it has been handled.'),
-  },
-} as const
+const eventState = closedObject({
+  bot: kept('Of the bot, whoever it talks to.'),
+  user: kept('Of the user, in whichever conversation.'),
+  conversation: kept('Of the conversation.'),
+  session: kept('Of the conversation; forgotten when it has been quiet for 30 minutes.'),
+  temp: kept('Of this event; forgotten when it has been handled.'),
+})
 
 /**
  * The `event` that bot code is given (product specification, part 6), as JSON: inside, `createdOn` is a `Date`. The types
  * for authors are made of it.
  */
-export const eventObject = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'botId', 'createdOn', 'direction', 'type', 'payload', 'preview', 'state', 'tags'],
-  properties: {
+export const eventObject = closedObject(
+  {
     id: { type: 'string', description: 'The same when the event is handled again: good as an idempotency key.' },
     botId: { type: 'string' },
     createdOn: { type: 'string', format: 'date-time' },
@@ -37,14 +30,12 @@ export const eventObject = {
     payload: { type: 'object', description: 'What happened; of a message its `type`, and what it says.' },
     preview: { type: 'string', description: 'Its plain text; for a text message, the text itself.' },
     state: eventState,
-    tags: {
-      type: 'object',
-      additionalProperties: false,
-      properties: { conversation: tags, message: tags, user: tags },
-    },
+    tags: closedObject({}, { conversation: tags, message: tags, user: tags }),
+  },
+  {
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     messageId: { type: 'string' },
     integration: { type: 'string', description: 'The name of the integration on which it happened.' },
   },
-} as const
+)

@@ -1,5 +1,5 @@
 import type { EventRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { ExternalIds } from './message.ts'
 
 /** The type of the event that a chat message makes, and of the one that a chat client creates itself. */
@@ -32,18 +32,13 @@ export const reservedTypes: readonly string[] = [
 ]
 
 /** A custom event as the chat API shows it. */
-export const chatEvent = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'payload', 'conversationId', 'userId'],
-  properties: {
-    id: { type: 'string' },
-    createdAt: { type: 'string', format: 'date-time' },
-    payload: { type: 'object' },
-    conversationId: { type: 'string' },
-    userId: { type: 'string' },
-  },
-} as const
+export const chatEvent = closedObject({
+  id: { type: 'string' },
+  createdAt: { type: 'string', format: 'date-time' },
+  payload: { type: 'object' },
+  conversationId: { type: 'string' },
+  userId: { type: 'string' },
+})
 
 export type ChatEvent = Infer<typeof chatEvent>
 
@@ -54,22 +49,17 @@ export function toChatEvent(row: EventRow, known: ExternalIds): ChatEvent {
 export const eventStatuses = ['scheduled', 'canceled', 'pending', 'processed', 'ignored', 'failed'] as const
 
 /** An event as the runtime API shows it. */
-export const runtimeEvent = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'type', 'payload', 'status', 'failureReason'],
-  properties: {
+export const runtimeEvent = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     type: { type: 'string' },
     payload: { type: 'object' },
     status: { enum: eventStatuses },
     failureReason: { type: ['string', 'null'] },
-    conversationId: { type: 'string' },
-    userId: { type: 'string' },
-    messageId: { type: 'string' },
   },
-} as const
+  { conversationId: { type: 'string' }, userId: { type: 'string' }, messageId: { type: 'string' } },
+)
 
 export type RuntimeEvent = Infer<typeof runtimeEvent>
 

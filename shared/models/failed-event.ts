@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { EventRow, LogRow } from './tables.ts'
 import { actionTriggered, messageScheduled, register, unregister, webhookReceived } from './event.ts'
 
@@ -33,16 +33,11 @@ const required = ['id', 'botId', 'type', 'failureReason', 'attempts', 'isReplaya
 /** An event that failed for good, in a list. */
 export const failedEventSummary = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
-const logLine = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['timestamp', 'level', 'message'],
-  properties: {
-    timestamp: { type: 'string', format: 'date-time' },
-    level: { type: 'string' },
-    message: { type: 'string' },
-  },
-} as const
+const logLine = closedObject({
+  timestamp: { type: 'string', format: 'date-time' },
+  level: { type: 'string' },
+  message: { type: 'string' },
+})
 
 /** The same with all that is known of it. */
 export const failedEvent = {

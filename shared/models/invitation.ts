@@ -1,20 +1,15 @@
 import type { MemberRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { role } from './member.ts'
 
 /** What an invitation is to. */
-export const invitation = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['workspaceId', 'workspaceName', 'email', 'role', 'expiresAt'],
-  properties: {
-    workspaceId: { type: 'string' },
-    workspaceName: { type: 'string' },
-    email: { type: 'string', description: 'The address that was invited.' },
-    role,
-    expiresAt: { type: 'string', format: 'date-time' },
-  },
-} as const
+export const invitation = closedObject({
+  workspaceId: { type: 'string' },
+  workspaceName: { type: 'string' },
+  email: { type: 'string', description: 'The address that was invited.' },
+  role,
+  expiresAt: { type: 'string', format: 'date-time' },
+})
 
 export function toInvitation(row: Invitation): Infer<typeof invitation> {
   return {

@@ -1,26 +1,13 @@
+import { closedObject } from '../schema.ts'
 /** What `listenConversation` gives to the door that opens the stream. Times are milliseconds since 1970. */
-export const listening = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'botId',
-    'conversationId',
-    'externalId',
-    'userId',
-    'startedAt',
-    'since',
-    'resumes',
-    'webhookId',
-    'encryptionKeyId',
-  ],
-  properties: {
+export const listening = closedObject(
+  {
     botId: { type: 'string' },
     conversationId: { type: 'string' },
     externalId: { type: 'string', description: 'What the listener calls the conversation.' },
     userId: { type: 'string', description: 'The listener’s own id, not what clients know it by.' },
     webhookId: { type: 'string', description: 'The address of the chat.' },
     encryptionKeyId: { type: 'string', description: 'Of what the listener’s key was signed with.' },
-    expiresAt: { type: 'number', description: 'When the listener’s key expires.' },
     startedAt: { type: 'number' },
     since: { type: 'number', description: 'What happened after this time is told first.' },
     resumes: {
@@ -28,4 +15,5 @@ export const listening = {
       description: 'Whether the listener was there before, and has heard everything until `since`.',
     },
   },
-} as const
+  { expiresAt: { type: 'number', description: 'When the listener’s key expires.' } },
+)

@@ -1,23 +1,22 @@
 import type { LogRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 /** A line of a bot's log. */
-export const logLine = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'timestamp', 'level', 'message'],
-  properties: {
+export const logLine = closedObject(
+  {
     id: { type: 'string', description: 'Tells it from others of the same millisecond.' },
     timestamp: { type: 'string', format: 'date-time' },
     level: { enum: logLevels },
     message: { type: 'string' },
+  },
+  {
     eventId: { type: 'string' },
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     workflowId: { type: 'string' },
   },
-} as const
+)
 
 export function toLogLine(row: DescribedLogRow): Infer<typeof logLine> {
   return {

@@ -1,22 +1,19 @@
 import type { MessageRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { toChatPayload } from './payload.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** A message as the chat API shows it. */
-export const message = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'payload', 'userId', 'conversationId'],
-  properties: {
+export const message = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     payload: { type: 'object' },
     userId: { type: 'string' },
     conversationId: { type: 'string' },
-    metadata: { type: 'object' },
   },
-} as const
+  { metadata: { type: 'object' } },
+)
 
 export type Message = Infer<typeof message>
 
@@ -38,11 +35,8 @@ export function toMessage(row: MessageRow, known: ExternalIds): Message {
 }
 
 /** A message as the runtime API shows it to bots and integrations. */
-export const runtimeMessage = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'type', 'payload', 'direction', 'userId', 'conversationId', 'tags'],
-  properties: {
+export const runtimeMessage = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
@@ -52,9 +46,9 @@ export const runtimeMessage = {
     userId: { type: 'string' },
     conversationId: { type: 'string' },
     tags,
-    origin: { enum: ['synthetic'] },
   },
-} as const
+  { origin: { enum: ['synthetic'] } },
+)
 
 export type RuntimeMessage = Infer<typeof runtimeMessage>
 

@@ -1,5 +1,5 @@
 import type { StateRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 
 export const stateTypes = ['bot', 'user', 'conversation', 'workflow', 'integration'] as const
 
@@ -13,11 +13,8 @@ export const longestExpiry = 30 * 24 * 60 * 60 * 1000
 export const sessionName = 'session'
 
 /** A named JSON object that belongs to a bot, a user, a conversation, a workflow or an installed integration. */
-export const state = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'botId', 'name', 'type', 'payload'],
-  properties: {
+export const state = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
@@ -25,12 +22,14 @@ export const state = {
     name: { type: 'string' },
     type: { enum: stateTypes },
     payload: { type: 'object' },
+  },
+  {
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     expiry: { type: 'integer' },
     expiresAt: { type: 'string', format: 'date-time' },
   },
-} as const
+)
 
 export type State = Infer<typeof state>
 

@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { EventRow, MessageRow } from './tables.ts'
 import { eventStatuses } from './event.ts'
 import { unreplayable } from './failed-event.ts'
@@ -50,22 +50,13 @@ const required = [
 /** An event in a timeline. */
 export const timelineEvent = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
-const runError = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['reason', 'message'],
-  properties: {
-    reason: { type: 'string', description: 'error, or the limit that was met.' },
-    hook: { type: 'string' },
-    message: { type: 'string' },
-  },
-} as const
+const runError = closedObject(
+  { reason: { type: 'string', description: 'error, or the limit that was met.' }, message: { type: 'string' } },
+  { hook: { type: 'string' } },
+)
 
-const step = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['kind', 'name', 'start', 'milliseconds', 'depth'],
-  properties: {
+const step = closedObject(
+  {
     kind: {
       enum: stepKinds,
       description:
@@ -76,28 +67,25 @@ const step = {
     start: { ...milliseconds, description: 'Since the run began.' },
     milliseconds,
     depth: { type: 'integer', description: 'How many others it is within.' },
+  },
+  {
     status: { type: 'integer', description: 'Of the answer.' },
     failure: { type: 'string', description: 'Why there was no answer.' },
   },
-} as const
+)
 
-const run = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['attempt', 'startedAt', 'outcome', 'queueMilliseconds', 'milliseconds', 'steps', 'stepsLeftOut'],
-  properties: {
+const run = closedObject(
+  {
     attempt: { type: 'integer' },
     startedAt: time,
     outcome: { enum: ['processed', 'failed', 'ignored', 'retried'] },
-    versionId: { type: 'string' },
     queueMilliseconds: milliseconds,
     milliseconds,
-    cpuMilliseconds: milliseconds,
-    error: runError,
     steps: { type: 'array', items: step, description: 'What took time, in the order in which it began: 60 at most.' },
     stepsLeftOut: { type: 'integer' },
   },
-} as const
+  { versionId: { type: 'string' }, cpuMilliseconds: milliseconds, error: runError },
+)
 
 /** The same with all that is known of it. */
 export const timelineEventDetails = {
@@ -109,26 +97,21 @@ export const timelineEventDetails = {
     payload: { type: 'object' },
     result: { description: 'What an action or an integration answered.' },
     availableAt: { ...time, description: 'When it was, or is, due.' },
-    message: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['id', 'type', 'payload', 'createdAt'],
-      properties: { id: { type: 'string' }, type: { type: 'string' }, payload: { type: 'object' }, createdAt: time },
-    },
+    message: closedObject({
+      id: { type: 'string' },
+      type: { type: 'string' },
+      payload: { type: 'object' },
+      createdAt: time,
+    }),
     runs: {
       type: 'array',
       items: run,
       description: 'How it was run, oldest first: the last five. Runs that were interrupted leave nothing.',
     },
-    error: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['message'],
-      properties: {
-        message: { type: 'string' },
-        stack: { type: 'string', description: 'With the author’s own files and lines.' },
-      },
-    },
+    error: closedObject(
+      { message: { type: 'string' } },
+      { stack: { type: 'string', description: 'With the author’s own files and lines.' } },
+    ),
     logs: { type: 'array', items: logLine, description: 'What its runs logged, oldest first: at most 1,000 lines.' },
   },
 } as const

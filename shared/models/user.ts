@@ -1,21 +1,16 @@
 import type { UserRow } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'
 
 /** Somebody who talks to a bot. Optional fields are absent, never null, when unset. */
-export const user = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt'],
-  properties: {
+export const user = closedObject(
+  {
     id: { type: 'string' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
-    name: { type: 'string' },
-    pictureUrl: { type: 'string' },
-    profile: { type: 'string' },
   },
-} as const
+  { name: { type: 'string' }, pictureUrl: { type: 'string' }, profile: { type: 'string' } },
+)
 
 export type User = Infer<typeof user>
 

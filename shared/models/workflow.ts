@@ -1,5 +1,5 @@
 import type { WorkflowRow, WorkflowStatus } from './tables.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { givenTags, tags } from './tags.ts'
 
 export const workflowStatuses = [
@@ -21,11 +21,8 @@ export function isFinal(status: WorkflowStatus): boolean {
 }
 
 /** Something that a bot does over a longer time, with a beginning and an end. */
-export const workflow = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'name', 'status', 'input', 'output', 'createdAt', 'updatedAt', 'timeoutAt', 'tags'],
-  properties: {
+export const workflow = closedObject(
+  {
     id: { type: 'string' },
     name: { type: 'string' },
     status: { enum: workflowStatuses },
@@ -35,13 +32,15 @@ export const workflow = {
     updatedAt: { type: 'string', format: 'date-time' },
     timeoutAt: { type: 'string', format: 'date-time' },
     tags,
+  },
+  {
     parentWorkflowId: { type: 'string' },
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     completedAt: { type: 'string', format: 'date-time' },
     failureReason: { type: 'string' },
   },
-} as const
+)
 
 export type Workflow = Infer<typeof workflow>
 

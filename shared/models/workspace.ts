@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { WorkspaceRow } from './tables.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 64 } as const
@@ -25,27 +25,10 @@ export const workspaceFields = { ...profileFields, name, handle } as const
 export const workspaceName = name
 
 /** A workspace. Nobody pays here: the fields about that are what clients need to see. */
-export const workspace = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'id',
-    'name',
-    'ownerId',
-    'createdAt',
-    'updatedAt',
-    'botCount',
-    'billingVersion',
-    'plan',
-    'blocked',
-    'spendingLimit',
-    'activeTrialId',
-  ],
-  properties: {
-    ...profileFields,
+export const workspace = closedObject(
+  {
     id: { type: 'string' },
     name: { type: 'string' },
-    handle: { type: 'string' },
     ownerId: { type: 'string', description: 'The account that has been an owner for the longest time.' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
@@ -56,7 +39,8 @@ export const workspace = {
     spendingLimit: { const: 0 },
     activeTrialId: { type: 'null' },
   },
-} as const
+  { ...profileFields, handle: { type: 'string' } },
+)
 
 /** A workspace and what is counted of it. */
 export interface DescribedWorkspaceRow extends WorkspaceRow {

@@ -1,3 +1,4 @@
+import { closedObject } from '../schema.ts'
 import type { Knex } from 'knex'
 import { ApiError } from '../errors.ts'
 
@@ -34,11 +35,7 @@ export const pageInput = {
 } as const
 
 /** The `meta` of a list operation's output: always there, empty on the last page. */
-export const pageMeta = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { nextToken: { type: 'string' } },
-} as const
+export const pageMeta = closedObject({}, { nextToken: { type: 'string' } })
 
 /**
  * Reads a page request from an operation's input.

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import type { Invitee } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId, newToken } from '../../ids.ts'
@@ -22,13 +23,10 @@ export const acceptInvitation = operation({
   access: 'invitee',
   stability: 'experimental',
   errors: ['AlreadyExists', 'ResourceGone', 'ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      displayName: { ...accountFields.displayName, description: 'Of the new account; the address unless given.' },
-    },
-  },
+  input: closedObject(
+    {},
+    { displayName: { ...accountFields.displayName, description: 'Of the new account; the address unless given.' } },
+  ),
   output: {
     type: 'object',
     additionalProperties: false,

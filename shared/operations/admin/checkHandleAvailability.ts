@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { handle } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
 import { takenHandles } from '../../store/workspaces.ts'
@@ -9,13 +10,8 @@ export const checkHandleAvailability = operation({
   path: '/v1/admin/workspaces/handle-availability',
   access: 'administrator',
   changesNothing: true,
-  input: { type: 'object', additionalProperties: false, required: ['handle'], properties: { handle } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['available', 'suggestions'],
-    properties: { available: { type: 'boolean' }, suggestions: { type: 'array', items: { type: 'string' } } },
-  },
+  input: closedObject({ handle }),
+  output: closedObject({ available: { type: 'boolean' }, suggestions: { type: 'array', items: { type: 'string' } } }),
 
   async handle({ db, caller }, { handle: wanted }) {
     const similar = ['2', '3', 'bots'].map((ending) => `${wanted.slice(0, 59)}-${ending}`)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { diffLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
@@ -15,40 +16,24 @@ export const compareBotVersions = operation({
   access: 'developer',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'LimitExceeded'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'versionId'],
-    properties: {
-      id: { type: 'string' },
-      versionId: { type: 'string' },
-      from: { type: 'string', description: 'The version to compare it with: the one in service unless given.' },
+  input: closedObject(
+    { id: { type: 'string' }, versionId: { type: 'string' } },
+    { from: { type: 'string', description: 'The version to compare it with: the one in service unless given.' } },
+  ),
+  output: closedObject({
+    from: botVersion,
+    to: botVersion,
+    changes: {
+      type: 'array',
+      description: 'From top to bottom; empty where the source is the same.',
+      items: closedObject({
+        fromLine: { type: 'integer', description: 'Where it begins in `from`, counted from 1.' },
+        toLine: { type: 'integer', description: 'Likewise in `to`.' },
+        removed: lines,
+        added: lines,
+      }),
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['from', 'to', 'changes'],
-    properties: {
-      from: botVersion,
-      to: botVersion,
-      changes: {
-        type: 'array',
-        description: 'From top to bottom; empty where the source is the same.',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['fromLine', 'toLine', 'removed', 'added'],
-          properties: {
-            fromLine: { type: 'integer', description: 'Where it begins in `from`, counted from 1.' },
-            toLine: { type: 'integer', description: 'Likewise in `to`.' },
-            removed: lines,
-            added: lines,
-          },
-        },
-      },
-    },
-  },
+  }),
 
   async handle(context, { id, versionId, from }) {
     const { db } = context

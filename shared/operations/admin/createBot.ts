@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId, newWebhookId } from '../../ids.ts'
@@ -32,7 +33,7 @@ export const createBot = operation({
     'OperationTimeout',
   ],
   input: { type: 'object', additionalProperties: false, properties: botFields },
-  output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
+  output: closedObject({ bot }),
 
   async handle(context, input) {
     const { name, code, sourceMap, note, permissions = {}, limits = {}, ...others } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -14,12 +15,7 @@ export const createBotApiKey = operation({
   access: 'developer',
   errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['botId', 'note'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId'],
-    properties: { botId: { type: 'string' }, note: apiKeyFields.note },
-  },
+  input: closedObject({ botId: { type: 'string' } }, { note: apiKeyFields.note }),
   output: {
     type: 'object',
     additionalProperties: false,

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { botVersion, toBotVersion, versionDescription, versionName } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -13,18 +14,8 @@ export const createBotVersion = operation({
   access: 'developer',
   errors: ['ResourceNotFound'],
   auditedFields: ['name'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'name'],
-    properties: { id: { type: 'string' }, name: versionName, description: versionDescription },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['version'],
-    properties: { version: botVersion },
-  },
+  input: closedObject({ id: { type: 'string' }, name: versionName }, { description: versionDescription }),
+  output: closedObject({ version: botVersion }),
 
   async handle(context, { id, ...words }) {
     const { version_id: versionId } = await findOwnBot(context, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
@@ -29,7 +30,7 @@ export const createIntegration = operation({
     required: ['name', 'version', 'code'],
     properties: { ...integrationName, ...integrationFields },
   },
-  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+  output: closedObject({ integration }),
 
   async handle(context, { name, version, code, sourceMap, permissions = {}, secrets = {}, ...change }) {
     const { db, caller, config } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -15,12 +16,7 @@ export const createIntegrationApiKey = operation({
   access: 'developer',
   errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['integrationId', 'note'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['integrationId'],
-    properties: { integrationId: { type: 'string' }, note: apiKeyFields.note },
-  },
+  input: closedObject({ integrationId: { type: 'string' } }, { note: apiKeyFields.note }),
   output: {
     type: 'object',
     additionalProperties: false,

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
 import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,25 +12,15 @@ export const createPersonalAccessToken = operation({
   path: '/v1/admin/account/pats',
   access: 'account',
   errors: ['LimitExceeded', 'ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['note'],
-    properties: { note: apiKeyFields.note },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['pat'],
-    properties: {
-      pat: {
-        type: 'object',
-        additionalProperties: false,
-        required: [...apiKey.required, 'value'],
-        properties: { ...apiKeyFields, value: { type: 'string' } },
-      },
+  input: closedObject({ note: apiKeyFields.note }),
+  output: closedObject({
+    pat: {
+      type: 'object',
+      additionalProperties: false,
+      required: [...apiKey.required, 'value'],
+      properties: { ...apiKeyFields, value: { type: 'string' } },
     },
-  },
+  }),
 
   async handle({ db, caller }, { note }) {
     const value = newToken()

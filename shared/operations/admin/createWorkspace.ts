@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId } from '../../ids.ts'
 import { toWorkspace, workspace, workspaceName } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,7 +11,7 @@ export const createWorkspace = operation({
   method: 'POST',
   path: '/v1/admin/workspaces',
   access: 'owner',
-  input: { type: 'object', additionalProperties: false, required: ['name'], properties: { name: workspaceName } },
+  input: closedObject({ name: workspaceName }),
   output: workspace,
 
   async handle({ db, caller }, { name }) {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import type { Administrator } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId, newToken } from '../../ids.ts'
@@ -22,12 +23,7 @@ export const createWorkspaceMember = operation({
   access: 'administrator',
   errors: ['AlreadyExists'],
   auditedFields: ['email', 'role'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['email', 'role'],
-    properties: { email: { type: 'string', pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 200 }, role },
-  },
+  input: closedObject({ email: { type: 'string', pattern: '^[^\\s@]+@[^\\s@]+$', maxLength: 200 }, role }),
   output: {
     type: 'object',
     additionalProperties: false,

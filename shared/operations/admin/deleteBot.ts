@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteBotRow, lockBot } from '../../store/bots.ts'
 import { listInstallations } from '../../store/installations.ts'
@@ -11,8 +12,8 @@ export const deleteBot = operation({
   path: '/v1/admin/bots/{id}',
   access: 'developer',
   errors: ['ResourceNotFound', 'OperationTimeout'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     const { db, caller, installations } = context

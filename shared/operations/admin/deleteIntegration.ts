@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError, foreignKeyViolation, postgresCode } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteIntegrationRow } from '../../store/integrations.ts'
@@ -11,8 +12,8 @@ export const deleteIntegration = operation({
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
   errors: ['ResourceNotFound', 'ReferenceConstraint'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle({ db, caller }, { id }) {
     try {

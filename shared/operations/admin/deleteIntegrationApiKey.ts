@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteToken } from '../../store/tokens.ts'
@@ -9,8 +10,8 @@ export const deleteIntegrationApiKey = operation({
   path: '/v1/admin/integrations/iaks/{id}',
   access: 'developer',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle({ db, caller }, { id }) {
     if (await deleteToken(db, caller.workspaceId, 'integration', id)) return {}

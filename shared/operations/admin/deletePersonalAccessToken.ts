@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deletePersonalToken } from '../../store/accounts.ts'
@@ -9,8 +10,8 @@ export const deletePersonalAccessToken = operation({
   path: '/v1/admin/account/pats/{id}',
   access: 'account',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle({ db, caller }, { id }) {
     if (await deletePersonalToken(db, caller.accountId, id)) return {}

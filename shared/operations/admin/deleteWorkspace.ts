@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteWorkspaceRow, hasBots, lockWorkspace } from '../../store/workspaces.ts'
@@ -10,8 +11,8 @@ export const deleteWorkspace = operation({
   path: '/v1/admin/workspaces/{id}',
   access: 'owner',
   errors: ['ReferenceConstraint', 'ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     await findOwnWorkspace(context, id)

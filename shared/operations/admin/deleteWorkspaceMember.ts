@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteMember } from '../../store/members.ts'
 import { assertOwnerRemains, changeMembers, findChangeable } from './change-member.ts'
@@ -10,8 +11,8 @@ export const deleteWorkspaceMember = operation({
   path: '/v1/admin/workspace-members/{id}',
   access: 'administrator',
   errors: ['ReferenceConstraint', 'ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     await changeMembers(context, async (transaction, caller) => {

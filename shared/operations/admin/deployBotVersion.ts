@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deployAgain } from './deploy-version.ts'
 
@@ -9,13 +10,8 @@ export const deployBotVersion = operation({
   access: 'developer',
   errors: ['ResourceNotFound'],
   auditedFields: ['versionId'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'versionId'],
-    properties: { id: { type: 'string' }, versionId: { type: 'string' } },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' }, versionId: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id, versionId }) {
     await deployAgain(context, id, versionId)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput } from '../../store/pagination.ts'
 import { ApiError } from '../../errors.ts'
 import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
@@ -16,12 +17,9 @@ export const followBotLogs = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'InvalidQuery'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
-      id: { type: 'string' },
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       after: { type: 'string', description: 'The `next` of the call before.' },
       pageSize: { ...pageInput.pageSize, description: 'Lines of the first call; 20 unless given.' },
       level: { enum: logLevels, description: 'The least level: lines of higher ones are given too.' },
@@ -29,17 +27,12 @@ export const followBotLogs = operation({
       conversationId: { type: 'string' },
       messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['logs', 'next', 'isCut'],
-    properties: {
-      logs: { type: 'array', items: logLine, description: 'In the order in which they were stored.' },
-      next: { type: 'string' },
-      isCut: { type: 'boolean', description: 'More came than an answer holds: see getBotLogs for the older ones.' },
-    },
-  },
+  ),
+  output: closedObject({
+    logs: { type: 'array', items: logLine, description: 'In the order in which they were stored.' },
+    next: { type: 'string' },
+    isCut: { type: 'boolean', description: 'More came than an answer holds: see getBotLogs for the older ones.' },
+  }),
 
   async handle(context, { id, after, pageSize = defaultLines, level, eventId, conversationId, messageContains }) {
     const { db } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { account, toAccount } from '../../models/account.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findAccount } from '../../store/accounts.ts'
@@ -8,8 +9,8 @@ export const getAccount = operation({
   method: 'GET',
   path: '/v1/admin/account/me',
   access: 'account',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: { type: 'object', additionalProperties: false, required: ['account'], properties: { account } },
+  input: closedObject({}),
+  output: closedObject({ account }),
 
   async handle({ db, caller }) {
     return { account: toAccount((await findAccount(db, caller.accountId))!) }

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { auditRecord, toAuditRecord } from '../../models/audit-record.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,24 +12,16 @@ export const getAuditRecords = operation({
   path: '/v1/admin/workspaces/{id}/audit-records',
   access: 'administrator',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       ...pageInput,
-      id: { type: 'string' },
       userId: { type: 'string', description: 'What this account did.' },
       operation: { type: 'string', description: 'What was done by this operation.' },
       resourceId: { type: 'string', description: 'What was done to this.' },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['records', 'meta'],
-    properties: { records: { type: 'array', items: auditRecord }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ records: { type: 'array', items: auditRecord }, meta: pageMeta }),
 
   async handle(context, { id, ...input }) {
     await findOwnWorkspace(context, id)

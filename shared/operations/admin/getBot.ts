@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { bot } from '../../models/bot.ts'
 import { operation } from '../../rpc/operation.ts'
 import { describeBot } from './describe-bot.ts'
@@ -9,8 +10,8 @@ export const getBot = operation({
   path: '/v1/admin/bots/{id}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ bot }),
 
   async handle(context, { id }) {
     return { bot: await describeBot(context, id) }

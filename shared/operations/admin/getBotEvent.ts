@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { timelineEventDetails, toTimelineEventDetails } from '../../models/timeline-event.ts'
@@ -19,18 +20,8 @@ export const getBotEvent = operation({
   access: 'developer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'eventId'],
-    properties: { id: { type: 'string' }, eventId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['event'],
-    properties: { event: timelineEventDetails },
-  },
+  input: closedObject({ id: { type: 'string' }, eventId: { type: 'string' } }),
+  output: closedObject({ event: timelineEventDetails }),
 
   async handle(context, { id, eventId }) {
     const { db, config } = context

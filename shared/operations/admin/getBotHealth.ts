@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { beginOf, botHealth, toBotHealth, windowInput, windows } from '../../models/bot-health.ts'
 import { operation } from '../../rpc/operation.ts'
 import { activityOf } from '../../store/activity.ts'
@@ -13,13 +14,8 @@ export const getBotHealth = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, window: windowInput },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['health'], properties: { health: botHealth } },
+  input: closedObject({ id: { type: 'string' } }, { window: windowInput }),
+  output: closedObject({ health: botHealth }),
 
   async handle({ db, caller }, { id, window }) {
     const row = await findBotHealth(db, caller.workspaceId, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageRequest, toMeta } from '../../store/pagination.ts'
 import { ApiError } from '../../errors.ts'
 import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
@@ -12,14 +13,10 @@ export const getBotLogs = operation({
   path: '/v1/admin/bots/{id}/logs',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'timeStart'],
-    properties: {
+  input: closedObject(
+    { id: { type: 'string' }, timeStart: { type: 'string', format: 'date-time' } },
+    {
       ...pageInput,
-      id: { type: 'string' },
-      timeStart: { type: 'string', format: 'date-time' },
       timeEnd: { type: 'string', format: 'date-time' },
       level: { enum: logLevels },
       eventId: { type: 'string' },
@@ -29,13 +26,8 @@ export const getBotLogs = operation({
       messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
       sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the last lines first.' },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['logs'],
-    properties: { logs: { type: 'array', items: logLine }, nextToken: { type: 'string' } },
-  },
+  ),
+  output: closedObject({ logs: { type: 'array', items: logLine } }, { nextToken: { type: 'string' } }),
 
   async handle(context, { id, sortDirection = 'desc', ...input }) {
     await findOwnBot(context, id)

@@ -1,5 +1,5 @@
 import { botVersionWithCode, toBotVersion } from '../../models/bot-version.ts'
-import type { Infer } from '../../schema.ts'
+import { closedObject, type Infer } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findSourceAndFiles } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
@@ -13,18 +13,8 @@ export const getBotVersion = operation({
   path: '/v1/admin/bots/{id}/versions/{versionId}',
   access: 'developer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'versionId'],
-    properties: { id: { type: 'string' }, versionId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['url', 'version'],
-    properties: { url: { type: 'string', description: 'Where this is.' }, version: botVersionWithCode },
-  },
+  input: closedObject({ id: { type: 'string' }, versionId: { type: 'string' } }),
+  output: closedObject({ url: { type: 'string', description: 'Where this is.' }, version: botVersionWithCode }),
 
   async handle(context, { id, versionId }) {
     const { db, config } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { failedEvent, toFailedEvent } from '../../models/failed-event.ts'
@@ -18,13 +19,8 @@ export const getFailedEvent = operation({
   access: 'developer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId', 'id'],
-    properties: { botId: { type: 'string' }, id: { type: 'string' } },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: failedEvent } },
+  input: closedObject({ botId: { type: 'string' }, id: { type: 'string' } }),
+  output: closedObject({ event: failedEvent }),
 
   async handle({ db, caller, config }, { botId, id }) {
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { integration } from '../../models/integration.ts'
 import { operation } from '../../rpc/operation.ts'
 import { describeIntegration } from '../../integrations/describe-integration.ts'
@@ -9,8 +10,8 @@ export const getIntegration = operation({
   path: '/v1/admin/integrations/{id}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ integration }),
 
   async handle(context, { id }) {
     return { integration: await describeIntegration(context, id) }

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import semver from 'semver'
 import { notFound } from '../../errors.ts'
 import { integration } from '../../models/integration.ts'
@@ -12,16 +13,11 @@ export const getIntegrationByName = operation({
   path: '/v1/admin/integrations/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'version'],
-    properties: {
-      name: { type: 'string' },
-      version: { type: 'string', description: 'A version, a range like `>=1.0.0 <2.0.0`, or `latest`.' },
-    },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+  input: closedObject({
+    name: { type: 'string' },
+    version: { type: 'string', description: 'A version, a range like `>=1.0.0 <2.0.0`, or `latest`.' },
+  }),
+  output: closedObject({ integration }),
 
   async handle(context, { name, version }) {
     const { db, caller } = context

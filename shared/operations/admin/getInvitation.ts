@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { invitation, toInvitation } from '../../models/invitation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findOpenInvitation } from './open-invitation.ts'
@@ -10,7 +11,7 @@ export const getInvitation = operation({
   access: 'invitee',
   stability: 'experimental',
   errors: ['ResourceGone', 'ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({}),
   output: invitation,
 
   async handle({ db, caller }) {

@@ -2,7 +2,7 @@ import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { aliveMilliseconds, readQueueStats, workerStateOf } from '../../monitoring/queue-stats.ts'
 import { operation } from '../../rpc/operation.ts'
-import type { Infer } from '../../schema.ts'
+import { closedObject, type Infer } from '../../schema.ts'
 import { failedOfToday, ownNames } from '../../store/queue-state.ts'
 import { liveWorkers } from '../../store/workers.ts'
 import { firstWorkspaceId } from '../../store/workspaces.ts'
@@ -13,51 +13,34 @@ const maxBots = 20
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
 
-const worker = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'host', 'startedAt', 'seenAt', 'slots', 'inUse'],
-  properties: {
-    id: { type: 'string' },
-    host: { type: 'string' },
-    startedAt: time,
-    seenAt: { ...time, description: 'When it last told that it is there, which it does every ten seconds.' },
-    slots: { ...count, description: 'How many jobs it works on at once.' },
-    inUse: count,
-  },
-} as const
+const worker = closedObject({
+  id: { type: 'string' },
+  host: { type: 'string' },
+  startedAt: time,
+  seenAt: { ...time, description: 'When it last told that it is there, which it does every ten seconds.' },
+  slots: { ...count, description: 'How many jobs it works on at once.' },
+  inUse: count,
+})
 
 const platform = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['backEnd', 'jobs', 'workers'],
-  description: 'Of all workspaces. For owners of the workspace that the platform began with, and absent for others.',
-  properties: {
+  ...closedObject({
     backEnd: { enum: ['redis', 'postgres'] },
-    jobs: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['waiting', 'active', 'delayed', 'failed'],
-      properties: { waiting: count, active: count, delayed: count, failed: count },
-    },
+    jobs: closedObject({ waiting: count, active: count, delayed: count, failed: count }),
     workers: { type: 'array', items: worker },
-  },
+  }),
+  description: 'Of all workspaces. For owners of the workspace that the platform began with, and absent for others.',
 } as const
 
-const busyBot = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['botId', 'name', 'waiting', 'oldestWaitingAt'],
-  properties: { botId: { type: 'string' }, name: { type: 'string' }, waiting: count, oldestWaitingAt: time },
-} as const
+const busyBot = closedObject({
+  botId: { type: 'string' },
+  name: { type: 'string' },
+  waiting: count,
+  oldestWaitingAt: time,
+})
 
-const queue = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['waiting', 'scheduled', 'retrying', 'failed', 'bots', 'workerState'],
-  properties: {
+const queue = closedObject(
+  {
     waiting: { ...count, description: 'Events that are due and not handled.' },
-    oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' },
     scheduled: { ...count, description: 'Events for a later time.' },
     retrying: { ...count, description: 'Events that failed and wait for a further try.' },
     failed: { ...count, description: 'Events that failed for good within the last 24 hours; 10,000 of a bot at most.' },
@@ -68,9 +51,9 @@ const queue = {
         'Whether workers handle events: `missing` when none is alive, `stalled` when those that are alive take none ' +
         'although some have waited for more than 10 s.',
     },
-    platform,
   },
-} as const
+  { oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' }, platform },
+)
 
 export const getQueue = operation({
   name: 'getQueue',
@@ -79,8 +62,8 @@ export const getQueue = operation({
   path: '/v1/admin/queue',
   access: 'viewer',
   stability: 'experimental',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: { type: 'object', additionalProperties: false, required: ['queue'], properties: { queue } },
+  input: closedObject({}),
+  output: closedObject({ queue }),
 
   async handle(context) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { toWorkspace, workspace } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
@@ -9,7 +10,7 @@ export const getWorkspace = operation({
   path: '/v1/admin/workspaces/{id}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
+  input: closedObject({ id: { type: 'string' } }),
   output: workspace,
 
   async handle(context, { id }) {

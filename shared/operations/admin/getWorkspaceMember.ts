@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { member, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,7 +11,7 @@ export const getWorkspaceMember = operation({
   path: '/v1/admin/workspace-members/me',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({}),
   output: member,
 
   async handle({ db, caller }) {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot } from '../../store/bots.ts'
@@ -11,18 +12,8 @@ export const listBotApiKeys = operation({
   path: '/v1/admin/bots/baks',
   access: 'developer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId'],
-    properties: { botId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['baks'],
-    properties: { baks: { type: 'array', items: apiKey } },
-  },
+  input: closedObject({ botId: { type: 'string' } }),
+  output: closedObject({ baks: { type: 'array', items: apiKey } }),
 
   async handle({ db, caller }, { botId }) {
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { groupErrors } from '../../code/error-groups.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { beginOf, windowInput, windows } from '../../models/bot-health.ts'
@@ -12,28 +13,12 @@ const maxGroups = 100
 const time = { type: 'string', format: 'date-time' } as const
 const texts = { type: 'array', items: { type: 'string' } } as const
 
-const group = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'id',
-    'message',
-    'example',
-    'words',
-    'count',
-    'firstAt',
-    'lastAt',
-    'eventIds',
-    'versionIds',
-    'types',
-    'replayable',
-  ],
-  properties: {
+const group = closedObject(
+  {
     id: { type: 'string', description: 'The same for the same words.' },
     message: { type: 'string', description: 'What they have in common, with # for ids, numbers and the like.' },
     example: { type: 'string', description: 'What the last one said.' },
     words: { type: 'string', description: 'What finds them: the `reason` of listFailedEvents and replayFailedEvents.' },
-    hook: { type: 'string', description: 'The hook or other function that failed.' },
     count: { type: 'integer' },
     firstAt: time,
     lastAt: time,
@@ -42,7 +27,8 @@ const group = {
     types: { ...texts, description: 'Of the events.' },
     replayable: { type: 'integer', description: 'How many of them can be handled anew.' },
   },
-} as const
+  { hook: { type: 'string', description: 'The hook or other function that failed.' } },
+)
 
 export const listBotErrors = operation({
   name: 'listBotErrors',
@@ -54,24 +40,14 @@ export const listBotErrors = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, window: windowInput },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['errors', 'looked', 'isComplete', 'from', 'to'],
-    properties: {
-      errors: { type: 'array', items: group },
-      looked: { type: 'integer', description: 'How many failed events were looked at.' },
-      isComplete: { type: 'boolean', description: 'Whether these were all of the window.' },
-      from: time,
-      to: time,
-    },
-  },
+  input: closedObject({ id: { type: 'string' } }, { window: windowInput }),
+  output: closedObject({
+    errors: { type: 'array', items: group },
+    looked: { type: 'integer', description: 'How many failed events were looked at.' },
+    isComplete: { type: 'boolean', description: 'Whether these were all of the window.' },
+    from: time,
+    to: time,
+  }),
 
   async handle(context, { id, window }) {
     await findOwnBot(context, id)

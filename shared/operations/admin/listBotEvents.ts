@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { hasRole } from '../../rpc/caller.ts'
 import { packPlace, pageInput, pageMeta, pageRequest } from '../../store/pagination.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
@@ -17,13 +18,10 @@ export const listBotEvents = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       ...pageInput,
-      id: { type: 'string' },
       status: { enum: eventStatuses },
       type: { type: 'string' },
       conversationId: { type: 'string' },
@@ -39,21 +37,17 @@ export const listBotEvents = operation({
           'case. Of those who are no viewers also in what was said.',
       },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['events', 'meta'],
-    properties: {
-      events: { type: 'array', items: timelineEvent },
-      meta: pageMeta,
+  ),
+  output: closedObject(
+    { events: { type: 'array', items: timelineEvent }, meta: pageMeta },
+    {
       searchedUntil: {
         type: 'string',
         format: 'date-time',
         description: 'Back to when was looked, where the page ends without being full.',
       },
     },
-  },
+  ),
 
   async handle(context, { id, text, ...input }) {
     const { db, config, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { beginOf, botHealthSummary, toBotHealthSummary, windows } from '../../models/bot-health.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,18 +13,13 @@ export const listBotHealth = operation({
   path: '/v1/admin/bots/health',
   access: 'viewer',
   stability: 'experimental',
-  input: { type: 'object', additionalProperties: false, properties: { ...pageInput } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['bots', 'from', 'to', 'meta'],
-    properties: {
-      bots: { type: 'array', items: botHealthSummary },
-      from: { type: 'string', format: 'date-time', description: 'When the first minute began.' },
-      to: { type: 'string', format: 'date-time' },
-      meta: pageMeta,
-    },
-  },
+  input: closedObject({}, { ...pageInput }),
+  output: closedObject({
+    bots: { type: 'array', items: botHealthSummary },
+    from: { type: 'string', format: 'date-time', description: 'When the first minute began.' },
+    to: { type: 'string', format: 'date-time' },
+    meta: pageMeta,
+  }),
 
   async handle({ db, caller }, input) {
     const to = new Date()

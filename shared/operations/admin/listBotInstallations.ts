@@ -1,7 +1,7 @@
 import { eventStatuses } from '../../models/event.ts'
 import { installation } from '../../models/installation.ts'
 import { operation } from '../../rpc/operation.ts'
-import type { Infer } from '../../schema.ts'
+import { closedObject, type Infer } from '../../schema.ts'
 import { installationStates, type InstallationState, type RegistrationOutcome } from '../../store/bot-installations.ts'
 import { schedules } from '../../models/tables.ts'
 import { findOwnBot } from './find-version.ts'
@@ -10,43 +10,37 @@ const maxOutcomes = 10
 
 const time = { type: 'string', format: 'date-time' } as const
 
-const registration = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['eventId', 'type', 'status', 'failureReason', 'createdAt'],
-  properties: {
+const registration = closedObject(
+  {
     eventId: { type: 'string' },
     type: { enum: ['register', 'unregister'] },
     status: { enum: eventStatuses },
     failureReason: { type: 'string', nullable: true },
     createdAt: time,
-    startedAt: time,
-    endedAt: time,
-    milliseconds: { type: 'number', description: 'How long it took.' },
   },
-} as const
+  { startedAt: time, endedAt: time, milliseconds: { type: 'number', description: 'How long it took.' } },
+)
 
-const installed = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'alias', 'name', 'enabled', 'status', 'statusReason', 'registerFailures', 'registrations'],
-  properties: {
+const installed = closedObject(
+  {
     id: { type: 'string' },
     alias: { type: 'string' },
     name: { type: 'string' },
-    version: { type: 'string' },
-    integrationId: { type: 'string', description: 'Of the integration’s version; absent for the chat.' },
     enabled: { type: 'boolean' },
     status: installation.properties.status,
     statusReason: { type: 'string', nullable: true },
+    registerFailures: { type: 'integer', description: 'How often it has failed since it last succeeded.' },
+    registrations: { type: 'array', items: registration, description: 'The last ten, the newest first.' },
+  },
+  {
+    version: { type: 'string' },
+    integrationId: { type: 'string', description: 'Of the integration’s version; absent for the chat.' },
     disabledReason: { type: 'string', description: 'Why its code does not run any more; absent while it does.' },
     identifier: { type: 'string' },
     schedule: { enum: schedules, description: 'How often register() is called; absent without a schedule.' },
     nextRegisterAt: { ...time, description: 'When it is called next.' },
-    registerFailures: { type: 'integer', description: 'How often it has failed since it last succeeded.' },
-    registrations: { type: 'array', items: registration, description: 'The last ten, the newest first.' },
   },
-} as const
+)
 
 export const listBotInstallations = operation({
   name: 'listBotInstallations',
@@ -57,13 +51,8 @@ export const listBotInstallations = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['installations'],
-    properties: { installations: { type: 'array', items: installed } },
-  },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ installations: { type: 'array', items: installed } }),
 
   async handle(context, { id }) {
     await findOwnBot(context, id)

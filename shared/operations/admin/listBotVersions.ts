@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,18 +12,8 @@ export const listBotVersions = operation({
   path: '/v1/admin/bots/{id}/versions',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { ...pageInput, id: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['versions', 'meta'],
-    properties: { versions: { type: 'array', items: botVersion }, meta: pageMeta },
-  },
+  input: closedObject({ id: { type: 'string' } }, { ...pageInput }),
+  output: closedObject({ versions: { type: 'array', items: botVersion }, meta: pageMeta }),
 
   async handle(context, { id, ...input }) {
     await findOwnBot(context, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { botSummary, toBotSummary } from '../../models/bot.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,21 +11,15 @@ export const listBots = operation({
   path: '/v1/admin/bots',
   access: 'viewer',
   stability: 'documented',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       ...pageInput,
       dev: { type: 'boolean', default: false },
       tags: { type: 'object', additionalProperties: { type: 'string' } },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['bots', 'meta'],
-    properties: { bots: { type: 'array', items: botSummary }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ bots: { type: 'array', items: botSummary }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const page = await pageOfBots(db, caller.workspaceId, input, pageRequest(input))

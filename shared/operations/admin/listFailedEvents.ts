@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { failedEventFilter, oldestReplayable } from '../../code/failed-events.ts'
 import { failedEventSummary, toFailedEventSummary } from '../../models/failed-event.ts'
@@ -14,18 +15,8 @@ export const listFailedEvents = operation({
   access: 'viewer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId'],
-    properties: { ...pageInput, ...failedEventFilter, botId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['events', 'meta'],
-    properties: { events: { type: 'array', items: failedEventSummary }, meta: pageMeta },
-  },
+  input: closedObject({ botId: { type: 'string' } }, { ...pageInput, ...failedEventFilter }),
+  output: closedObject({ events: { type: 'array', items: failedEventSummary }, meta: pageMeta }),
 
   async handle({ db, caller, config }, { botId, ...input }) {
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)

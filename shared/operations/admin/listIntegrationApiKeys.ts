@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findIntegration } from '../../store/integrations.ts'
@@ -11,18 +12,8 @@ export const listIntegrationApiKeys = operation({
   path: '/v1/admin/integrations/iaks',
   access: 'developer',
   errors: ['ResourceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['integrationId'],
-    properties: { integrationId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['iaks'],
-    properties: { iaks: { type: 'array', items: apiKey } },
-  },
+  input: closedObject({ integrationId: { type: 'string' } }),
+  output: closedObject({ iaks: { type: 'array', items: apiKey } }),
 
   async handle({ db, caller }, { integrationId }) {
     if (!(await findIntegration(db, caller.workspaceId, integrationId))) throw noSuchIntegration(integrationId)

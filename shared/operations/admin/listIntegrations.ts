@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { integrationDefinition, integrationSummary, toIntegrationSummary } from '../../models/integration.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -9,10 +10,9 @@ export const listIntegrations = operation({
   method: 'GET',
   path: '/v1/admin/integrations',
   access: 'viewer',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       ...pageInput,
       name: { type: 'string' },
       version: { type: 'string' },
@@ -21,13 +21,8 @@ export const listIntegrations = operation({
       search: { type: 'string', description: 'Part of the name, the title or the description, in any case.' },
       installedByBotId: { type: 'string' },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['integrations', 'meta'],
-    properties: { integrations: { type: 'array', items: integrationSummary }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ integrations: { type: 'array', items: integrationSummary }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const page = await pageOfIntegrations(db, caller.workspaceId, input, pageRequest(input))

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listTokens } from '../../store/tokens.ts'
@@ -8,13 +9,8 @@ export const listPersonalAccessTokens = operation({
   method: 'GET',
   path: '/v1/admin/account/pats',
   access: 'account',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['pats'],
-    properties: { pats: { type: 'array', items: apiKey } },
-  },
+  input: closedObject({}),
+  output: closedObject({ pats: { type: 'array', items: apiKey } }),
 
   async handle({ db, caller }) {
     return { pats: (await listTokens(db, { accountId: caller.accountId })).map(toApiKey) }

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta } from '../../store/pagination.ts'
 import { integrationSummary } from '../../models/integration.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -9,12 +10,7 @@ export const listPublicIntegrations = operation({
   path: '/v1/admin/hub/integrations',
   access: 'viewer',
   input: { type: 'object', additionalProperties: false, properties: pageInput },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['integrations', 'meta'],
-    properties: { integrations: { type: 'array', items: integrationSummary }, meta: pageMeta },
-  },
+  output: closedObject({ integrations: { type: 'array', items: integrationSummary }, meta: pageMeta }),
 
   async handle() {
     return { integrations: [], meta: {} }

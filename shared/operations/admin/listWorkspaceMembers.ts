@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { member, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,12 +11,7 @@ export const listWorkspaceMembers = operation({
   path: '/v1/admin/workspace-members',
   access: 'viewer',
   input: { type: 'object', additionalProperties: false, properties: pageInput },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['members', 'meta'],
-    properties: { members: { type: 'array', items: member }, meta: pageMeta },
-  },
+  output: closedObject({ members: { type: 'array', items: member }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const page = await pageOfMembers(db, caller.workspaceId, pageRequest(input))

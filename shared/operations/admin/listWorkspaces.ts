@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { handle, toWorkspace, workspace } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,13 +11,8 @@ export const listWorkspaces = operation({
   method: 'GET',
   path: '/v1/admin/workspaces',
   access: 'account',
-  input: { type: 'object', additionalProperties: false, properties: { ...pageInput, handle } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaces', 'meta'],
-    properties: { workspaces: { type: 'array', items: workspace }, meta: pageMeta },
-  },
+  input: closedObject({}, { ...pageInput, handle }),
+  output: closedObject({ workspaces: { type: 'array', items: workspace }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const page = await pageOfWorkspaces(db, caller.accountId, input.handle, pageRequest(input))

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
@@ -18,13 +19,8 @@ export const replayFailedEvent = operation({
   access: 'developer',
   stability: 'experimental',
   errors: ['ResourceNotFound', 'ResourceGone', 'RateLimited'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId', 'id'],
-    properties: { botId: { type: 'string' }, id: { type: 'string' } },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ botId: { type: 'string' }, id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { botId, id }) {
     const { db, caller, config } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { failedEventFilter, oldestReplayable } from '../../code/failed-events.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -19,22 +20,11 @@ export const replayFailedEvents = operation({
   stability: 'experimental',
   errors: ['ResourceNotFound', 'RateLimited'],
   isClosed: true,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['botId'],
-    properties: {
-      ...failedEventFilter,
-      botId: { type: 'string' },
-      limit: { type: 'integer', minimum: 1, maximum: maxEvents, default: maxEvents },
-    },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['replayed'],
-    properties: { replayed: { type: 'integer' } },
-  },
+  input: closedObject(
+    { botId: { type: 'string' } },
+    { ...failedEventFilter, limit: { type: 'integer', minimum: 1, maximum: maxEvents, default: maxEvents } },
+  ),
+  output: closedObject({ replayed: { type: 'integer' } }),
 
   async handle(context, { botId, limit, ...filter }) {
     const { db, caller, config } = context

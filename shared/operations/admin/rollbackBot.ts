@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { bot } from '../../models/bot.ts'
 import { operation } from '../../rpc/operation.ts'
 import { describeBot } from './describe-bot.ts'
@@ -12,8 +13,8 @@ export const rollbackBot = operation({
   access: 'developer',
   stability: 'experimental',
   errors: ['ResourceNotFound'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ bot }),
 
   async handle(context, { id }) {
     await deployAgain(context, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { account, accountFields, toAccount } from '../../models/account.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findAccount, updateAccountFields } from '../../store/accounts.ts'
@@ -9,7 +10,7 @@ export const updateAccount = operation({
   path: '/v1/admin/account/me',
   access: 'account',
   input: { type: 'object', additionalProperties: false, properties: accountFields },
-  output: { type: 'object', additionalProperties: false, required: ['account'], properties: { account } },
+  output: closedObject({ account }),
 
   async handle({ db, caller }, { displayName, profilePicture }) {
     await updateAccountFields(db, caller.accountId, { name: displayName, pictureUrl: profilePicture })

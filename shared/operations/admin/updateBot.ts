@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId } from '../../ids.ts'
@@ -33,12 +34,9 @@ export const updateBot = operation({
     'LimitExceeded',
     'OperationTimeout',
   ],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
-      id: { type: 'string' },
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       ...botFields,
       allowNoHooks: {
         type: 'boolean',
@@ -47,8 +45,8 @@ export const updateBot = operation({
           'actions.',
       },
     },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['bot'], properties: { bot } },
+  ),
+  output: closedObject({ bot }),
 
   async handle(context, input) {
     const { id, name, code, sourceMap, note, permissions, limits, allowNoHooks, ...others } = input

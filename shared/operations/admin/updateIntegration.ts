@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
 import { changeSecrets } from '../../store/named-secrets.ts'
@@ -27,13 +28,8 @@ export const updateIntegration = operation({
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
   errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, ...integrationFields },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['integration'], properties: { integration } },
+  input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
+  output: closedObject({ integration }),
 
   async handle(context, { id, code, sourceMap, permissions, secrets, ...change }) {
     const { db, caller, config } = context

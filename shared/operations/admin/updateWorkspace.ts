@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { toWorkspace, workspace, workspaceFields } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,12 +13,7 @@ export const updateWorkspace = operation({
   access: 'administrator',
   errors: ['AlreadyExists', 'ResourceNotFound'],
   auditedFields: ['name', 'handle'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, ...workspaceFields },
-  },
+  input: closedObject({ id: { type: 'string' } }, { ...workspaceFields }),
   output: workspace,
 
   async handle(context, { id, name, handle, ...profile }) {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { member, role, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { setRole } from '../../store/members.ts'
@@ -11,12 +12,7 @@ export const updateWorkspaceMember = operation({
   access: 'administrator',
   errors: ['ReferenceConstraint', 'ResourceNotFound'],
   auditedFields: ['role'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, role },
-  },
+  input: closedObject({ id: { type: 'string' } }, { role }),
   output: member,
 
   async handle(context, { id, role: wanted }) {

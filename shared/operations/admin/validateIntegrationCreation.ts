@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assertName } from './assert-name.ts'
@@ -18,7 +19,7 @@ export const validateIntegrationCreation = operation({
     required: ['name', 'version'],
     properties: { ...integrationName, ...integrationFields },
   },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  output: closedObject({}),
 
   async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
     assertName(name, version)

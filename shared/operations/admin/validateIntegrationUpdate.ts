@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findIntegration, hashOfIntegration } from '../../store/integrations.ts'
@@ -12,13 +13,8 @@ export const validateIntegrationUpdate = operation({
   access: 'developer',
   errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
   changesNothing: true,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, ...integrationFields },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
+  output: closedObject({}),
 
   async handle(context, { id, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
     const { db, caller } = context

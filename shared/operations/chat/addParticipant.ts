@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { notFound } from '../../errors.ts'
 import { toUser, user } from '../../models/user.ts'
@@ -14,7 +15,7 @@ export const addParticipant = operation({
   access: 'user',
   errors: ['Forbidden'],
   input: participantInput,
-  output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
+  output: closedObject({ participant: user }),
 
   async handle(context, { conversationId, userId }) {
     const { db, caller } = context

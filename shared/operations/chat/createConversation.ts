@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
@@ -16,8 +17,8 @@ export const createConversation = operation({
   access: 'user',
   errors: ['AlreadyExists'],
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: { id: externalId } },
-  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+  input: closedObject({}, { id: externalId }),
+  output: closedObject({ conversation }),
 
   async handle(context, { id }) {
     const { db, caller } = context

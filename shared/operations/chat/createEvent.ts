@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
@@ -15,13 +16,8 @@ export const createEvent = operation({
   stability: 'documented',
   errors: ['Forbidden'],
   status: 201,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId', 'payload'],
-    properties: { conversationId: { type: 'string' }, payload: { type: 'object' } },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
+  input: closedObject({ conversationId: { type: 'string' }, payload: { type: 'object' } }),
+  output: closedObject({ event: chatEvent }),
 
   async handle(context, { conversationId, payload }) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry, wakeWorker } from '../../signals/after-commit.ts'
 import { newId } from '../../ids.ts'
 import { messageCreated } from '../../models/event.ts'
@@ -17,13 +18,8 @@ export const createMessage = operation({
   stability: 'documented',
   errors: ['Forbidden'],
   status: 201,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId', 'payload'],
-    properties: { conversationId: { type: 'string' }, payload: chatPayload, metadata: { type: 'object' } },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['message'], properties: { message } },
+  input: closedObject({ conversationId: { type: 'string' }, payload: chatPayload }, { metadata: { type: 'object' } }),
+  output: closedObject({ message }),
 
   async handle(context, { conversationId, payload, metadata }) {
     const { db, caller } = context

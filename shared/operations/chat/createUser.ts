@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { chatConfigurationOf } from '../../models/chat-configuration.ts'
@@ -17,13 +18,8 @@ export const createUser = operation({
   stability: 'documented',
   errors: ['Unauthorized', 'AlreadyExists'],
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: { ...userFields, id: externalId } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['user', 'key'],
-    properties: { user, key: { type: 'string' } },
-  },
+  input: closedObject({}, { ...userFields, id: externalId }),
+  output: closedObject({ user, key: { type: 'string' } }),
 
   async handle({ db, config, caller: { installation } }, { id, ...fields }) {
     if (chatConfigurationOf(installation).encryptionKey !== undefined) {

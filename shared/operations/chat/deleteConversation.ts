@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
 import { ownConversation } from './external-ids.ts'
@@ -9,8 +10,8 @@ export const deleteConversation = operation({
   path: '/chat/{webhookId}/conversations/{id}',
   access: 'user',
   errors: ['Forbidden'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     const conversation = await ownConversation(context, id)

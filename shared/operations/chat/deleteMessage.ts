@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,8 +12,8 @@ export const deleteMessage = operation({
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',
   errors: ['Forbidden'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { endStreams } from '../../signals/after-commit.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteUser as deleteUserRow } from '../../store/users.ts'
@@ -10,8 +11,8 @@ export const deleteUser = operation({
   method: 'DELETE',
   path: '/chat/{webhookId}/users/me',
   access: 'user',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({}),
+  output: closedObject({}),
 
   async handle(context) {
     const { id } = await presentUser(context)

@@ -2,7 +2,7 @@ import type { ChatUser } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { hasOurShape } from '../../ids.ts'
-import { compile, describeErrors } from '../../schema.ts'
+import { closedObject, compile, describeErrors } from '../../schema.ts'
 import { findConversationByExternalId, type ConversationWithMembership } from '../../store/conversations.ts'
 import type { ConversationRow, UserRow } from '../../models/tables.ts'
 import { findKeyHolder } from '../../store/users.ts'
@@ -36,12 +36,7 @@ export function assertExternalId(id: string, name = 'id'): void {
 }
 
 /** The input that names a user in a conversation, in the path or with the user in the body. */
-export const participantInput = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['conversationId', 'userId'],
-  properties: { conversationId: { type: 'string' }, userId: { type: 'string' } },
-} as const
+export const participantInput = closedObject({ conversationId: { type: 'string' }, userId: { type: 'string' } })
 
 type ChatContext = Context & { caller: ChatUser }
 

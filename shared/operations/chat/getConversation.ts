@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,13 +12,8 @@ export const getConversation = operation({
   access: 'user',
   stability: 'documented',
   errors: ['Forbidden'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' } },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ conversation }),
 
   async handle(context, { id }) {
     const row = await findConversationWithMembership(context, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { chatCustom, chatEvent, toChatEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -13,8 +14,8 @@ export const getEvent = operation({
   path: '/chat/{webhookId}/events/{id}',
   access: 'user',
   errors: ['Forbidden'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: chatEvent } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ event: chatEvent }),
 
   async handle(context, { id }) {
     const { db, caller } = context

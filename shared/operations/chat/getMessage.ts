@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { message, toMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -13,8 +14,8 @@ export const getMessage = operation({
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',
   errors: ['Forbidden'],
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['message'], properties: { message } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ message }),
 
   async handle(context, { id }) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
@@ -14,13 +15,8 @@ export const getOrCreateConversation = operation({
   access: 'user',
   errors: ['Forbidden'],
   status: 201,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string', description: externalId.description } },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['conversation'], properties: { conversation } },
+  input: closedObject({ id: { type: 'string', description: externalId.description } }),
+  output: closedObject({ conversation }),
 
   async handle(context, { id }) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId } from '../../ids.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,7 +13,7 @@ export const getOrCreateUser = operation({
   access: 'user',
   status: 201,
   input: { type: 'object', additionalProperties: false, properties: userFields },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
+  output: closedObject({ user }),
 
   async handle({ db, caller }, fields) {
     const { installation, externalId, key } = caller

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipantByExternalId } from '../../store/conversations.ts'
@@ -11,7 +12,7 @@ export const getParticipant = operation({
   access: 'user',
   errors: ['Forbidden'],
   input: participantInput,
-  output: { type: 'object', additionalProperties: false, required: ['participant'], properties: { participant: user } },
+  output: closedObject({ participant: user }),
 
   async handle(context, { conversationId, userId }) {
     const conversation = await ownConversation(context, conversationId)

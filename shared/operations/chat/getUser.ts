@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { presentUser } from './external-ids.ts'
@@ -8,8 +9,8 @@ export const getUser = operation({
   method: 'GET',
   path: '/chat/{webhookId}/users/me',
   access: 'user',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
+  input: closedObject({}),
+  output: closedObject({ user }),
 
   async handle(context) {
     return { user: toUser(await presentUser(context), context.caller.externalId) }

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const hello = operation({
@@ -6,13 +7,8 @@ export const hello = operation({
   method: 'GET',
   path: '/chat/{webhookId}/hello',
   access: 'visitor',
-  input: { type: 'object', additionalProperties: false, properties: {} },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['message'],
-    properties: { message: { type: 'string' } },
-  },
+  input: closedObject({}),
+  output: closedObject({ message: { type: 'string' } }),
 
   async handle() {
     return { message: 'Hello' }

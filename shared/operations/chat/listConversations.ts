@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,12 +12,7 @@ export const listConversations = operation({
   path: '/chat/{webhookId}/conversations',
   access: 'user',
   input: { type: 'object', additionalProperties: false, properties: pageInput },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversations', 'meta'],
-    properties: { conversations: { type: 'array', items: conversation }, meta: pageMeta },
-  },
+  output: closedObject({ conversations: { type: 'array', items: conversation }, meta: pageMeta }),
 
   async handle(context, input) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { message, toMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,18 +13,8 @@ export const listMessages = operation({
   path: '/chat/{webhookId}/conversations/{conversationId}/messages',
   access: 'user',
   errors: ['Forbidden'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId'],
-    properties: { conversationId: { type: 'string' }, ...pageInput },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['messages', 'meta'],
-    properties: { messages: { type: 'array', items: message }, meta: pageMeta },
-  },
+  input: closedObject({ conversationId: { type: 'string' } }, { ...pageInput }),
+  output: closedObject({ messages: { type: 'array', items: message }, meta: pageMeta }),
 
   async handle(context, input) {
     const { db } = context

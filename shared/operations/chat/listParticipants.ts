@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { toUser, user } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,18 +13,8 @@ export const listParticipants = operation({
   access: 'user',
   stability: 'documented',
   errors: ['Forbidden'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversationId'],
-    properties: { conversationId: { type: 'string' }, ...pageInput },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['participants', 'meta'],
-    properties: { participants: { type: 'array', items: user }, meta: pageMeta },
-  },
+  input: closedObject({ conversationId: { type: 'string' } }, { ...pageInput }),
+  output: closedObject({ participants: { type: 'array', items: user }, meta: pageMeta }),
 
   async handle(context, input) {
     const conversation = await joinedConversation(context, input.conversationId)

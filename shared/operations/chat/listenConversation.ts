@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { listening } from '../../models/listening.ts'
 import { operation } from '../../rpc/operation.ts'
 import { readClock } from '../../store/conversation-log.ts'
@@ -17,19 +18,16 @@ export const listenConversation = operation({
   access: 'user',
   errors: ['Forbidden'],
   opensStream: true,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
-      id: { type: 'string' },
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       lastEventId: {
         type: 'string',
         pattern: '^\\d{1,15}$',
         description: 'The id of the last frame that was heard; also taken from the header Last-Event-ID.',
       },
     },
-  },
+  ),
   output: listening,
 
   async handle(context, { id, lastEventId }) {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,7 +13,7 @@ export const removeParticipant = operation({
   access: 'user',
   errors: ['Forbidden'],
   input: participantInput,
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  output: closedObject({}),
 
   async handle(context, { conversationId, userId }) {
     const conversation = await ownConversation(context, conversationId)

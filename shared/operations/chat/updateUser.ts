@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { toUser, user, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { updateUser as updateUserRow } from '../../store/users.ts'
@@ -10,7 +11,7 @@ export const updateUser = operation({
   path: '/chat/{webhookId}/users/me',
   access: 'user',
   input: { type: 'object', additionalProperties: false, properties: userFields },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user } },
+  output: closedObject({ user }),
 
   async handle(context, fields) {
     const { db, caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -15,18 +16,8 @@ export const addParticipant = operation({
   path: '/v1/chat/conversations/{id}/participants',
   access: 'bot',
   errors: ['ReferenceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id', 'userId'],
-    properties: { id: { type: 'string' }, userId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['participant'],
-    properties: { participant: runtimeUser },
-  },
+  input: closedObject({ id: { type: 'string' }, userId: { type: 'string' } }),
+  output: closedObject({ participant: runtimeUser }),
 
   async handle(context, input) {
     const { caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { chatActions } from '../../messaging/chat-actions.ts'
 import { recordAfter } from '../../rpc/journal.ts'
 import { callActionRemotely } from '../../messaging/call-action.ts'
@@ -12,26 +13,8 @@ export const callAction = operation({
   path: '/v1/chat/actions',
   access: 'bot',
   errors: ['ReferenceNotFound', 'Runtime', 'RateLimited', 'OperationTimeout'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'input'],
-    properties: { type: { type: 'string', minLength: 1, maxLength: 200 }, input: { type: 'object' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['output', 'meta'],
-    properties: {
-      output: { type: 'object' },
-      meta: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['cached'],
-        properties: { cached: { type: 'boolean' } },
-      },
-    },
-  },
+  input: closedObject({ type: { type: 'string', minLength: 1, maxLength: 200 }, input: { type: 'object' } }),
+  output: closedObject({ output: { type: 'object' }, meta: closedObject({ cached: { type: 'boolean' } }) }),
 
   async handle(context, { type, input }) {
     const { botId, installation, execution } = context.caller

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertLog } from '../../store/logs.ts'
@@ -10,13 +11,9 @@ export const captureObservation = operation({
   path: '/v1/chat/observations',
   access: 'bot',
   errors: ['ReferenceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'data'],
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 200 },
-      data: { type: 'object' },
+  input: closedObject(
+    { name: { type: 'string', minLength: 1, maxLength: 200 }, data: { type: 'object' } },
+    {
       id: { type: 'string', maxLength: 200 },
       messageId: { type: 'string', maxLength: 200 },
       eventId: { type: 'string', maxLength: 200 },
@@ -25,8 +22,8 @@ export const captureObservation = operation({
       errorId: { type: 'string', maxLength: 200 },
       traceId: { type: 'string', maxLength: 200 },
     },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  ),
+  output: closedObject({}),
 
   async handle(context, input) {
     const { conversationId, name, ...rest } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
@@ -17,10 +18,9 @@ export const configureIntegration = operation({
   stability: 'documented',
   errors: ['AlreadyExists'],
   isClosed: true,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       identifier: {
         type: ['string', 'null'],
         maxLength: 200,
@@ -37,8 +37,8 @@ export const configureIntegration = operation({
         description: 'Experimental; null removes them all.',
       },
     },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  ),
+  output: closedObject({}),
 
   async handle(context, input) {
     const { identifier, scheduleRegisterCall: schedule, sandboxIdentifiers } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { createConversation as create } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
@@ -21,12 +22,7 @@ export const createConversation = operation({
   errors: ['ReferenceNotFound'],
   status: 201,
   input: { type: 'object', additionalProperties: false, required: ['channel'], properties: conversationInput },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversation'],
-    properties: { conversation: runtimeConversation },
-  },
+  output: closedObject({ conversation: runtimeConversation }),
 
   async handle(context, input) {
     return {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
@@ -19,21 +20,17 @@ export const createEvent = operation({
   access: 'bot',
   errors: ['ReferenceNotFound', 'RateLimited'],
   status: 201,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'payload'],
-    properties: {
-      type: { type: 'string', minLength: 1, maxLength: 200 },
-      payload: { type: 'object' },
+  input: closedObject(
+    { type: { type: 'string', minLength: 1, maxLength: 200 }, payload: { type: 'object' } },
+    {
       conversationId: { type: 'string' },
       userId: { type: 'string' },
       messageId: { type: 'string' },
       workflowId: { type: 'string' },
       schedule: scheduleInput,
     },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: runtimeEvent } },
+  ),
+  output: closedObject({ event: runtimeEvent }),
 
   async handle(context, input) {
     const { botId, installation } = context.caller

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { admitMessage, announceMessage, noSuchConversation, prepareMessage } from '../../messaging/create-message.ts'
 import { onceStored } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
@@ -32,12 +33,7 @@ export const createMessage = operation({
     required: ['conversationId', 'type', 'payload'],
     properties: { ...messageInput, schedule: scheduleInput },
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['message'],
-    properties: { message: runtimeMessage },
-  },
+  output: closedObject({ message: runtimeMessage }),
 
   async handle(context, input) {
     const { schedule, ...given } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { createUser as create } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { givenTags } from '../../models/tags.ts'
@@ -22,7 +23,7 @@ export const createUser = operation({
   errors: ['ReferenceNotFound'],
   status: 201,
   input: { type: 'object', additionalProperties: false, properties: userInput },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
+  output: closedObject({ user: runtimeUser }),
 
   async handle(context, input) {
     return {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
 import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
@@ -18,7 +19,7 @@ export const createWorkflow = operation({
     required: ['name', 'status'],
     properties: newWorkflowFields,
   },
-  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+  output: closedObject({ workflow }),
 
   async handle(context, input) {
     const prepared = await toNewWorkflow(context, input)

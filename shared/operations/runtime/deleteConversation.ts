@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { recordThenDelete } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteConversation as deleteConversationRow } from '../../store/conversations.ts'
@@ -10,8 +11,8 @@ export const deleteConversation = operation({
   method: 'DELETE',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, input) {
     await recordThenDelete(context, input, async (db) => {

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -12,8 +13,8 @@ export const deleteMessage = operation({
   method: 'DELETE',
   path: '/v1/chat/messages/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, input) {
     const { id } = input

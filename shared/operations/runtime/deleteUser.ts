@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { endStreams } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -11,8 +12,8 @@ export const deleteUser = operation({
   method: 'DELETE',
   path: '/v1/chat/users/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, input) {
     const { caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -12,8 +13,8 @@ export const deleteWorkflow = operation({
   method: 'DELETE',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle(context, { id }) {
     const { botId } = context.caller

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findRuntimeConversation } from '../../store/runtime-conversations.ts'
@@ -9,13 +10,8 @@ export const getConversation = operation({
   method: 'GET',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversation'],
-    properties: { conversation: runtimeConversation },
-  },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ conversation: runtimeConversation }),
 
   async handle({ db, caller }, { id }) {
     const row = await findRuntimeConversation(db, caller, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,8 +11,8 @@ export const getEvent = operation({
   method: 'GET',
   path: '/v1/chat/events/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['event'], properties: { event: runtimeEvent } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ event: runtimeEvent }),
 
   async handle({ db, caller }, { id }) {
     const row = await findVisibleEvent(db, eventsOf(caller), id)

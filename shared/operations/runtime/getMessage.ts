@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findRuntimeMessage } from '../../store/runtime-messages.ts'
@@ -9,13 +10,8 @@ export const getMessage = operation({
   method: 'GET',
   path: '/v1/chat/messages/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['message'],
-    properties: { message: runtimeMessage },
-  },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ message: runtimeMessage }),
 
   async handle({ db, caller }, { id }) {
     const row = await findRuntimeMessage(db, caller, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { createdMeta, getOrCreateConversation as getOrCreate } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
@@ -18,12 +19,7 @@ export const getOrCreateConversation = operation({
     required: ['channel'],
     properties: { ...conversationInput, tags: changedTags, properties: changedTags, discriminateByTags },
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversation', 'meta'],
-    properties: { conversation: runtimeConversation, meta: createdMeta },
-  },
+  output: closedObject({ conversation: runtimeConversation, meta: createdMeta }),
 
   async handle(context, input) {
     return once(context, input, async (db) => {

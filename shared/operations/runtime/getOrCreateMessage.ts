@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { announceMessage } from '../../messaging/create-message.ts'
 import { createdMeta } from '../../messaging/get-or-create.ts'
 import { getOrCreateMessage as getOrCreate } from '../../messaging/get-or-create-message.ts'
@@ -23,12 +24,7 @@ export const getOrCreateMessage = operation({
     required: ['conversationId', 'type'],
     properties: { ...messageInput, tags: changedTags, discriminateByTags },
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['message', 'meta'],
-    properties: { message: runtimeMessage, meta: createdMeta },
-  },
+  output: closedObject({ message: runtimeMessage, meta: createdMeta }),
 
   async handle(context, input) {
     let stored: MessageRow | undefined

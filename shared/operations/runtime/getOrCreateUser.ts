@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { createdMeta, getOrCreateUser as getOrCreate } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
@@ -12,17 +13,8 @@ export const getOrCreateUser = operation({
   path: '/v1/chat/users/get-or-create',
   access: 'bot',
   errors: ['ReferenceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { ...userInput, tags: changedTags, properties: changedTags, discriminateByTags },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['user', 'meta'],
-    properties: { user: runtimeUser, meta: createdMeta },
-  },
+  input: closedObject({}, { ...userInput, tags: changedTags, properties: changedTags, discriminateByTags }),
+  output: closedObject({ user: runtimeUser, meta: createdMeta }),
 
   async handle(context, input) {
     return once(context, input, async (db) => {

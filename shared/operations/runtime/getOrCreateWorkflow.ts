@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
 import { discriminateByTags, isSettled, toChange } from '../../models/tags.ts'
@@ -25,20 +26,7 @@ export const getOrCreateWorkflow = operation({
       discriminateByStatusGroup: { enum: ['active', 'finished'], description: 'Both unless given.' },
     },
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workflow', 'meta'],
-    properties: {
-      workflow,
-      meta: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['created'],
-        properties: { created: { type: 'boolean' } },
-      },
-    },
-  },
+  output: closedObject({ workflow, meta: closedObject({ created: { type: 'boolean' } }) }),
 
   async handle(context, input) {
     const { discriminateByTags: byTags, discriminateByStatusGroup: group, ...given } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
 import { state, toState } from '../../models/state.ts'
@@ -20,12 +21,7 @@ export const getOrSetState = operation({
     required: ['type', 'id', 'name', 'payload'],
     properties: { ...stateName, payload: { type: 'object' }, expiry: stateExpiry },
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['state', 'meta'],
-    properties: { state, meta: stateMeta },
-  },
+  output: closedObject({ state, meta: stateMeta }),
 
   async handle(context, input) {
     const name = await namedState(context, input)

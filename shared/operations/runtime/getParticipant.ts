@@ -1,15 +1,14 @@
+import { closedObject } from '../../schema.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findParticipant, findScopedConversation } from '../../store/runtime-conversations.ts'
 import { noConversation, noParticipant } from './not-found.ts'
 
 /** The input that names a user in a conversation. */
-export const participantInput = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'userId'],
-  properties: { id: { type: 'string', description: 'Of the conversation.' }, userId: { type: 'string' } },
-} as const
+export const participantInput = closedObject({
+  id: { type: 'string', description: 'Of the conversation.' },
+  userId: { type: 'string' },
+})
 
 export const getParticipant = operation({
   name: 'getParticipant',
@@ -18,12 +17,7 @@ export const getParticipant = operation({
   path: '/v1/chat/conversations/{id}/participants/{userId}',
   access: 'bot',
   input: participantInput,
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['participant'],
-    properties: { participant: runtimeUser },
-  },
+  output: closedObject({ participant: runtimeUser }),
 
   async handle({ db, caller }, { id, userId }) {
     if (!(await findScopedConversation(db, caller, id))) throw noConversation(id)

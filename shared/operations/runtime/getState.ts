@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { state, toState } from '../../models/state.ts'
 import { operation } from '../../rpc/operation.ts'
 import { touchState } from '../../store/states.ts'
@@ -15,12 +16,7 @@ export const getState = operation({
     required: ['type', 'id', 'name'],
     properties: stateName,
   },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['state', 'meta'],
-    properties: { state, meta: stateMeta },
-  },
+  output: closedObject({ state, meta: stateMeta }),
 
   async handle(context, input) {
     const row = await touchState(context.db, await namedState(context, input))

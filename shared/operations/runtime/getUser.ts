@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
@@ -9,8 +10,8 @@ export const getUser = operation({
   method: 'GET',
   path: '/v1/chat/users/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ user: runtimeUser }),
 
   async handle({ db, caller }, { id }) {
     const row = await findRuntimeUser(db, caller, id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
 import { toWorkflow, workflow } from '../../models/workflow.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,8 +11,8 @@ export const getWorkflow = operation({
   method: 'GET',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
-  input: { type: 'object', additionalProperties: false, required: ['id'], properties: { id: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ workflow }),
 
   async handle({ db, caller }, { id }) {
     assertBotItself(caller)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { assertReadable, findAuthor, noSuchConversation, toStoredContent } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
@@ -31,29 +32,19 @@ export const importMessages = operation({
   path: '/v1/chat/messages/import-messages',
   access: 'bot',
   errors: ['ReferenceNotFound'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['messages'],
-    properties: {
-      messages: {
-        type: 'array',
-        maxItems: 100,
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['conversationId', 'userId', 'type', 'payload', 'createdAt'],
-          properties: { ...imported, createdAt: { type: 'string', format: 'date-time' }, discriminateByTags },
-        },
+  input: closedObject({
+    messages: {
+      type: 'array',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['conversationId', 'userId', 'type', 'payload', 'createdAt'],
+        properties: { ...imported, createdAt: { type: 'string', format: 'date-time' }, discriminateByTags },
       },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['messages'],
-    properties: { messages: { type: 'array', items: runtimeMessage } },
-  },
+  }),
+  output: closedObject({ messages: { type: 'array', items: runtimeMessage } }),
 
   async handle(context, input) {
     const { messages, failed } = await once(context, input, async (db) => {

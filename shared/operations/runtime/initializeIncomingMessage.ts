@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { announceMessage } from '../../messaging/create-message.ts'
 import { ApiError } from '../../errors.ts'
@@ -32,12 +33,11 @@ export const initializeIncomingMessage = operation({
   path: '/v1/chat/initialize-incoming-message',
   access: 'bot',
   errors: ['ReferenceNotFound', 'RateLimited'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       userId: { type: 'string' },
-      user: { type: 'object', additionalProperties: false, properties: { ...userInput, discriminateByTags } },
+      user: closedObject({}, { ...userInput, discriminateByTags }),
       conversationId: { type: 'string' },
       conversation: {
         type: 'object',
@@ -45,20 +45,10 @@ export const initializeIncomingMessage = operation({
         required: ['channel'],
         properties: { ...conversationInput, discriminateByTags },
       },
-      message: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['type', 'payload'],
-        properties: { type, payload, tags, origin, discriminateByTags },
-      },
+      message: closedObject({ type, payload }, { tags, origin, discriminateByTags }),
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['user', 'conversation'],
-    properties: { user: runtimeUser, conversation: runtimeConversation, message: runtimeMessage },
-  },
+  ),
+  output: closedObject({ user: runtimeUser, conversation: runtimeConversation }, { message: runtimeMessage }),
 
   async handle(context, input) {
     const { caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageMeta, toMeta } from '../../store/pagination.ts'
 import { filterInput, sortedPageRequest, sortInput } from '../../store/listing.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
@@ -14,10 +15,9 @@ export const listConversations = operation({
   method: 'GET',
   path: '/v1/chat/conversations',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       ...sortInput,
       ...filterInput,
       participantIds: {
@@ -31,13 +31,8 @@ export const listConversations = operation({
       minMessageCount: messageCount,
       maxMessageCount: messageCount,
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversations', 'meta'],
-    properties: { conversations: { type: 'array', items: runtimeConversation }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ conversations: { type: 'array', items: runtimeConversation }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const filters = { ...input, tags: toStoredTags(caller, input.tags) }

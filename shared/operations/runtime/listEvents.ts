@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { eventStatuses, integrationType, runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -10,10 +11,9 @@ export const listEvents = operation({
   method: 'GET',
   path: '/v1/chat/events',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       type: { type: 'string' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
@@ -22,13 +22,8 @@ export const listEvents = operation({
       status: { enum: eventStatuses },
       ...pageInput,
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['events', 'meta'],
-    properties: { events: { type: 'array', items: runtimeEvent }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ events: { type: 'array', items: runtimeEvent }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const { installation } = caller

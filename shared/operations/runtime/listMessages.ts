@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { filterInput } from '../../store/listing.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
@@ -11,17 +12,8 @@ export const listMessages = operation({
   method: 'GET',
   path: '/v1/chat/messages',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { ...pageInput, ...filterInput, conversationId: { type: 'string' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['messages', 'meta'],
-    properties: { messages: { type: 'array', items: runtimeMessage }, meta: pageMeta },
-  },
+  input: closedObject({}, { ...pageInput, ...filterInput, conversationId: { type: 'string' } }),
+  output: closedObject({ messages: { type: 'array', items: runtimeMessage }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const filters = { ...input, tags: toStoredTags(caller, input.tags) }

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { runtimeUser, toRuntimeUser } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,18 +12,8 @@ export const listParticipants = operation({
   method: 'GET',
   path: '/v1/chat/conversations/{id}/participants',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, ...pageInput },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['participants', 'meta'],
-    properties: { participants: { type: 'array', items: runtimeUser }, meta: pageMeta },
-  },
+  input: closedObject({ id: { type: 'string' } }, { ...pageInput }),
+  output: closedObject({ participants: { type: 'array', items: runtimeUser }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     if (!(await findScopedConversation(db, caller, input.id))) throw noConversation(input.id)

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 
@@ -8,8 +9,8 @@ export const listTagValues = operation({
   path: '/v1/chat/tags/{key}/values',
   access: 'bot',
   errors: ['ResourceGone'],
-  input: { type: 'object', additionalProperties: false, required: ['key'], properties: { key: { type: 'string' } } },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({ key: { type: 'string' } }),
+  output: closedObject({}),
 
   async handle() {
     throw new ApiError(

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageMeta, toMeta } from '../../store/pagination.ts'
 import { filterInput, sortedPageRequest, sortInput, toTimeColumn } from '../../store/listing.ts'
 import { toStoredTags } from '../../models/tags.ts'
@@ -11,22 +12,16 @@ export const listUsers = operation({
   method: 'GET',
   path: '/v1/chat/users',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       ...sortInput,
       ...filterInput,
       rangeField: { enum: ['createdAt', 'updatedAt'], description: 'The time that the dates are about.' },
       conversationId: { type: 'string', description: 'Those who take part in it.' },
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['users', 'meta'],
-    properties: { users: { type: 'array', items: runtimeUser }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ users: { type: 'array', items: runtimeUser }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     const filters = { ...input, tags: toStoredTags(caller, input.tags), range: toTimeColumn(input.rangeField) }

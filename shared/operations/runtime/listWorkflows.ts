@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
 import { givenTags } from '../../models/tags.ts'
 import { toWorkflow, workflow, workflowStatuses } from '../../models/workflow.ts'
@@ -11,10 +12,9 @@ export const listWorkflows = operation({
   method: 'GET',
   path: '/v1/chat/workflows',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
+  input: closedObject(
+    {},
+    {
       tags: { ...givenTags, description: 'Those that have all of these.' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
@@ -23,13 +23,8 @@ export const listWorkflows = operation({
       name: { type: 'string' },
       ...pageInput,
     },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workflows', 'meta'],
-    properties: { workflows: { type: 'array', items: workflow }, meta: pageMeta },
-  },
+  ),
+  output: closedObject({ workflows: { type: 'array', items: workflow }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {
     assertBotItself(caller)

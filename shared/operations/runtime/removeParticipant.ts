@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { publishEntry } from '../../signals/after-commit.ts'
 import { ApiError } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -14,7 +15,7 @@ export const removeParticipant = operation({
   path: '/v1/chat/conversations/{id}/participants/{userId}',
   access: 'bot',
   input: participantInput,
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  output: closedObject({}),
 
   async handle(context, input) {
     const { id: conversationId, userId } = input

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
 import { state, toState } from '../../models/state.ts'
@@ -19,7 +20,7 @@ export const setState = operation({
     required: ['type', 'id', 'name', 'payload'],
     properties: { ...stateName, payload: { type: ['object', 'null'] }, expiry: stateExpiry },
   },
-  output: { type: 'object', additionalProperties: false, required: ['state'], properties: { state } },
+  output: closedObject({ state }),
 
   async handle(context, input) {
     const { payload, expiry } = input

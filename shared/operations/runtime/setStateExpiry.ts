@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { once } from '../../rpc/journal.ts'
 import { state, toState } from '../../models/state.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -16,7 +17,7 @@ export const setStateExpiry = operation({
     required: ['type', 'id', 'name', 'expiry'],
     properties: { ...stateName, expiry: stateExpiry },
   },
-  output: { type: 'object', additionalProperties: false, required: ['state'], properties: { state } },
+  output: closedObject({ state }),
 
   async handle(context, input) {
     const name = await namedState(context, input)

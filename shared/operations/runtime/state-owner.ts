@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
@@ -22,12 +23,7 @@ export const stateExpiry = {
 } as const
 
 /** The `meta` of a state that was asked for. No state is cached. */
-export const stateMeta = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['cached'],
-  properties: { cached: { type: 'boolean' } },
-} as const
+export const stateMeta = closedObject({ cached: { type: 'boolean' } })
 
 interface Named {
   type: StateType

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { addToAnalytics } from '../../store/analytics.ts'
@@ -8,16 +9,11 @@ export const trackAnalytics = operation({
   method: 'POST',
   path: '/v1/chat/analytics',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'count'],
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: 200 },
-      count: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
-    },
-  },
-  output: { type: 'object', additionalProperties: false, properties: {} },
+  input: closedObject({
+    name: { type: 'string', minLength: 1, maxLength: 200 },
+    count: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+  }),
+  output: closedObject({}),
 
   async handle(context, input) {
     await once(context, input, async (db) => {

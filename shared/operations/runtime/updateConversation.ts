@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
@@ -11,18 +12,8 @@ export const updateConversation = operation({
   method: 'PUT',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, tags: changedTags, properties: changedTags },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['conversation'],
-    properties: { conversation: runtimeConversation },
-  },
+  input: closedObject({ id: { type: 'string' } }, { tags: changedTags, properties: changedTags }),
+  output: closedObject({ conversation: runtimeConversation }),
 
   async handle(context, input) {
     const { caller } = context

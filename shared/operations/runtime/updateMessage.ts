@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { assertReadable, toStoredContent } from '../../messaging/create-message.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
@@ -12,18 +13,8 @@ export const updateMessage = operation({
   method: 'PUT',
   path: '/v1/chat/messages/{id}',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: { id: { type: 'string' }, tags: changedTags, payload: { type: 'object' } },
-  },
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['message'],
-    properties: { message: runtimeMessage },
-  },
+  input: closedObject({ id: { type: 'string' } }, { tags: changedTags, payload: { type: 'object' } }),
+  output: closedObject({ message: runtimeMessage }),
 
   async handle(context, input) {
     const { caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { once } from '../../rpc/journal.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
@@ -11,20 +12,17 @@ export const updateUser = operation({
   method: 'PUT',
   path: '/v1/chat/users/{id}',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
-      id: { type: 'string' },
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       tags: changedTags,
       properties: changedTags,
       name: { ...userFields.name, type: ['string', 'null'] },
       pictureUrl: { ...userFields.pictureUrl, type: ['string', 'null'] },
       profile: { ...userFields.profile, type: ['string', 'null'] },
     },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['user'], properties: { user: runtimeUser } },
+  ),
+  output: closedObject({ user: runtimeUser }),
 
   async handle(context, input) {
     const { caller } = context

@@ -1,3 +1,4 @@
+import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { once } from '../../rpc/journal.ts'
@@ -22,12 +23,9 @@ export const updateWorkflow = operation({
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
   errors: ['ReferenceNotFound', 'RelationConflict'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['id'],
-    properties: {
-      id: { type: 'string' },
+  input: closedObject(
+    { id: { type: 'string' } },
+    {
       output: { type: 'object' },
       timeoutAt: { type: 'string', format: 'date-time' },
       status: { enum: ['completed', 'cancelled', 'listening', 'paused', 'failed', 'in_progress'] },
@@ -36,8 +34,8 @@ export const updateWorkflow = operation({
       userId: { type: 'string' },
       eventId: { type: 'string', description: 'The event being handled; needed with the status in_progress.' },
     },
-  },
-  output: { type: 'object', additionalProperties: false, required: ['workflow'], properties: { workflow } },
+  ),
+  output: closedObject({ workflow }),
 
   async handle(context, input) {
     const { botId } = context.caller
