@@ -63,7 +63,7 @@ async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<
   const hash = hashToken(secret ?? '')
   const invitation = secret && (await findInvitation(context.db, hash))
   if (!invitation) {
-    const problem = secret ? 'is not valid (any more): ask for another' : 'is missing: it has the secret of one'
+    const problem = secret ? 'is not valid: ask for a new one' : 'is missing: send the secret of the invitation'
     throw new ApiError('Unauthorized', `The invitation of the header x-invitation ${problem}`)
   }
   const own = headers.authorization === undefined ? undefined : holder(await bearer(context, headers))
@@ -85,7 +85,7 @@ async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<To
   if (secret?.startsWith('inv_')) {
     throw new ApiError(
       'Unauthorized',
-      'This is an invitation and no token: accept it first, in the console or by acceptInvitation',
+      'This is an invitation, not a token: accept it first, in the console or with acceptInvitation',
     )
   }
   throw new ApiError('Unauthorized', 'The token is missing or invalid: send the header Authorization: Bearer <token>')
@@ -93,7 +93,7 @@ async function bearer({ db }: Context, headers: IncomingHttpHeaders): Promise<To
 
 function holder({ account_id: accountId }: TokenRow): AccountCaller {
   if (accountId) return { kind: 'account', accountId }
-  throw new ApiError('Forbidden', 'This needs a personal token, not a bot’s')
+  throw new ApiError('Forbidden', 'This operation needs a personal token, not the token of a bot')
 }
 
 async function administrator(
@@ -107,7 +107,7 @@ async function administrator(
   const role = await findRole(db, workspaceId, accountId)
   if (role) return { kind: 'administrator', accountId, workspaceId, role }
   if (await workspaceExists(db, workspaceId)) {
-    throw new ApiError('Forbidden', `You are no member of the workspace '${workspaceId}'`)
+    throw new ApiError('Forbidden', `You are not a member of the workspace '${workspaceId}'`)
   }
   throw new ApiError(
     'Unauthorized',

@@ -54,7 +54,7 @@ function readerOf(request: Request): (bytes: Buffer) => string {
   } catch {
     // An encoding that nobody knows.
   }
-  throw new ApiError('UnsupportedMediaType', `The body cannot be read in the charset "${charset}": send JSON in UTF-8`)
+  throw new ApiError('UnsupportedMediaType', `The charset "${charset}" is not supported: send JSON in UTF-8`)
 }
 
 function decode(request: Request, encoding = 'identity'): Readable {
@@ -63,7 +63,7 @@ function decode(request: Request, encoding = 'identity'): Readable {
   if (open) return request.pipe(open())
   throw new ApiError(
     'UnsupportedMediaType',
-    `The body cannot be read in the encoding "${encoding}": send it as it is, or in gzip, deflate or br`,
+    `The content encoding "${encoding}" is not supported: send the body uncompressed, or in gzip, deflate or br`,
   )
 }
 
@@ -106,7 +106,7 @@ function collect(stream: Readable, limit: number, hold: (bytes: number) => void)
 function tooLarge(limit: number): ApiError {
   return new ApiError(
     'PayloadTooLarge',
-    `The body is larger than ${limit / megabyte} MB, the most that this interface takes`,
+    `The body is larger than ${limit / megabyte} MB, the maximum of this interface`,
   )
 }
 

@@ -22,5 +22,5 @@ export function toHttpError(cause: unknown): ApiError {
   }
   const reason = STATUS_CODES[status] ?? 'Bad Request'
   if (status === 404) return notFound('Page', undefined, { cause })
-  return new ApiError(type, `The request is not answered: ${reason}`, { cause, status })
+  return new ApiError(type, `The request cannot be answered: ${reason}`, { cause, status })
 }

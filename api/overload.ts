@@ -80,7 +80,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     lateSeconds = lateMilliseconds > most.delayMilliseconds ? lateSeconds + 1 : 0
     const heldBytes = room.bytes + largeRoom.bytes
     if (refused > 0)
-      log.warn({ refused, requests: held.size, heldBytes, lateMilliseconds }, 'Overloaded: requests are refused')
+      log.warn({ refused, requests: held.size, heldBytes, lateMilliseconds }, 'Overloaded: refusing requests')
     refused = 0
   }, lookMilliseconds)
 

@@ -43,7 +43,7 @@ function assertBounded(text: string): void {
     } else if (character === closingBracket || character === closingBrace) depth -= 1
   }
   if (values > maxValues) {
-    throw new ApiError('PayloadTooLarge', `The body has more than ${maxValues} values, the most that it may have`)
+    throw new ApiError('PayloadTooLarge', `The body has more than ${maxValues} values, the maximum`)
   }
 }
 

@@ -64,7 +64,7 @@ function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
   function rest(error: unknown): void {
     // Of all the requests that it failed at the same time, one reports it.
     if (Date.now() < askAgainAt) return
-    log.warn({ err: error }, 'Requests cannot be counted in Redis: for a moment their number is not limited')
+    log.warn({ err: error }, 'Counting requests in Redis failed: rate limits are not enforced until Redis answers')
     askAgainAt = Date.now() + restMilliseconds
   }
 

@@ -12,7 +12,7 @@ await runProcess('api', async (config, log) => {
   const context = parts.use(openContext(config, log))
   exposeMetrics(context)
   const server = parts.use(await startServer(context, leaveMilliseconds))
-  log.info({ connections: connectionBudget(config, 'api') }, 'Connections to PostgreSQL, at most')
+  log.info({ connections: connectionBudget(config, 'api') }, 'Maximum of connections to PostgreSQL')
   log.info({ port: server.port }, 'Listening')
   return parts
 })

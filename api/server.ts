@@ -36,7 +36,7 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
     app(request as Request, response as Response, (cause?: unknown) => {
       // An answer that has begun cannot become another one.
       if (response.headersSent) return void request.socket.destroy()
-      const unreadable = new ApiError('InvalidPayload', 'The address is none: send a path, or a whole URL')
+      const unreadable = new ApiError('InvalidPayload', 'The request target is invalid: send a path or an absolute URL')
       respond(request as Request, response as Response, toReply(cause === undefined ? unreadable : toHttpError(cause)))
     })
 }
@@ -107,7 +107,7 @@ function respond(request: Request, response: Response, reply: Reply): void {
   const wantsStream = request.headers.accept === 'text/event-stream'
   response.set(reply.headers ?? {})
   if (reply.status < 500 || !wantsStream) return void response.status(reply.status).json(reply.body)
-  const error = new ApiError('RateLimited', 'The stream cannot be opened at the moment: try again in a while')
+  const error = new ApiError('RateLimited', 'Too many streams are open: try again later')
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
 }
 
@@ -176,7 +176,7 @@ async function listen(server: Server, { port, host }: Context['config']['http'])
     await once(server, 'listening')
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
-    throw new Error(`Port ${port} is taken by another program: stop it, or set PORT to another number`, {
+    throw new Error(`Port ${port} is in use by another program: stop it, or set PORT to another number`, {
       cause: error,
     })
   }

@@ -42,12 +42,12 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
     perMessageDeflate: false,
   })
   sockets.on('wsClientError', ({ message }, socket) => {
-    const error = new ApiError('InvalidPayload', `There is no WebSocket in answer to this: ${message}`)
+    const error = new ApiError('InvalidPayload', `This request cannot open a WebSocket: ${message}`)
     refuseConnection(socket, { ...toReply(error), headers: { 'Sec-WebSocket-Version': '13' } })
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     scopeUpgrade(request, (requestId) => {
-      socket.on('error', (error) => context.log.debug({ err: error }, 'A connection broke'))
+      socket.on('error', (error) => context.log.debug({ err: error }, 'Connection failed'))
       const accept = () =>
         new Promise<Connection | undefined>((resolve) => {
           socket.once('close', () => resolve(undefined))
@@ -60,7 +60,7 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
         refuseConnection(socket, { ...refusal, headers: { ...refusal.headers, [requestIdHeader]: requestId } })
       }
       answerOrOpen().catch((error: unknown) => {
-        context.log.error({ err: error }, 'A stream could not be opened')
+        context.log.error({ err: error }, 'Opening a stream failed')
         socket.destroy()
       })
     }),
@@ -105,7 +105,7 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
     body: async () => ({}),
     async identify(operation, parameters) {
       if (!operation.opensStream) {
-        throw new ApiError('InvalidPayload', `There is no WebSocket at ${path}: leave out the header Upgrade`)
+        throw new ApiError('InvalidPayload', `${path} does not support WebSocket: omit the header Upgrade`)
       }
       const { refusal } = await rateLimiter.consume(parameters['webhookId'] ?? '', key ?? undefined)
       if (refusal) throw refusal

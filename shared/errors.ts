@@ -86,22 +86,22 @@ export class ApiError extends Error {
       })
     }
     if (isTooLong(cause)) {
-      return new ApiError('LimitExceeded', 'Tags, and properties, take at most 400,000 bytes: remove some', { cause })
+      return new ApiError('LimitExceeded', 'Tags and properties hold at most 400,000 bytes: remove some', { cause })
     }
     const missing = missingIn(cause)
     if (missing) {
       return notFound(missing, 'it was deleted at the same moment', { cause })
     }
     if (postgresCode(cause) === deadlockDetected) {
-      return unavailable('Others change the same at this moment: try again', { cause, retryAfterSeconds: 1 })
+      return unavailable('A concurrent change conflicts with this one: try again', { cause, retryAfterSeconds: 1 })
     }
     if (isConnectionLoss(cause)) {
-      return unavailable('Something that the platform needs is away at the moment: try again soon', {
+      return unavailable('A service that the platform depends on is unavailable: try again soon', {
         cause,
         retryAfterSeconds: 2,
       })
     }
-    return new ApiError('Internal', 'Something went wrong on our side; the log tells more under the id of this error', {
+    return new ApiError('Internal', 'Internal error: the log has the details under the id of this error', {
       cause,
     })
   }
@@ -187,7 +187,7 @@ function missingIn(cause: unknown): string | undefined {
   if (postgresCode(cause) !== foreignKeyViolation) return undefined
   const constraint = cause instanceof Error && 'constraint' in cause ? String(cause.constraint) : ''
   const [, referent = ''] = /_([a-z]+)_id_fkey$/.exec(constraint) ?? []
-  return referents[referent] ?? 'What this refers to'
+  return referents[referent] ?? 'Referenced resource'
 }
 
 /** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */

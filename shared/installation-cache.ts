@@ -46,7 +46,10 @@ export function openInstallations(config: Config, log: Logger, db: Database, sig
       await signals.subscribe(installationsTopic, (signal) => forget((signal as { webhookId: string }).webhookId))
     } catch (error) {
       listening = false
-      log.warn({ err: error }, 'Changes of installations cannot be listened for; they hold here a little later')
+      log.warn(
+        { err: error },
+        'Subscribing to changes of installations failed; changes take effect after the cache expires',
+      )
     }
   }
 
@@ -67,7 +70,7 @@ export function openInstallations(config: Config, log: Logger, db: Database, sig
       try {
         await signals.publish(installationsTopic, { webhookId })
       } catch (error) {
-        log.error({ err: error, webhookId }, 'The other processes could not be told of a changed installation')
+        log.error({ err: error, webhookId }, 'Publishing the change of an installation failed')
       }
     },
 

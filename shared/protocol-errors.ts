@@ -48,13 +48,16 @@ export function answerProtocolErrors(server: Server): void {
   })
 
   server.on('checkExpectation', ({ socket }: IncomingMessage) => {
-    const message = 'The header Expect may be 100-continue and nothing else: leave it out'
+    const message = 'The header Expect supports only 100-continue: omit it'
     refuseConnection(socket, toReply(new ApiError('InvalidPayload', message, { status: 417 })))
   })
 
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {})
-    refuseConnection(socket, toReply(new ApiError('MethodNotFound', 'This is no proxy: CONNECT leads nowhere')))
+    refuseConnection(
+      socket,
+      toReply(new ApiError('MethodNotFound', 'CONNECT is not supported: this server is not a proxy')),
+    )
   })
 }
 
@@ -65,7 +68,7 @@ export function answerProtocolErrors(server: Server): void {
  */
 export function assertHost({ httpVersion, headers }: IncomingMessage): void {
   if (httpVersion !== '1.1' || headers.host !== undefined) return
-  throw new ApiError('InvalidPayload', 'The header Host is missing, without which there is no request in HTTP/1.1')
+  throw new ApiError('InvalidPayload', 'The header Host is missing: it is mandatory in HTTP/1.1')
 }
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -76,17 +79,17 @@ interface ParserError extends NodeJS.ErrnoException {
 function toApiError(cause: ParserError): ApiError {
   switch (cause.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('OperationTimeout', 'The request did not come in time: send it again', { status: 408 })
+      return new ApiError('OperationTimeout', 'The request did not arrive in time: send it again', { status: 408 })
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new ApiError('PayloadTooLarge', 'The extensions of a chunk are too long: leave them out')
+      return new ApiError('PayloadTooLarge', 'The chunk extensions are too long: omit them')
     case 'HPE_HEADER_OVERFLOW':
       return isInRequestLine(cause)
-        ? new ApiError('InvalidPayload', 'The address is too long: shorten its query', { status: 414 })
-        : new ApiError('LimitExceeded', 'Address and headers are longer than 16 KB together: shorten them', {
+        ? new ApiError('InvalidPayload', 'The URL is too long: shorten its query', { status: 414 })
+        : new ApiError('LimitExceeded', 'The URL and the headers exceed 16 KB: shorten them', {
             status: 431,
           })
     default:
-      return new ApiError('InvalidPayload', `This is no valid HTTP: ${cause.reason ?? cause.message}`)
+      return new ApiError('InvalidPayload', `Invalid HTTP: ${cause.reason ?? cause.message}`)
   }
 }
 

@@ -14,13 +14,13 @@ export function nextOccurrence(cron: string, after: Date): Date {
   if (!shape.test(expression)) {
     throw new ApiError(
       'InvalidPayload',
-      `'${cron}' is no cron expression: it takes five fields, for instance 0 9 * * 1-5`,
+      `'${cron}' is not a cron expression: it takes five fields, for instance 0 9 * * 1-5`,
     )
   }
   try {
     return CronExpressionParser.parse(expression, { currentDate: after, tz: 'UTC' }).next().toDate()
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    throw new ApiError('InvalidPayload', `'${cron}' is no cron expression: ${problem}`)
+    throw new ApiError('InvalidPayload', `'${cron}' is not a cron expression: ${problem}`)
   }
 }

@@ -90,5 +90,5 @@ function problemOf({ keyword, message, params, parentSchema }: ErrorObject): str
   }
   if (keyword !== 'discriminator') return message ?? 'is not valid'
   const variants = (parentSchema?.['oneOf'] ?? []) as { properties: { type: { const: string } } }[]
-  return `has a ${params['tag']} that is none of ${variants.map(({ properties }) => properties.type.const).join(', ')}`
+  return `has a ${params['tag']} that is not one of ${variants.map(({ properties }) => properties.type.const).join(', ')}`
 }

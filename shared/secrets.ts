@@ -55,8 +55,8 @@ export async function decryptJson(secret: string, ownerId: string, encrypted: st
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error
     throw new Error(
-      `The configuration of ${ownerId} was not encrypted with this ISOBOT_SECRET, or not for this row: ` +
-        'run with the former secret, or configure it anew',
+      `The configuration of ${ownerId} cannot be decrypted with this ISOBOT_SECRET: ` +
+        'restore the former secret, or configure it again',
       { cause: error },
     )
   }

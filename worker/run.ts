@@ -11,7 +11,7 @@ await runProcess('worker', async (config, log) => {
   exposeMetrics(context)
   parts.use(await startMetricsServer(context))
   parts.use(await startWorker(context))
-  log.info({ connections: connectionBudget(config, 'worker') }, 'Connections to PostgreSQL, at most')
+  log.info({ connections: connectionBudget(config, 'worker') }, 'Maximum of connections to PostgreSQL')
   log.info({ concurrency: config.worker.concurrency, sandboxes: config.sandbox.processes }, 'Working')
   return parts
 })

@@ -56,7 +56,9 @@ export function openFeeds(context: Context): Feeds {
   }
   function look(): void {
     if (feeds.size === 0 || !dependencies.database.isUp()) return
-    compare().catch((error: unknown) => log.warn({ err: error }, 'The streams could not be compared with the logs'))
+    compare().catch((error: unknown) =>
+      log.warn({ err: error }, 'Comparing the streams with the logs failed; retrying'),
+    )
   }
   const timer = setInterval(look, compareMilliseconds)
   // While either was away, announcements were lost, or what they announced could not be read.
@@ -137,7 +139,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
         position = head
       } while (readAgain)
     } catch (error) {
-      log.warn({ err: error, ...key }, 'A conversation’s log could not be read; the next look follows')
+      log.warn({ err: error, ...key }, 'Reading a conversation’s log failed; retrying')
     } finally {
       isReading = false
     }

@@ -71,7 +71,7 @@ export function openRealtime(context: Context): Realtime {
       try {
         await caughtUp
       } catch (error) {
-        context.log.error({ err: error, conversationId: listening.conversationId }, 'A stream broke off')
+        context.log.error({ err: error, conversationId: listening.conversationId }, 'Stream failed')
         connection.destroy()
       } finally {
         catchingUp.delete(caughtUp)

@@ -68,7 +68,7 @@ export function openStreamGuard(context: Context): StreamGuard {
 
   function attempt(work: () => Promise<void>): void {
     if (guarded.size === 0 || !dependencies.database.isUp()) return
-    work().catch((error: unknown) => log.warn({ err: error }, 'Streams could not be looked at; the next look follows'))
+    work().catch((error: unknown) => log.warn({ err: error }, 'Checking the streams failed; retrying'))
   }
   const look = () => attempt(lookAtAll)
   const timer = setInterval(look, lookMilliseconds)
@@ -82,7 +82,7 @@ export function openStreamGuard(context: Context): StreamGuard {
     const { listening } = entry.stream
     const installation = await installations.find(listening.webhookId)
     if (!isSigned(entry.stream, installation)) {
-      throw new ApiError('Unauthorized', 'The x-user-key is not valid any more: the chat’s encryption key was changed')
+      throw new ApiError('Unauthorized', 'The x-user-key is no longer valid: the chat’s encryption key was changed')
     }
     const { is_user: isUser, is_participant: isParticipant } = await findListener(db, listening)
     if (!isUser) throw notFound('User', 'the user has just been deleted')

@@ -30,11 +30,8 @@ export function bodyLimitOf(context: Context, installation: Installation): BodyL
       most ??= await findMost(context, installation)
       if (bytes <= most) return
       const size = `${Math.floor(most / megabyte)} MB`
-      const reason = most < maxBodyBytes ? ': its code gets a body in one piece' : ''
-      throw new ApiError(
-        'PayloadTooLarge',
-        `The body is larger than ${size}, the most that this webhook takes${reason}`,
-      )
+      const reason = most < maxBodyBytes ? ': its code receives the body in one piece' : ''
+      throw new ApiError('PayloadTooLarge', `The body is larger than ${size}, the maximum of this webhook${reason}`)
     },
   }
 }

@@ -42,7 +42,7 @@ export function toWebhookReply(event: EventRow): WebhookReply {
 }
 
 function noAnswer(eventId: string): WebhookReply {
-  const message = `The integration could not answer; the log of its bot tells why, under event ${eventId}`
+  const message = `The integration did not answer; the log of its bot has the reason under event ${eventId}`
   return toErrorReply(new ApiError('Internal', message))
 }
 

@@ -105,7 +105,7 @@ async function handle(
       return event.status === 'pending' ? undefined : event
     },
     timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
-    timeoutMessage: `The integration has not answered in time; event ${id} will tell how it ended`,
+    timeoutMessage: `The integration did not answer in time; event ${id} will hold its outcome`,
   })
 }
 

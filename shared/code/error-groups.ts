@@ -56,7 +56,7 @@ export function commonWords(reason: string): string {
 export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>()
   for (const row of rows) {
-    const reason = row.failure_reason ?? 'It gave no reason'
+    const reason = row.failure_reason ?? 'No reason given'
     const message = commonWords(reason)
     const key = JSON.stringify([row.hook, message])
     const group = groups.get(key) ?? newGroup(key, message, reason, row)

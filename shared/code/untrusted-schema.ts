@@ -16,7 +16,7 @@ export class Patterns implements Allowance {
   spend(instructions: number): void {
     this.instructions += instructions
     if (this.instructions <= maxInstructions) return
-    throw new PatternError(`makes the patterns longer than ${maxInstructions} steps: repeat less in them`)
+    throw new PatternError(`makes the patterns longer than ${maxInstructions} steps: reduce their repetition`)
   }
 
   /** @returns why it cannot be run, where that is so */
@@ -79,7 +79,7 @@ export class UntrustedSchema {
       // A reference that leads to what is no schema was stored before schemas were checked as they are now.
       if (error instanceof SchemaFormError) return { problem: `${pointer(error.path)} of its schema ${error.message}` }
       if (!(error instanceof BudgetExceededError)) throw error
-      return { problem: `validation was given up, since ${error.message}: simplify the schema or the data` }
+      return { problem: `validation was aborted because ${error.message}: simplify the schema or the data` }
     }
   }
 }

@@ -166,20 +166,21 @@ const remedies: Record<string, string | undefined> = {
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
-  API_REQUESTS: 'set it to the requests that one api process may have under way, for instance 1000',
-  API_BODY_MB: 'set it to the megabytes of bodies that one api process may hold, for instance 16',
-  API_DELAY_MS: 'set it to the milliseconds by which one api process may be late before it refuses requests, from 50',
+  API_REQUESTS: 'set it to the maximum of concurrent requests of one api process, for instance 1000',
+  API_BODY_MB: 'set it to the megabytes of request bodies that one api process may buffer, for instance 16',
+  API_DELAY_MS: 'set it to the event loop delay in milliseconds above which an api process refuses requests, from 50',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
     'set it to 20 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',
-  SHUTDOWN_SECONDS: 'set it to a few seconds less than what your platform waits between SIGTERM and SIGKILL, from 2',
+  SHUTDOWN_SECONDS:
+    'set it to a few seconds less than your platform’s grace period between SIGTERM and SIGKILL, from 2',
   COMPILE_SECONDS: 'set it to the seconds of processor time that compiling one upload may take, 1 to 600',
-  COMPILE_MEMORY: 'set it to the megabytes that each process may hold which compiles an upload, 256 to 8192',
+  COMPILE_MEMORY: 'set it to the memory limit in megabytes of a process that compiles an upload, 256 to 8192',
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
-  SANDBOX_REQUIRE: `set it to names of walls with commas between them: ${isolationLayers.join(', ')}`,
-  SANDBOX_NET: 'set it to hosts with commas between them, api.example.com,*.example.org, or to * for all public ones',
+  SANDBOX_REQUIRE: `set it to a comma-separated list of isolation layers: ${isolationLayers.join(', ')}`,
+  SANDBOX_NET: 'set it to a comma-separated list of hosts, api.example.com,*.example.org, or to * for all public hosts',
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
 }
 
@@ -205,7 +206,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const config = toConfig(given)
   const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
   if (contradictions.length > 0)
-    throw new ConfigError(['The environment does not fit:', ...contradictions].join('\n  '))
+    throw new ConfigError(['Invalid configuration of the environment:', ...contradictions].join('\n  '))
   return Object.freeze(config)
 }
 
@@ -285,9 +286,9 @@ function listProblems(unreadableOpenings: string[]): string {
   })
   for (const entry of unreadableOpenings) {
     problems.push(
-      `  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, ${JSON.stringify(entry)}: write a host, an IP address ` +
+      `  OUTBOUND_ALLOW_PRIVATE has an invalid entry, ${JSON.stringify(entry)}: write a host, an IP address ` +
         'or a network, each with or without a port, for instance backend.internal:8080,10.0.0.0/8,[fd00::1]:8080',
     )
   }
-  return ['The environment does not fit:', ...new Set(problems)].join('\n')
+  return ['Invalid configuration of the environment:', ...new Set(problems)].join('\n')
 }

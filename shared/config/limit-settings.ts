@@ -17,7 +17,7 @@ export const limitRemedies = Object.fromEntries(
     const numbers = `to a whole number from ${range[0]} to ${range[1]}`
     return [
       [`SANDBOX_${variable}`, `set it ${numbers}, or unset it for ${usual}`],
-      [`SANDBOX_MAX_${variable}`, `set it ${numbers}: the most that a bot of its own may be given`],
+      [`SANDBOX_MAX_${variable}`, `set it ${numbers}: the upper bound for a bot’s own limit`],
     ]
   }),
 )

@@ -44,7 +44,7 @@ export const telemetryVariables = {
 } as const
 
 const workerPortRemedy =
-  'set it to the port on which a worker is to tell its metrics, for instance 9090, and METRICS_TOKEN to what guards them'
+  'set it to the port on which a worker serves its metrics, for instance 9090, and METRICS_TOKEN to the token that protects them'
 
 export const telemetryRemedies: Record<string, string> = {
   METRICS_TOKEN: 'set it to 16 to 200 printable characters without spaces, for instance from: openssl rand -hex 32',

@@ -55,20 +55,19 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
   let downSince: number | undefined
   let rest = new AbortController()
 
-  const absence = () =>
-    unavailable(`The platform's ${name} is away at the moment: try again soon`, { retryAfterSeconds })
+  const absence = () => unavailable(`The platform's ${name} is unavailable: try again soon`, { retryAfterSeconds })
 
   function leave(problem: unknown): void {
     if (problem === silence) cut()
     if (downSince !== undefined) return
     downSince = Date.now()
-    log.error({ err: problem }, `The ${name} is away; what needs it waits, or is answered with 503`)
+    log.error({ err: problem }, `The ${name} is unavailable; dependent work waits or fails with 503`)
     for (const refuse of inFlight) refuse()
   }
 
   function arrive(): void {
     if (downSince === undefined) return
-    log.warn({ awayMilliseconds: Date.now() - downSince }, `The ${name} is back`)
+    log.warn({ awayMilliseconds: Date.now() - downSince }, `The ${name} is available again`)
     downSince = undefined
     events.emit('return')
   }
@@ -136,7 +135,7 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
 }
 
 /** Why a dependency is away that says nothing. */
-const silence = new Error(`There was no answer within ${patienceMilliseconds} ms`)
+const silence = new Error(`No answer within ${patienceMilliseconds} ms`)
 
 /** @throws Error `silence` when there is no answer in time. An answer that came while this process was busy counts. */
 async function inTime(answer: Promise<unknown>): Promise<void> {

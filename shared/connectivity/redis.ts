@@ -66,7 +66,7 @@ export function openRedis(
     open.add(redis)
     redis.on('connect', () => open.add(redis))
     redis.on('end', () => open.delete(redis))
-    redis.on('error', (error) => log[isUp() ? 'error' : 'debug']({ err: error }, 'A Redis connection reports an error'))
+    redis.on('error', (error) => log[isUp() ? 'error' : 'debug']({ err: error }, 'Redis connection error'))
     // BullMQ makes the connection on which it waits for jobs in this way.
     const duplicate = redis.duplicate.bind(redis)
     redis.duplicate = (options) => keep(duplicate(options))

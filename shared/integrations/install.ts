@@ -118,7 +118,7 @@ async function install(
     if (postgresCode(error) !== uniqueViolation) throw error
     throw new ApiError(
       'AlreadyExists',
-      `integrations.${alias}: another bot has this version installed as the same account`,
+      `integrations.${alias}: another bot has this version installed with the same account`,
     )
   }
   if (!isDeepStrictEqual(change.formerConfiguration, configuration)) {
@@ -157,7 +157,7 @@ async function awaitRegistration(context: Context, { id, botId, installationId }
         return event?.status === 'pending' ? undefined : true
       },
       timeoutMilliseconds: registrationMilliseconds,
-      timeoutMessage: 'The integration has not answered in time',
+      timeoutMessage: 'The integration did not answer in time',
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.type === 'OperationTimeout')) throw error

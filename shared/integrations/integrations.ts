@@ -117,7 +117,7 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
     throw refused(name, `has ${present.integration} under that alias: remove it first, or choose another alias`)
   }
   if (!aliasPattern.test(alias)) {
-    throw refused(name, 'is no alias: a lower-case letter, then letters, digits, _, - and /')
+    throw refused(name, 'is not a valid alias: use a lower-case letter, then letters, digits, _, - and /')
   }
   const formerConfiguration = present && (await readConfiguration(place, present, settings))
   const {
@@ -178,7 +178,7 @@ async function readConfiguration(
 }
 
 function planChat(present: InstallationRow, name: string, settings: Given): InstallationChange {
-  if (settings.integrationId !== undefined) throw refused(name, 'is the chat of the bot: choose another alias')
+  if (settings.integrationId !== undefined) throw refused(name, 'is the alias of the bot’s chat: choose another alias')
   if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be switched off')
   const { configuration } = settings
   if (configuration === undefined) return { kind: 'configure chat', present, configuration }

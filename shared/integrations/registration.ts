@@ -79,7 +79,7 @@ const statuses: Record<RegistrationType, { done: InstallationStatus; failed: Ins
 export async function registrationEnded(
   { db, installations }: Context,
   event: Pick<EventRow, 'id' | 'attempt' | 'bot_id' | 'type'> & { installation_id: string },
-  { status, failureReason = 'it gave no reason' }: Pick<EventCompletion, 'status' | 'failureReason'>,
+  { status, failureReason = 'no reason given' }: Pick<EventCompletion, 'status' | 'failureReason'>,
 ): Promise<EventLogLine[]> {
   const type = event.type as RegistrationType
   const failed = status === 'failed'
@@ -96,7 +96,7 @@ export async function registrationEnded(
   await installations.changed(row.webhook_id)
   const timestamp = new Date().toISOString()
   const who = `${type}() of the integration '${row.alias}'`
-  if (!failed) return [{ timestamp, level: 'info', message: `${who} is through` }]
+  if (!failed) return [{ timestamp, level: 'info', message: `${who} succeeded` }]
   const again = type === 'register' && row.next_register_at ? `; next try at ${row.next_register_at.toISOString()}` : ''
   return [{ timestamp, level: 'error', message: `${who} failed: ${failureReason}${again}` }]
 }

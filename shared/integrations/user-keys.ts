@@ -97,7 +97,7 @@ export async function verifyUserKey(installation: Installation, secret: string, 
   }
   throw new ApiError(
     'Unauthorized',
-    'The x-user-key is not valid here: send the one from createUser, or sign { id } with the chat’s encryption key',
+    'The x-user-key is not valid for this chat: send the key from createUser, or sign { id } with the chat’s encryption key',
   )
 }
 

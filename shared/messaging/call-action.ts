@@ -45,7 +45,7 @@ export async function callActionRemotely(
       return row.status === 'pending' ? undefined : row
     },
     timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
-    timeoutMessage: `The action has not ended in time; it goes on, and event ${id} will tell how it ended`,
+    timeoutMessage: `The action did not finish in time; it continues, and event ${id} will hold its outcome`,
   })
   if (event.status === 'processed') return (event.result ?? {}) as Record<string, unknown>
   throw new ApiError('Runtime', event.failure_reason ?? 'The action failed', { metadata: { eventId: id } })

@@ -106,7 +106,7 @@ export const chatActions: ReadonlyMap<string, ChatAction> = new Map<string, Chat
 ])
 
 function invalidInput(name: string, validate: Parameters<typeof describeErrors>[0]): ApiError {
-  return new ApiError('InvalidPayload', `The input of ${name} is wrong: ${describeErrors(validate)}`)
+  return new ApiError('InvalidPayload', `The input of ${name} is invalid: ${describeErrors(validate)}`)
 }
 
 function noSuchConversation(id: string): ApiError {

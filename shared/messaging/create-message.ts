@@ -76,7 +76,7 @@ export function toStoredContent({ metadata, ...payload }: Record<string, unknown
 export async function findAuthor({ db, caller }: BotContext, userId?: string): Promise<string> {
   const { botId, installation } = caller
   if (userId === undefined && installation) {
-    throw new ApiError('InvalidPayload', 'userId is missing: an integration says whose message it has received')
+    throw new ApiError('InvalidPayload', 'userId is missing: an integration must name the author of a received message')
   }
   if (userId === undefined || userId === botId || (await findRuntimeUser(db, caller, userId))) return userId ?? botId
   throw new ApiError('ReferenceNotFound', `User '${userId}' not found`)
@@ -100,7 +100,7 @@ export async function assertReadable(
   const problem = describeErrors(isChatPayload)
   const conversation = await findConversation(db, caller.botId, conversationId)
   if (conversation?.integration_id !== null) return
-  throw new ApiError('InvalidPayload', `This is no message that chat clients can show: ${problem}`)
+  throw new ApiError('InvalidPayload', `Chat clients cannot show this message: ${problem}`)
 }
 
 /**

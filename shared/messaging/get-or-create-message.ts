@@ -66,5 +66,5 @@ function isSaid(row: MessageRow, { payload, metadata }: ReturnType<typeof toStor
 
 function prepareNew(context: BotContext, { payload, ...given }: GivenOrFoundMessage) {
   if (payload) return prepareMessage(context, { ...given, payload })
-  throw new ApiError('InvalidPayload', 'There is no message with these tags yet: give it a payload')
+  throw new ApiError('InvalidPayload', 'No message has these tags yet: give a payload to create one')
 }

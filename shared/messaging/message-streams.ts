@@ -31,7 +31,7 @@ export async function completeStream(context: BotContext, streamId: string, mess
       data: { streamId, message },
     })
   } catch (error) {
-    context.log.error({ err: error, streamId }, 'The end of a stream could not be told')
+    context.log.error({ err: error, streamId }, 'Publishing the end of a message stream failed')
   }
 }
 
@@ -44,7 +44,7 @@ export async function abortStreams(context: Context, open: OpenStreams): Promise
         data: { streamId, conversationId },
       })
     } catch (error) {
-      context.log.error({ err: error, streamId }, 'The end of a stream could not be told')
+      context.log.error({ err: error, streamId }, 'Publishing the end of a message stream failed')
     }
   }
 }

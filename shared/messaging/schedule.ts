@@ -24,11 +24,11 @@ const furthestMilliseconds = 366 * 24 * 60 * 60 * 1000
 export function scheduledTime(schedule: { dateTime?: string; delay?: number }, now = new Date()): Date {
   const { dateTime, delay } = schedule
   if ((dateTime === undefined) === (delay === undefined)) {
-    throw new ApiError('InvalidPayload', 'schedule takes either dateTime or delay, and one of them it needs')
+    throw new ApiError('InvalidPayload', 'schedule must have either dateTime or delay')
   }
   const milliseconds = dateTime === undefined ? now.getTime() + delay! : Date.parse(dateTime)
   if (milliseconds - now.getTime() > furthestMilliseconds) {
-    throw new ApiError('InvalidPayload', 'schedule reaches more than a year ahead: choose a nearer time')
+    throw new ApiError('InvalidPayload', 'schedule is more than a year ahead: choose an earlier time')
   }
   return new Date(milliseconds)
 }

@@ -42,7 +42,10 @@ function complete({ schema }: Declared, payload: Record<string, unknown>, name: 
   if (!schema) return payload
   const validated = schema.validate(payload)
   if ('completed' in validated) return validated.completed
-  throw new ApiError('InvalidDataFormat', `The state '${name}' is not as declared: ${validated.problem}`)
+  throw new ApiError(
+    'InvalidDataFormat',
+    `The state '${name}' does not match its declared schema: ${validated.problem}`,
+  )
 }
 
 function read(text: string, name: string): Declared {

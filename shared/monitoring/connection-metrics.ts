@@ -11,13 +11,13 @@ interface Pooled {
 export function exposeConnectionMetrics({ gauge }: Metrics, { all }: Dependencies, db: Database): void {
   gauge({
     name: 'dependency_up',
-    help: 'Whether what the process needs is there: 1 or 0',
+    help: 'Whether a dependency of the process is up: 1 or 0',
     labels: ['dependency'],
     read: () => all.map((one) => [{ dependency: one.name }, one.isUp() ? 1 : 0]),
   })
   gauge({
     name: 'database_connections',
-    help: 'Connections of the pool for statements, and how many wait for one',
+    help: 'Connections of the pool for statements, and requests that wait for one',
     labels: ['state'],
     read() {
       const { pool } = db.client as Pooled

@@ -7,12 +7,12 @@ export function exposeQueueMetrics(context: Context): void {
   const state = () => readQueueStats(context)
   gauge({
     name: 'events_waiting',
-    help: 'Events that are due and not begun, of all bots',
+    help: 'Events of all bots that are due and not started',
     read: async () => [[{}, (await state()).waiting]],
   })
   gauge({
     name: 'oldest_event_seconds',
-    help: 'How long the oldest of them has waited',
+    help: 'Age of the oldest event that is due and not started',
     read: async () => [[{}, (await state()).oldestWaitingSeconds]],
   })
   gauge({
@@ -23,12 +23,12 @@ export function exposeQueueMetrics(context: Context): void {
   })
   gauge({
     name: 'workers',
-    help: 'Workers that are there',
+    help: 'Live workers',
     read: async () => [[{}, (await state()).workers]],
   })
   gauge({
     name: 'workers_suggested',
-    help: 'How many workers there should be, by what waits and how busy they are',
+    help: 'Recommended number of workers, from the backlog and their load',
     read: async () => [[{}, (await state()).suggestedWorkers]],
   })
 }

@@ -6,11 +6,11 @@ import { liveWorkers } from '../store/workers.ts'
 export interface QueueStats {
   /** Events that are due and not begun. */
   waiting: number
-  /** How long the oldest of them has waited: the latency of the queue. */
+  /** Age of the oldest event that is due and not started: the latency of the queue. */
   oldestWaitingSeconds: number
   /** Jobs by state. */
   jobs: Record<'waiting' | 'active' | 'delayed' | 'failed', number>
-  /** Workers that are there, with the conversations that they can handle at once, and do. */
+  /** Live workers, with the conversations that they can handle at once, and do. */
   workers: number
   slots: number
   slotsInUse: number

@@ -5,7 +5,7 @@ import type { Operation } from '../rpc/operation.ts'
 /** What each error means, for who gets it. */
 const meanings: Record<ErrorType, string> = {
   Unknown: 'Something went wrong, and it is not known what.',
-  Internal: 'Something went wrong on our side; the log tells more under the id of this error.',
+  Internal: 'Internal error: the log has the details under the id of this error.',
   Unauthorized: 'The credentials are missing, or open nothing.',
   PaymentRequired: 'The plan does not include this.',
   Forbidden: 'The caller may not do this.',
@@ -120,7 +120,7 @@ export function errorExamples(): Record<string, { value: ErrorBody }> {
   return {
     ...Object.fromEntries(allTypes.map((type) => [type, toExample(type, errorStatuses[type], meanings[type])])),
     KeyReused: toExample('InvalidPayload', 422, 'This Idempotency-Key was sent before, with another request.'),
-    Unavailable: toExample('Internal', 503, 'Something that the platform needs is away at the moment: try again soon.'),
+    Unavailable: toExample('Internal', 503, 'A service that the platform depends on is unavailable: try again soon.'),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Resolves when standard input ends. A process whose standard input is a pipe that its parent holds learns in this way
- * that the parent is gone, however it died: the kernel closes the pipe even after SIGKILL.
+ * that the parent process exited, however it died: the kernel closes the pipe even after SIGKILL.
  *
  * Waiting for it does not keep the process alive.
  */

@@ -30,13 +30,13 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   const asked = untilAsked(config.hasParent).then((reason) => {
     log.info({ reason }, 'Stopping')
     return setTimeout(() => {
-      log.error('Not everything ended in time')
+      log.error('Shutdown timed out before all work ended')
       process.exit(1)
     }, config.shutdownMilliseconds)
   })
   const tracing = await startTracing(config, name, log)
   const work = await open(config, log).catch((error: unknown) => {
-    log.fatal({ err: error }, 'Could not start')
+    log.fatal({ err: error }, 'Start failed')
     process.exit(1)
   })
 
@@ -68,9 +68,9 @@ function untilAsked(hasParent: boolean): Promise<string> {
       resolve(signal)
     })
   }
-  if (hasParent) void untilParentGone().then(() => resolve('the parent is gone'))
+  if (hasParent) void untilParentGone().then(() => resolve('the parent process exited'))
   void findAncestry()
     .then(untilLauncherGone)
-    .then(() => resolve('npm is gone'))
+    .then(() => resolve('npm exited'))
   return promise
 }

@@ -141,7 +141,7 @@ export function isRefusal(error: unknown): boolean {
 function full(most: number): ApiError {
   return new ApiError(
     'RateLimited',
-    `${most} events of the bot wait to be handled: it takes more when it has handled some of them`,
+    `${most} events of the bot are pending, the maximum: try again when some of them are handled`,
     { retryAfterSeconds: minPauseMilliseconds / 1000 },
   )
 }

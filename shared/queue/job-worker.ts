@@ -103,15 +103,15 @@ export function openJobWorker(
       const renewable = performance.now() - options.lockMilliseconds * youngestRenewed
       const lost = jobIds.filter((id) => (inFlight.get(id) ?? Infinity) < renewable)
       if (lost.length > 0)
-        log.warn({ jobIds: lost }, 'The locks of jobs under way ran out: another worker takes them over')
+        log.warn({ jobIds: lost }, 'Locks of running jobs expired; another worker takes the jobs over')
     })
     worker.on('failed', (job, error) => {
       const { id: jobId, name, data, attemptsMade } = job ?? {}
-      log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'A job failed; it is tried again')
+      log.error({ err: error, jobId, job: name, data, attempts: attemptsMade }, 'Job failed; retrying')
     })
     worker.on('stalled', (jobId) => {
       metrics.locksLost.inc()
-      log.warn({ jobId }, 'A job was taken over from a worker that is gone')
+      log.warn({ jobId }, 'Job taken over from a dead worker')
     })
     return worker
   }
@@ -123,10 +123,10 @@ export function openJobWorker(
       const worker = start()
       try {
         await broker.failFast(() => worker.waitUntilReady())
-        worker.run().catch((error: unknown) => log.error({ err: error }, 'The queue reports an error'))
+        worker.run().catch((error: unknown) => log.error({ err: error }, 'Queue error'))
         return worker
       } catch (error) {
-        if (broker.isUp()) log.error({ err: error }, 'The queue cannot be opened; trying again')
+        if (broker.isUp()) log.error({ err: error }, 'Opening the queue failed; retrying')
         await Promise.race([worker.close().catch(() => {}), pause(retryMilliseconds)])
         await pause(retryMilliseconds, undefined, { signal: stopping.signal }).catch(() => {})
       }

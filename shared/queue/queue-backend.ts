@@ -52,7 +52,7 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
   })
   pool.on('connect', (connection) => {
     // What waits for jobs reports its end there too, and so does what is idle; neither may end this process.
-    connection.on('error', (error: Error) => log.debug({ err: error }, 'A connection of the queue broke'))
+    connection.on('error', (error: Error) => log.debug({ err: error }, 'Queue connection lost'))
     database.connections.add(connection)
   })
   return {

@@ -73,7 +73,7 @@ export class RequeueError extends Error {
   override name = 'RequeueError'
 
   constructor() {
-    super('The bot has its share of the worker')
+    super('The bot uses its full share of the worker')
   }
 }
 
@@ -162,6 +162,6 @@ export function reportErrors(
   source.on('error', (error) => {
     if (isToldElsewhere(error)) return
     const level = dependencies.broker.isUp() ? 'error' : 'debug'
-    outsideOfScopes(() => log[level]({ err: error }, 'The queue reports an error'))
+    outsideOfScopes(() => log[level]({ err: error }, 'Queue error'))
   })
 }

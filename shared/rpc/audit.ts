@@ -57,7 +57,7 @@ export async function recorded<Output>(
     await endRecord(db, id, resourceOf(output))
   } catch (error) {
     if (db.isTransaction) throw error
-    log.error({ err: error, operation: operation.name }, 'The outcome of an administrative action was not recorded')
+    log.error({ err: error, operation: operation.name }, 'Recording the outcome of an administrative action failed')
   }
   return output
 }

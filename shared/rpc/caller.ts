@@ -94,13 +94,16 @@ export type CallerWith<A extends Access> = A extends Role ? Administrator : Extr
 export function authorise(caller: Caller, access: Access): void {
   if (!isRole(access)) {
     if (caller.kind === access) return
-    throw new ApiError('Forbidden', `This is for a caller of kind '${access}', not for '${caller.kind}'`)
+    throw new ApiError('Forbidden', `This operation is for callers of kind '${access}', not '${caller.kind}'`)
   }
   if (caller.kind !== 'administrator') {
-    throw new ApiError('Forbidden', 'This is for members of a workspace: use a personal token')
+    throw new ApiError('Forbidden', 'This operation is for members of a workspace: use a personal token')
   }
   if (!hasRole(caller, access)) {
-    throw new ApiError('Forbidden', `This needs the role '${access}' in the workspace; yours is '${caller.role}'`)
+    throw new ApiError(
+      'Forbidden',
+      `This operation needs the role '${access}' in the workspace; yours is '${caller.role}'`,
+    )
   }
 }
 

@@ -34,7 +34,7 @@ export function deferUntilCommit(context: Context, transaction: Database): Defer
         try {
           await act()
         } catch (error) {
-          log.error({ err: error }, 'What follows from a commit could not be done; the sweep will see to it')
+          log.error({ err: error }, 'Work after a commit failed; the sweep repeats it')
         }
       }
     },

@@ -141,7 +141,7 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
   if (!fingerprint.equals(place.fingerprint)) {
     throw new ApiError(
       'InvalidPayload',
-      'This Idempotency-Key was sent before, with another request: send a fresh key with each new request',
+      'This Idempotency-Key was used with a different request: send a fresh key with each new request',
       { status: 422 },
     )
   }
@@ -152,8 +152,8 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
 function inFlight(cause?: unknown): ApiError {
   return new ApiError(
     'ResourceLockedConflict',
-    'The request with this Idempotency-Key is under way: ask again in a moment. If this stays so for minutes, the ' +
-      'process that carried it out has died: look what came of it, and send what is missing with a fresh key',
+    'The request with this Idempotency-Key is in progress: try again in a moment. If this lasts for minutes, the ' +
+      'process that handled it has died: check its effects, and send the missing part with a fresh key',
     { cause, retryAfterSeconds: 1 },
   )
 }

@@ -22,7 +22,7 @@ import type { Database } from '../store/database.ts'
 /** A run called although a newer run of its event has begun: whatever it still does must have no effect. */
 class StaleAttemptError extends ApiError {
   constructor() {
-    super('ResourceLockedConflict', 'Another run of this event has begun: this one may write nothing more')
+    super('ResourceLockedConflict', 'Another run of this event has begun: this run may no longer write')
   }
 }
 
@@ -125,7 +125,7 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
     const recorded = await findJournalEntry(db, key)
     if (!recorded) return undefined
     if (recorded.input_hash !== inputHash) {
-      log.warn({ ...key }, 'A repeated call differs from the one that was performed; its recorded answer stands')
+      log.warn({ ...key }, 'A repeated call differs from the recorded one; its recorded answer is used')
     }
     return { result: recorded.result }
   }

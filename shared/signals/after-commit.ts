@@ -52,7 +52,7 @@ async function announce(context: Context, conversationId: string, announcement: 
   try {
     await context.signals.publish(conversationTopic(conversationId), announcement)
   } catch (error) {
-    logUnpublished(context, error, { conversationId }, 'A signal could not be published')
+    logUnpublished(context, error, { conversationId }, 'Publishing a signal failed')
   }
 }
 
@@ -64,7 +64,7 @@ export async function wakeWorker(context: Context, name: WakeName, mailbox: stri
   try {
     await context.queue.wake(name, mailbox, botId)
   } catch (error) {
-    logUnpublished(context, error, { mailbox }, 'A worker could not be woken; the sweep will')
+    logUnpublished(context, error, { mailbox }, 'Waking a worker failed; the sweep will wake one')
   }
 }
 
@@ -73,7 +73,7 @@ export async function publishOutcome(context: Context, id: string): Promise<void
   try {
     await context.signals.publish(outcomeTopic(id), {})
   } catch (error) {
-    logUnpublished(context, error, { id }, 'An outcome could not be told')
+    logUnpublished(context, error, { id }, 'Publishing an outcome failed')
   }
 }
 

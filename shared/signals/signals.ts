@@ -138,7 +138,7 @@ function overPostgres(listenConnection: ListenConnection, db: Database, deliver:
       const body = payload.startsWith('{') ? payload : await fetchLargeSignal(db, payload)
       if (body !== undefined) deliver(topic, body)
     } catch (error) {
-      log.error({ err: error, topic }, 'A signal was lost on its way')
+      log.error({ err: error, topic }, 'Delivering a signal failed')
     }
   }
   listenConnection.onNotification((topic, payload) => {

@@ -4,7 +4,7 @@ import { query, type Database } from './database.ts'
 export interface Backlog {
   /** Events that are due and not begun. */
   waiting: number
-  /** How long the oldest of them has waited. */
+  /** Age of the oldest event that is due and not started. */
   oldestSeconds: number
   /** Events that were begun and have not ended. */
   begun: number

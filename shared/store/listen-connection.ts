@@ -40,7 +40,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
     if (isClosed) throw new Error('The connection was closed')
     const fresh = new Client(connectionSettings(settings))
     connecting = fresh
-    fresh.on('error', (error) => log.debug({ err: error }, 'A database connection broke'))
+    fresh.on('error', (error) => log.debug({ err: error }, 'Database connection lost'))
     fresh.on('notification', ({ channel, payload }) => events.emit('notification', channel, payload ?? ''))
     fresh.once('end', () => {
       if (client !== fresh) return

@@ -33,6 +33,6 @@ export async function changeSecrets(
 ): Promise<string> {
   const all = { ...(await readSecrets(secret, owner)), ...changes }
   const kept = Object.entries(all).filter(([, value]) => value !== null)
-  if (kept.length > maxSecrets) throw new ApiError('LimitExceeded', `There can be at most ${maxSecrets} secrets`)
+  if (kept.length > maxSecrets) throw new ApiError('LimitExceeded', `At most ${maxSecrets} secrets are allowed`)
   return encryptJson(secret, owner.id, Object.fromEntries(kept))
 }

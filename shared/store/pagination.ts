@@ -78,10 +78,7 @@ export function packPlace({ createdAt, id }: Place): string {
 function unpack(token: string): Place {
   const [, milliseconds, id] = /^(\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (!milliseconds || !id) {
-    throw new ApiError(
-      'InvalidQuery',
-      'nextToken is none that a list operation gave: leave it out to begin at the first page',
-    )
+    throw new ApiError('InvalidQuery', 'nextToken is not a valid cursor: omit it to start at the first page')
   }
   return { createdAt: new Date(Number(milliseconds)), id }
 }

@@ -36,7 +36,7 @@ export async function setRecurringEvents(
     .limit(maxPerBot + 1)
     .pluck('name')
   if (names.length > maxPerBot) {
-    throw new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: take some away`)
+    throw new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: remove some`)
   }
 }
 

@@ -123,7 +123,7 @@ function complainTo(log: Logger): void {
   const complain = (message: string) => {
     if (performance.now() - complainedAt < betweenComplaintsMilliseconds) return
     complainedAt = performance.now()
-    log.warn({ problem: message.slice(0, 500) }, 'Traces cannot be sent: see to OTEL_EXPORTER_OTLP_ENDPOINT')
+    log.warn({ problem: message.slice(0, 500) }, 'Sending traces failed: check OTEL_EXPORTER_OTLP_ENDPOINT')
   }
   diag.setLogger(
     { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore },

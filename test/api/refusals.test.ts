@@ -199,7 +199,7 @@ describe('a body that is nested too deep', () => {
     const response = await fetch(webhookUrl)
     expect(await response.json()).toMatchObject({
       type: 'Internal',
-      message: expect.stringContaining('could not answer'),
+      message: expect.stringContaining('did not answer'),
     })
     expect((await send('GET', `${platform.url}/healthz`)).status).toBe(200)
   })

@@ -311,7 +311,7 @@ test('a viewer sees how bots do, and is told which role the rest needs', async (
   await view.getByRole('link', { name: 'parrot' }).click()
   await view.getByRole('heading', { name: 'Events per minute' }).waitFor()
   await view.getByRole('link', { name: 'Code' }).click()
-  await view.getByRole('alert').getByText("This needs the role 'developer'").waitFor()
+  await view.getByRole('alert').getByText("This operation needs the role 'developer'").waitFor()
   await view.getByRole('link', { name: 'Bots', exact: true }).first().click()
   await view.getByRole('table', { name: 'Bots' }).waitFor()
 

@@ -82,7 +82,7 @@ describe('what PostgreSQL refuses since something vanished', () => {
     ['participants_bot_id_conversation_id_fkey', 'Conversation not found'],
     ['conversations_bot_id_installation_id_fkey', 'Integration not found'],
     ['workflows_parent_id_fkey', 'Workflow not found'],
-    ['bots_version_fkey', 'What this refers to not found'],
+    ['bots_version_fkey', 'Referenced resource not found'],
   ])('by %s is said: %s', (constraint, message) => {
     const error = violation(constraint)
     expect({ status: error.status, type: error.type }).toEqual({ status: 404, type: 'ResourceNotFound' })

@@ -18,7 +18,7 @@ describe.runIf(canMake(withoutNamespaces))('a worker where the machine allows no
     expect(await once(worker.child, 'close')).toEqual([1, null])
     const [line] = worker.lines()
     expect(worker.lines()).toHaveLength(1)
-    expect(line).toMatchObject({ level: 60, msg: 'Could not start' })
+    expect(line).toMatchObject({ level: 60, msg: 'Start failed' })
     const { message } = line!['err'] as { message: string }
     expect(message).toMatch(
       /^SANDBOX_REQUIRE lists isolation layers that are missing here:\n {2}network: .*; run the worker /,

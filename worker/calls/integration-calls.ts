@@ -39,7 +39,7 @@ export async function integrationCall(
   const { installation } = code
   if (!installation.enabled && event.type !== register && event.type !== unregister) {
     throw new NotDeliverable(
-      `The integration '${installation.alias}' is disabled: it did not hear of event ${event.id}`,
+      `The integration '${installation.alias}' is disabled: event ${event.id} was not delivered to it`,
     )
   }
   switch (event.type) {
@@ -62,7 +62,7 @@ export async function integrationCall(
     case messageCreated:
       return deliveryCall(context, event, code)
     default:
-      throw new NotDeliverable(`No integration hears of events of type '${event.type}'`)
+      throw new NotDeliverable(`No integration receives events of type '${event.type}'`)
   }
 }
 

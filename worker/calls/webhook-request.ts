@@ -30,7 +30,7 @@ export async function readWebhookRequest(context: Context, event: ClaimedEvent):
   const openBody = () => readInParts(context, event.id, length)
   if (length > maxWholeBytes(memoryMegabytes)) {
     const size = `${Math.ceil(length / megabyte)} MB`
-    const refusal = `The request’s body of ${size} is too large for one piece in an isolate of ${memoryMegabytes} MB: read it in parts with request.stream()`
+    const refusal = `The request’s body of ${size} does not fit into an isolate of ${memoryMegabytes} MB: read it in parts with request.stream()`
     return { request: { ...request }, refusal, openBody }
   }
   const bytes = length > 0 ? await readBodyParts(db, event.id) : undefined
@@ -51,7 +51,7 @@ async function* readInParts(
   for (let part = 0; bytes < length; part += 1) {
     const chunk = await readPatiently(context, eventId, part)
     if (!chunk) {
-      yield { failure: 'gone', message: 'The request’s body is not there any more' }
+      yield { failure: 'gone', message: 'The request’s body is no longer available' }
       return
     }
     bytes += chunk.length

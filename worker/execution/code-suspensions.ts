@@ -22,7 +22,7 @@ export function openCodeSuspensions({ db, log }: Pick<Context, 'db' | 'log'>): C
       const whose = installationId === undefined ? '' : `Integration installed as ${installationId}: `
       await insertLog(db, { botId, level: isDisabled ? 'error' : 'warn', message: `${whose}${reason}` })
     } catch (error) {
-      log.error({ err: error, ...suspension }, 'What the sandbox decided about code could not be written')
+      log.error({ err: error, ...suspension }, 'Storing a suspension of code failed')
     }
   }
 

@@ -24,6 +24,6 @@ export function openEventLog({ logLines, logCharacters }: Pick<Limits, 'logLines
 }
 
 function cutMark({ timestamp }: LogLine, logLines: number, logCharacters: number): LogLine {
-  const message = `logs: The log is cut here: an event may log ${logLines} lines and ${logCharacters} characters`
+  const message = `logs: The log is truncated here: an event may log ${logLines} lines and ${logCharacters} characters`
   return { timestamp, level: 'warn', message }
 }

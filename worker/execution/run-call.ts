@@ -175,7 +175,10 @@ async function counted({ actions, limits }: Handling, call: () => Promise<Outcom
 }
 
 function tooMany(most: string): ApiError {
-  return new ApiError('Runtime', `An event may call ${most}, with those that its actions call: this one was not called`)
+  return new ApiError(
+    'Runtime',
+    `An event may call ${most}, including calls by its actions: this action was not called`,
+  )
 }
 
 /** The heap is the isolate's: another size is another isolate. */

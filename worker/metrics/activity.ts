@@ -55,7 +55,9 @@ export function openActivity({ db, dependencies, log }: Context): Activity {
 
   const flushNow = () =>
     (flushing ??= flush()
-      .catch((error: unknown) => log.warn({ err: error }, 'Counts of what became of events were lost'))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'Storing the counts of event outcomes failed; the counts are lost'),
+      )
       .finally(() => (flushing = undefined)))
   const timer = setInterval(() => void flushNow(), flushMilliseconds)
 

@@ -31,9 +31,9 @@ export async function startMetricsServer(context: Context): Promise<AsyncDisposa
   try {
     await once(server, 'listening')
   } catch (error) {
-    throw new Error(`METRICS_PORT ${port} cannot be listened on: set it to a port that is free`, { cause: error })
+    throw new Error(`Listening on METRICS_PORT ${port} failed: set it to a free port`, { cause: error })
   }
-  context.log.info({ port: (server.address() as AddressInfo).port }, 'Telling figures')
+  context.log.info({ port: (server.address() as AddressInfo).port }, 'Serving metrics')
   return {
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

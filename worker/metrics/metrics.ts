@@ -15,7 +15,7 @@ export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch 
 export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
   metrics.gauge({
     name: 'worker_slots',
-    help: 'Conversations that the worker handles at once, and can',
+    help: 'Conversations that the worker handles concurrently, and their maximum',
     labels: ['state'],
     read: () => [
       [{ state: 'used' }, slots.inUse],
@@ -24,7 +24,7 @@ export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandb
   })
   metrics.gauge({
     name: 'sandbox_resident_bytes',
-    help: 'Memory of sandbox processes by their place, as of their last heartbeat',
+    help: 'Memory of sandbox processes by slot, as of their last heartbeat',
     labels: ['place'],
     read: () => sandbox.memory().map(({ place, residentBytes }) => [{ place }, residentBytes]),
   })

@@ -30,7 +30,7 @@ export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve
   async function check(target: Target, addresses: string[]): Promise<void> {
     const refusal = await refusalOf(target, addresses.map(parseAddress))
     if (!refusal) return
-    log.info({ host: target.host, port: target.port, addresses, refusal }, 'An outbound request was refused')
+    log.info({ host: target.host, port: target.port, addresses, refusal }, 'Outbound request refused')
     throw refusal === 'port' ? portRefused(target) : addressRefused(target)
   }
 
@@ -70,14 +70,14 @@ function opens({ target, port }: AllowedNetwork, wanted: Target, address: Addres
 
 /** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
 function addressRefused({ host, mayBePrivate }: Target): OutboundError {
-  const remedy = `if it is to be reached, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
+  const remedy = `to allow it, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
   const further = mayBePrivate ? '' : ', and permissions.net (in isobot.json, where there is one) names it'
   return new OutboundError('forbidden', `${host} is not at a public address: ${remedy}${further}`)
 }
 
 function portRefused({ host, port }: Target): OutboundError {
   const remedy = isOtherProtocols(port)
-    ? 'another protocol than HTTP is spoken there'
+    ? 'the port is reserved for a protocol other than HTTP'
     : `use 80 or 443, or have ${host}:${port} allowed by name`
   return new OutboundError('forbidden', `Port ${port} of ${host} may not be requested: ${remedy}`)
 }

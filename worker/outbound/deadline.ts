@@ -24,7 +24,7 @@ export class Deadline {
     this.expired = promise
     this.signal.addEventListener('abort', () => reject(this.signal.reason as OutboundError), { once: true })
     this.#milliseconds = milliseconds
-    this.#timer = this.#abortIn(`The request took longer than ${milliseconds} ms: allow it more time`)
+    this.#timer = this.#abortIn(`The request took longer than ${milliseconds} ms: raise its timeout`)
     this.#callerSignal = callerSignal
     callerSignal?.addEventListener('abort', this.#takeBack)
     if (callerSignal?.aborted) this.#takeBack()
@@ -49,7 +49,7 @@ export class Deadline {
   startWait(): void {
     this.#isWaiting = true
     if (!this.#isIdleLimit) return
-    this.#timer = this.#abortIn(`No more of the answer came for ${this.#milliseconds} ms: allow it more time`)
+    this.#timer = this.#abortIn(`No more of the response arrived for ${this.#milliseconds} ms: raise its timeout`)
   }
 
   endWait(): void {
@@ -67,5 +67,5 @@ export class Deadline {
     return setTimeout(() => this.abort(new OutboundError('timeout', message)), this.#milliseconds)
   }
 
-  readonly #takeBack = (): void => this.abort(new OutboundError('aborted', 'The request was taken back'))
+  readonly #takeBack = (): void => this.abort(new OutboundError('aborted', 'The request was aborted'))
 }

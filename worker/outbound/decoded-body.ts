@@ -99,9 +99,9 @@ async function* continued(first: Buffer, iterator: AsyncIterator<Buffer>): Async
 
 function tooLarge({ url }: OutboundResponse, maxBytes: number): OutboundError {
   const { host } = new URL(url)
-  return new OutboundError('too-large', `The answer of ${host} is larger than ${maxBytes} bytes, decompressed`)
+  return new OutboundError('too-large', `The response of ${host} is larger than ${maxBytes} bytes, decompressed`)
 }
 
 function undecodable({ url }: OutboundResponse, reason: string): OutboundError {
-  return new OutboundError('unreachable', `The answer of ${new URL(url).host} could not be decompressed: ${reason}`)
+  return new OutboundError('unreachable', `The response of ${new URL(url).host} could not be decompressed: ${reason}`)
 }

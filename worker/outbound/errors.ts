@@ -44,9 +44,9 @@ export class OutboundError extends Error {
       case 'UND_ERR_BODY_TIMEOUT':
         return new OutboundError('timeout', `${host} did not answer in time: try again later`, { cause })
       case 'UND_ERR_HEADERS_OVERFLOW':
-        return new OutboundError('too-large', `The headers of ${host}'s answer are too large`, { cause })
+        return new OutboundError('too-large', `The headers of the response of ${host} are too large`, { cause })
       default: {
-        const message = `The connection to ${host} failed (${code}): see whether the address is right and the server up`
+        const message = `The connection to ${host} failed (${code}): check the address and that the server is up`
         return new OutboundError('unreachable', message, { cause })
       }
     }

@@ -173,6 +173,6 @@ function nothingGranted(url: string, whose: 'bot' | 'integration'): OutboundErro
 
 function toFailure({ log }: Needs, error: unknown): FetchFailure {
   if (error instanceof OutboundError) return { failure: error.reason, message: error.message }
-  log.error({ err: error }, 'A request of bot code could not be made')
-  return { failure: 'internal', message: 'The platform could not make the request: try again later' }
+  log.error({ err: error }, 'An outbound request of bot code failed')
+  return { failure: 'internal', message: 'The platform failed to send the request: try again later' }
 }

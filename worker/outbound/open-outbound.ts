@@ -182,7 +182,7 @@ async function* upTo(
     for await (const chunk of body) {
       deadline.endWait()
       left -= chunk.length
-      if (left < 0) throw new OutboundError('too-large', `The answer of ${host} is larger than ${bytes} bytes`)
+      if (left < 0) throw new OutboundError('too-large', `The response of ${host} is larger than ${bytes} bytes`)
       yield chunk
       deadline.startWait()
     }

@@ -38,5 +38,5 @@ function addressesIn(answer: PromiseSettledResult<string[]>, family: 4 | 6): Res
 export async function resolveOrThrow(resolve: Resolve, host: string): Promise<ResolvedAddress[]> {
   const addresses = await resolve(host).catch(() => [])
   if (addresses.length > 0) return addresses
-  throw new OutboundError('unresolvable', `${host} has no address: see whether it is spelled right`)
+  throw new OutboundError('unresolvable', `${host} has no address: check its spelling`)
 }

@@ -45,5 +45,5 @@ export class ResponseMemoryBudget {
 }
 
 function busy(): OutboundError {
-  return new OutboundError('busy', 'Too many large answers are being read at this moment: try again later')
+  return new OutboundError('busy', 'Too many large responses are being read: try again later')
 }

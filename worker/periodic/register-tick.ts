@@ -25,6 +25,6 @@ async function look(context: Context): Promise<void> {
     await forgetImpossibleTimes(context.db, longestPeriods, batchSize)
     await registerBySchedule(context)
   } catch (error) {
-    context.log.error({ err: error }, 'Looking for integrations to register failed; the next look follows')
+    context.log.error({ err: error }, 'Finding integrations to register failed; retrying')
   }
 }

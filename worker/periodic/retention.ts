@@ -89,7 +89,7 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
         try {
           more = ((await alone(db, `retention of ${what}`, pass)) ?? false) || more
         } catch (error) {
-          log.error({ err: error, what }, 'What was kept for long enough could not be deleted; the next pass follows')
+          log.error({ err: error, what }, 'Deleting expired rows failed; retrying')
         }
       }
       return more

@@ -95,7 +95,7 @@ async function attempt<Result>(
   try {
     return await work()
   } catch (error) {
-    log.error({ err: error, what }, 'Something that is due could not be done; the next look finds it again')
+    log.error({ err: error, what }, 'Running due work failed; retrying')
     return undefined
   }
 }

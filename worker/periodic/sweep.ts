@@ -23,7 +23,7 @@ export function startSweep(context: Context): () => Promise<void> {
     try {
       await sweep(context, waitedMilliseconds)
     } catch (error) {
-      log.error({ err: error }, 'The sweep failed; the next one follows')
+      log.error({ err: error }, 'The sweep failed; retrying')
     }
   }
   let afterReturn = Promise.resolve()
@@ -42,7 +42,7 @@ export function startSweep(context: Context): () => Promise<void> {
 async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
   const runMilliseconds = config.worker.sweepMilliseconds
   const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
-  if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited long')
+  if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
   for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
   const webhooks = await forgottenWebhooks(db, waitedMilliseconds, batchSize)
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)

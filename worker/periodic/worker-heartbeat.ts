@@ -23,7 +23,7 @@ export function startWorkerHeartbeat(
     try {
       await tellOfWorker(db, { ...worker, inUse: busy() })
     } catch (error) {
-      log.warn({ err: error }, 'The worker could not tell that it is there; it tells again soon')
+      log.warn({ err: error }, 'Heartbeat failed; retrying')
     }
   }
 

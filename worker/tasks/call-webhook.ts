@@ -91,7 +91,7 @@ async function send(
     })
     return response.status < 300 ? undefined : `it answered with ${response.status}`
   } catch (error) {
-    log.debug({ err: error }, 'A webhook could not be reached')
+    log.debug({ err: error }, 'Calling a webhook failed')
     return error instanceof Error ? error.message : String(error)
   }
 }
@@ -106,6 +106,6 @@ async function giveUp(
     botId: cursor.bot_id,
     conversationId: cursor.conversation_id,
     level: 'error',
-    message: `The webhook was not told of ${signal.type} after ${attempts} attempts: ${problem}`,
+    message: `Delivering ${signal.type} to the webhook failed after ${attempts} attempts: ${problem}`,
   })
 }

@@ -133,7 +133,7 @@ async function end(
   const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
   const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, ...runs, logs })
   if (isOurs) count(worker, event, how.status, recorder)
-  if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'An event was ended by a newer run of it')
+  if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
   if (isAwaited(event)) await publishOutcome(worker, event.id)
 }

@@ -56,10 +56,10 @@ export const acceptInvitation = operation({
 async function assertMayJoin(transaction: Database, { workspaceId, accountId }: Invitee): Promise<void> {
   // It is deleted with its last membership, which may end at this moment.
   if (!(await findAccount(transaction, accountId, { isKept: true }))) {
-    throw new ApiError('Unauthorized', 'The account of the personal token is not there any more')
+    throw new ApiError('Unauthorized', 'The account of the personal token no longer exists')
   }
   if (!(await findMember(transaction, workspaceId, accountId))) return
-  throw new ApiError('AlreadyExists', 'You are a member of the workspace already')
+  throw new ApiError('AlreadyExists', 'You are already a member of the workspace')
 }
 
 /** @returns the account's first token, which nobody else knows */

@@ -7,7 +7,7 @@ export function assertAllowed({ sandbox: { highestLimits } }: Config, limits: Ow
   const above = limitEntries.filter(([name]) => (limits[name] ?? 0) > highestLimits[name])
   if (above.length === 0) return
   const problems = above.map(([name, { variable }]) => {
-    return `limits.${name} may be at most ${highestLimits[name]} here, which the operator sets with SANDBOX_MAX_${variable}`
+    return `limits.${name} may be at most ${highestLimits[name]}, which the operator sets with SANDBOX_MAX_${variable}`
   })
   throw new ApiError('InvalidPayload', problems.join('; '))
 }

@@ -8,9 +8,9 @@ import { builtInIntegration } from '../../models/installation.ts'
  */
 export function assertName(name: string, version: string): void {
   if (name === builtInIntegration) {
-    throw new ApiError('AlreadyExists', `'${name}' is part of the platform: choose another name`)
+    throw new ApiError('AlreadyExists', `The name '${name}' is reserved by the platform: choose another name`)
   }
   // A version is looked up as it is written, so there is one way to write it.
   if (semver.valid(version) === version) return
-  throw new ApiError('InvalidPayload', `version must be a semantic version like 1.0.0, and is '${version}'`)
+  throw new ApiError('InvalidPayload', `version must be a semantic version such as 1.0.0, not '${version}'`)
 }

@@ -24,7 +24,7 @@ export async function changeMembers<Result>(
     const role = await findRole(transaction, workspaceId, accountId)
     const now = role && { ...caller, role }
     if (!now || !hasRole(now, 'administrator')) {
-      throw new ApiError('Forbidden', `You are no administrator of the workspace '${workspaceId}' any more`)
+      throw new ApiError('Forbidden', `You are no longer an administrator of the workspace '${workspaceId}'`)
     }
     return change(transaction, now)
   })
@@ -33,7 +33,7 @@ export async function changeMembers<Result>(
 /** @throws ApiError `Forbidden` when a role is above the caller's own */
 export function assertNotAbove(caller: Administrator, role: Role): void {
   if (hasRole(caller, role)) return
-  throw new ApiError('Forbidden', `This needs the role '${role}' in the workspace; yours is '${caller.role}'`)
+  throw new ApiError('Forbidden', `This operation needs the role '${role}' in the workspace; yours is '${caller.role}'`)
 }
 
 /**
@@ -54,5 +54,5 @@ export async function assertOwnerRemains(
   member: DescribedMemberRow,
 ): Promise<void> {
   if (member.role !== 'owner' || (await hasOtherOwner(db, workspaceId, member.account_id))) return
-  throw new ApiError('ReferenceConstraint', 'A workspace keeps an owner: make somebody else one first')
+  throw new ApiError('ReferenceConstraint', 'A workspace needs an owner: give another member the role owner first')
 }

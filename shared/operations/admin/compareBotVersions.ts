@@ -46,8 +46,8 @@ export const compareBotVersions = operation({
     if (!changes) {
       throw new ApiError(
         'LimitExceeded',
-        `Versions are compared up to ${maxLines} lines of each, and ${maxCharacters} characters that differ: ` +
-          'get both by getBotVersion and compare their code',
+        `The versions are too large to compare: at most ${maxLines} lines each, and ${maxCharacters} characters that differ. ` +
+          'Fetch both with getBotVersion and compare their code',
       )
     }
     return { from: toBotVersion(rows[0]), to: toBotVersion(rows[1]), changes }

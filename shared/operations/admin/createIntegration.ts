@@ -51,7 +51,10 @@ export const createIntegration = operation({
       })
     } catch (error) {
       if (postgresCode(error) !== uniqueViolation) throw error
-      throw new ApiError('AlreadyExists', `The workspace has ${name} ${version} already: update it, or count it up`)
+      throw new ApiError(
+        'AlreadyExists',
+        `The workspace already has ${name} ${version}: update it, or use a higher version`,
+      )
     }
     return { integration: await describeIntegration(context, id) }
   },

@@ -61,7 +61,7 @@ async function invite(
   const { workspaceId } = caller
   const present = await findMemberByEmail(db, workspaceId, email)
   if (present?.accepted_at) {
-    throw new ApiError('AlreadyExists', `${email} is a member of the workspace already: change the role instead`)
+    throw new ApiError('AlreadyExists', `${email} is already a member of the workspace: change the role instead`)
   }
   if (present) {
     assertNotAbove(caller, present.role)

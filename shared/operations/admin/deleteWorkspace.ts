@@ -19,7 +19,10 @@ export const deleteWorkspace = operation({
     await context.db.transaction(async (transaction) => {
       await lockWorkspace(transaction, id)
       if (await hasBots(transaction, id)) {
-        throw new ApiError('ReferenceConstraint', 'The workspace has bots: delete them, those under development too')
+        throw new ApiError(
+          'ReferenceConstraint',
+          'The workspace has bots: delete them first, including those in development',
+        )
       }
       await deleteWorkspaceRow(transaction, id)
     })

@@ -24,7 +24,7 @@ export async function deployAgain(
         : await findOwnVersion(transaction, botId, versionId)
     if (!version) throw notFound('Previous version', 'the bot has no version to roll back to')
     if (version.disabled_reason !== null) {
-      throw new ApiError('InvalidPayload', `The version does not run any more: ${version.disabled_reason}`)
+      throw new ApiError('InvalidPayload', `The version is disabled: ${version.disabled_reason}`)
     }
     await setDeployedVersion(transaction, botId, version.id)
   })

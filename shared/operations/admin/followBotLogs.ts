@@ -81,8 +81,5 @@ function isSnapshot(text: string): boolean {
 }
 
 function noPlace(): ApiError {
-  return new ApiError(
-    'InvalidQuery',
-    '`after` is none that a call gave as `next`: leave it out to begin with the last lines',
-  )
+  return new ApiError('InvalidQuery', '`after` is not a valid cursor: omit it to start with the last lines')
 }

@@ -33,7 +33,10 @@ export const getBotLogs = operation({
     await findOwnBot(context, id)
     const request = { ...pageRequest(input), ascending: sortDirection === 'asc' }
     if (request.after && !/^\d{1,18}$/.test(request.after.id)) {
-      throw new ApiError('InvalidQuery', 'nextToken is none of a log: leave it out to begin at the first page')
+      throw new ApiError(
+        'InvalidQuery',
+        'nextToken is not a valid cursor of this log: omit it to start at the first page',
+      )
     }
     const page = await pageOfLogs(context.db, id, input, request)
     return { logs: page.rows.map(toLogLine), ...toMeta(page) }

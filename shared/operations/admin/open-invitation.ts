@@ -14,7 +14,7 @@ export async function findOpenInvitation(db: Database, hash: Buffer): Promise<In
   if (acceptedAt) {
     throw new ApiError(
       'ResourceGone',
-      `The invitation was accepted at ${acceptedAt.toISOString()}. If that was not you, tell an administrator of the ` +
+      `The invitation was accepted at ${acceptedAt.toISOString()}. If you did not accept it, ask an administrator of the ` +
         `workspace '${workspace}' to remove this member and to invite you anew`,
     )
   }

@@ -38,14 +38,14 @@ export const replayFailedEvent = operation({
     if (unreplayable.includes(row.type)) {
       throw new ApiError(
         'InvalidPayload',
-        `An event of type '${row.type}' cannot be replayed: whoever waited for it was told that it failed, and has to ` +
-          'ask again',
+        `An event of type '${row.type}' cannot be replayed: its caller has already received the failure and must ` +
+          'repeat the request',
       )
     }
     throw new ApiError(
       'ResourceGone',
-      `The event failed on ${row.ended_at.toISOString()}. What its runs had done by then is not kept any longer, so ` +
-        'that a further run might do it twice: RETENTION_FAILED_DAYS says how long it is kept',
+      `The event failed on ${row.ended_at.toISOString()}. The journal of its runs has been deleted, so ` +
+        'a further run could repeat their effects: RETENTION_FAILED_DAYS sets how long it is kept',
     )
   },
 })

@@ -33,7 +33,7 @@ export const createConversation = operation({
       tags: { owner: ownerId, ...(id && { fid: id }) },
       ...(id && { externalId: id }),
     })
-    if (!row) throw new ApiError('AlreadyExists', `There is a conversation '${id}' already: choose another id`)
+    if (!row) throw new ApiError('AlreadyExists', `Conversation '${id}' already exists: choose another id`)
     return { conversation: toConversation(row) }
   },
 })

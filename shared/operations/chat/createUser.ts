@@ -25,7 +25,7 @@ export const createUser = operation({
     if (chatConfigurationOf(installation).encryptionKey !== undefined) {
       throw new ApiError(
         'Unauthorized',
-        'This chat has an encryption key of its own, so that users are not created by just anybody: ' +
+        'This chat has an encryption key of its own, so createUser is disabled: ' +
           'sign { id } with it (a JSON Web Token, HS256), send that as x-user-key, and call POST /users/get-or-create',
       )
     }
@@ -37,7 +37,7 @@ export const createUser = operation({
       ...(id && { externalId: id, tags: { fid: id }, refusesOlderKeys: true }),
       ...fields,
     })
-    if (!row) throw new ApiError('AlreadyExists', `There is a user '${id}' already: use its key, or another id`)
+    if (!row) throw new ApiError('AlreadyExists', `User '${id}' already exists: use its key, or another id`)
     const created = toUser(row)
     const binding = bindingTo(installation, config.secret, row.id)
     const key = await signUserKey(encryptionKeyOf(installation, config.secret), created.id, binding)

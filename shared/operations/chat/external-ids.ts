@@ -31,7 +31,7 @@ export function assertExternalId(id: string, name = 'id'): void {
   if (!hasOurShape(id)) return
   throw new ApiError(
     'InvalidPayload',
-    `${name} must not look like an id that the platform makes ('${id}'): choose another`,
+    `${name} must not have the form of an id of the platform ('${id}'): choose another`,
   )
 }
 
@@ -88,7 +88,7 @@ export async function ownConversation(context: ChatContext, externalId: string):
   if (!conversation) throw notFound(`Conversation '${externalId}'`)
   if (conversation.owner_id !== null && conversation.owner_id === conversation.participant_id) return conversation
   if (!conversation.participant_id) await presentUser(context)
-  throw new ApiError('Forbidden', 'This is for the owner of the conversation')
+  throw new ApiError('Forbidden', 'Only the owner of the conversation may do this')
 }
 
 export function noSuchParticipant(externalId: string): ApiError {

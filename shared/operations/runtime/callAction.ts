@@ -20,7 +20,7 @@ export const callAction = operation({
     const { botId, installation, execution } = context.caller
     const chatAction = chatActions.get(type)
     if (chatAction && installation) {
-      throw new ApiError('Forbidden', `'${type}' speaks in the bot’s name: an integration cannot call it`)
+      throw new ApiError('Forbidden', `'${type}' acts as the bot: an integration cannot call it`)
     }
     if (chatAction) return { output: await chatAction(context, input), meta: { cached: false } }
     const output = execution

@@ -71,7 +71,7 @@ async function configure(
     if (postgresCode(error) !== uniqueViolation) throw error
     throw new ApiError(
       'AlreadyExists',
-      `The identifier '${configuration.identifier}' is that of another installation of the integration: choose another`,
+      `Another installation of the integration has the identifier '${configuration.identifier}': choose another`,
       { cause: error },
     )
   }
@@ -88,6 +88,6 @@ async function onlyInstallation({ db, caller }: BotContext): Promise<Named> {
   const choice = installed.map(({ integration_id: id, alias }) => `${id} (alias ${alias})`).join(', ')
   throw new ApiError(
     'InvalidPayload',
-    `The bot has several integrations: name one in x-integration-id, with its x-integration-alias if need be: ${choice}`,
+    `The bot has several integrations: name one in x-integration-id, with its x-integration-alias if necessary: ${choice}`,
   )
 }

@@ -59,5 +59,5 @@ function typed({ caller }: BotContext, type: string): { type: string; integratio
   const { installation } = caller
   if (installation) return { type: integrationType(installation, type), integration: installation.integration }
   if (!reservedTypes.includes(type)) return { type }
-  throw new ApiError('InvalidPayload', `Only the platform makes events of type '${type}': choose another name`)
+  throw new ApiError('InvalidPayload', `The event type '${type}' is reserved by the platform: choose another`)
 }

@@ -18,7 +18,7 @@ export const deleteUser = operation({
   async handle(context, input) {
     const { caller } = context
     if (input.id === caller.botId) {
-      throw new ApiError('Forbidden', 'The bot is a user as well, and stays one for as long as it exists')
+      throw new ApiError('Forbidden', 'The bot’s own user cannot be deleted while the bot exists')
     }
     const conversationIds = await once(context, input, async (db) => {
       const left = await deleteUserRow(db, caller.botId, input.id, caller.installation?.id)

@@ -92,7 +92,7 @@ async function importMessage(context: BotContext, db: Database, given: Imported)
   if (createdAt > new Date()) {
     throw new ApiError(
       'InvalidPayload',
-      `createdAt is yet to come: ${given.createdAt}. What is imported was said before`,
+      `createdAt is in the future: ${given.createdAt}. Only past messages can be imported`,
     )
   }
   if (!(await findScopedConversation(db, caller, conversationId))) throw noSuchConversation(conversationId)

@@ -53,7 +53,10 @@ export const initializeIncomingMessage = operation({
   async handle(context, input) {
     const { caller } = context
     if (!caller.installation) {
-      throw new ApiError('Forbidden', 'Only integrations receive messages: name yours with the header x-integration-id')
+      throw new ApiError(
+        'Forbidden',
+        'Only integrations receive messages: name the integration with the header x-integration-id',
+      )
     }
     let stored: MessageRow | undefined
     const { user, conversation, message } = await once(context, input, async (db) => {
@@ -101,5 +104,5 @@ async function findOrGetConversation(
 }
 
 function oneOf(id: string, object: string): ApiError {
-  return new ApiError('InvalidPayload', `Give either ${id} or ${object}, and one of them`)
+  return new ApiError('InvalidPayload', `Give either ${id} or ${object}`)
 }

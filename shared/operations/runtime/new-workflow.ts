@@ -56,7 +56,7 @@ export async function startWorkflow(
  */
 export async function assertEvent({ db, caller }: BotContext, eventId: string | undefined): Promise<void> {
   if (eventId === undefined) {
-    throw new ApiError('InvalidPayload', 'The status in_progress needs eventId: the event that the bot is handling')
+    throw new ApiError('InvalidPayload', 'The status in_progress needs eventId, the event that the bot is handling')
   }
   if (await findEvent(db, caller.botId, eventId)) return
   throw new ApiError('ReferenceNotFound', `Event '${eventId}' not found`)
@@ -67,5 +67,5 @@ export async function assertEvent({ db, caller }: BotContext, eventId: string | 
  * @throws ApiError `Forbidden`
  */
 export function assertBotItself({ installation }: BotCaller): void {
-  if (installation) throw new ApiError('Forbidden', 'Workflows are the bot’s: an integration has none')
+  if (installation) throw new ApiError('Forbidden', 'Workflows belong to bots: an integration has none')
 }

@@ -71,7 +71,7 @@ function assertOpen({ id, status }: WorkflowRow, wanted: string | undefined): vo
   if (!isFinal(status) || wanted === undefined || wanted === status) return
   throw new ApiError(
     'RelationConflict',
-    `The workflow '${id}' has ended (${status}) and cannot be '${wanted}' any more`,
+    `The workflow '${id}' has ended (${status}) and can no longer become '${wanted}'`,
   )
 }
 

@@ -92,7 +92,7 @@ describe('a large body', () => {
       try { return { body: request.body } } catch (error) { return { body: [error.name, error.message, 'body' in request] } }`)
     expect(await (await send(webhookUrl, 20)).json()).toEqual([
       'RangeError',
-      'The request’s body of 20 MB is too large for one piece in an isolate of 64 MB: read it in parts with request.stream()',
+      'The request’s body of 20 MB does not fit into an isolate of 64 MB: read it in parts with request.stream()',
       true,
     ])
   })
@@ -117,7 +117,7 @@ describe('a large body', () => {
     resolve()
     const [bytes, message] = (await (await answering).json()) as [number, string]
     expect(bytes).toBeLessThan(3 * megabyte)
-    expect(message).toBe('The request’s body is not there any more')
+    expect(message).toBe('The request’s body is no longer available')
   })
 
   test('is the same for a run that is repeated after a crash', { timeout: 120_000 }, async () => {
@@ -154,7 +154,7 @@ describe('a large body', () => {
 
 describe('a body for a bundle of the public SDK, which gets it in one piece,', () => {
   const refused = { code: 413, type: 'PayloadTooLarge' }
-  const message = 'The body is larger than 16 MB, the most that this webhook takes: its code gets a body in one piece'
+  const message = 'The body is larger than 16 MB, the maximum of this webhook: its code receives the body in one piece'
 
   test('is delivered when its isolate can hold it', { timeout: 60_000 }, async () => {
     const { webhookUrl } = await installSdk()

@@ -121,8 +121,8 @@ describe('a developer’s schema', () => {
 
 describe('hostile schemas and data end soon and say why:', () => {
   const rest = 'simplify the schema or the data'
-  const tooMany = { problem: `validation was given up, since it takes more than 500000 steps: ${rest}` }
-  const tooDeep = { problem: `validation was given up, since it goes more than 500 levels deep: ${rest}` }
+  const tooMany = { problem: `validation was aborted because it takes more than 500000 steps: ${rest}` }
+  const tooDeep = { problem: `validation was aborted because it goes more than 500 levels deep: ${rest}` }
   const again = { $ref: '#' }
   const numbers = list(60_000, (index) => index)
 

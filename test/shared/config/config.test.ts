@@ -94,7 +94,7 @@ test.each([
 ])('the opening "%s" is refused, with what to write', (entry) => {
   const error = problemsOf({ ...least, OUTBOUND_ALLOW_PRIVATE: `10.0.0.0/8,${entry}`, PORT: 'eighty' })
   expect(error).toBeInstanceOf(ConfigError)
-  expect(String(error)).toContain(`  OUTBOUND_ALLOW_PRIVATE has an entry that cannot be read, "${entry}": write a host`)
+  expect(String(error)).toContain(`  OUTBOUND_ALLOW_PRIVATE has an invalid entry, "${entry}": write a host`)
   expect(String(error)).toContain('  PORT ')
 })
 

@@ -59,7 +59,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
       await vi.waitFor(() => expect(taken).toHaveLength(1), patience)
       await loseLocks(platform)
       const told = {
-        msg: 'The locks of jobs under way ran out: another worker takes them over',
+        msg: 'Locks of running jobs expired; another worker takes the jobs over',
         jobIds: [expect.any(String)],
       }
       await vi.waitFor(() => expect(worker.lines).toContainEqual(expect.objectContaining(told)), patience)

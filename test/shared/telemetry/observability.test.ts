@@ -194,7 +194,7 @@ describe('a platform that traces', () => {
   describe('and tells figures', () => {
     let workerUrl: string
     beforeAll(() => {
-      const line = scene.worker.lines().find(({ msg }) => msg === 'Telling figures')
+      const line = scene.worker.lines().find(({ msg }) => msg === 'Serving metrics')
       workerUrl = `http://127.0.0.1:${String(line?.['port'])}`
     })
 

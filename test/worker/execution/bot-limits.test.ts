@@ -61,9 +61,9 @@ describe('limits of a bot’s own', () => {
   test.each([
     [
       { cpuMilliseconds: 1501 },
-      'limits.cpuMilliseconds may be at most 1500 here, which the operator sets with SANDBOX_MAX_CPU_MS',
+      'limits.cpuMilliseconds may be at most 1500, which the operator sets with SANDBOX_MAX_CPU_MS',
     ],
-    [{ cpuMilliseconds: 60_000, hostCalls: 7 }, 'SANDBOX_MAX_CPU_MS; limits.hostCalls may be at most 6 here'],
+    [{ cpuMilliseconds: 60_000, hostCalls: 7 }, 'SANDBOX_MAX_CPU_MS; limits.hostCalls may be at most 6'],
     [{ memoryMegabytes: 129 }, 'limits.memoryMegabytes must be <= 128'],
     [{ memoryMegabytes: 1 }, 'limits.memoryMegabytes must be >= 8'],
     [{ wallMilliseconds: 'long' }, 'limits.wallMilliseconds must be integer'],

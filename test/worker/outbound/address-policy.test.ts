@@ -169,7 +169,7 @@ test('a public address is reached at an unusual port only where the caller names
 
 test('a port of another protocol is never reached, unless the operator opened the very port', async () => {
   const target = { port: 25, portIsNamed: true, mayBePrivate: true }
-  const refused = { reason: 'forbidden', message: expect.stringContaining('another protocol than HTTP') }
+  const refused = { reason: 'forbidden', message: expect.stringContaining('a protocol other than HTTP') }
   const reach = openAddressPolicy(configWith(['10.0.0.0/8', '10.0.0.1:25']), log)
   await expect(reach.checkAddress({ ...target, host: '1.1.1.1' })).rejects.toMatchObject(refused)
   await expect(reach.checkAddress({ ...target, host: '10.0.0.2' })).rejects.toMatchObject(refused)

@@ -122,7 +122,9 @@ describe('an answer that comes bit by bit', () => {
     await ended()
     const all = await told()
     expect(all.slice(0, -1).join('')).toBe(Array.from({ length: beats }, (_, index) => `${index + 1} `).join(''))
-    expect(all.at(-1)).toBe('TypeError fetch failed: No more of the answer came for 600 ms: allow it more time timeout')
+    expect(all.at(-1)).toBe(
+      'TypeError fetch failed: No more of the response arrived for 600 ms: raise its timeout timeout',
+    )
     expect(await log()).toContainEqual(expect.stringMatching(/^warn fetch GET .* failed: timeout, \d+ ms$/))
   })
 

@@ -327,7 +327,7 @@ describe('what is no request of the web is refused', () => {
   test.each(portsOfOtherProtocols)('port %i', async (port) => {
     await grant([`*:${port}`])
     expect(await ask(`http://192.0.43.8:${port}/`)).toMatchObject({
-      message: expect.stringContaining('another protocol than HTTP'),
+      message: expect.stringContaining('a protocol other than HTTP'),
       reason: 'forbidden',
     })
   })

@@ -109,7 +109,9 @@ test('a webhook at an address that is not public is never called, and the bot’
   const lines = () => platform.context.db('logs').where({ bot_id: bot.id, level: 'error' }).pluck('message')
   await expect
     .poll(lines, { timeout: 10_000 })
-    .toEqual([expect.stringMatching(/^The webhook was not told of message_created after 10 attempts: .*127\.0\.0\.1/)])
+    .toEqual([
+      expect.stringMatching(/^Delivering message_created to the webhook failed after 10 attempts: .*127\.0\.0\.1/),
+    ])
   expect(receiver.received).toEqual([])
 })
 

@@ -183,7 +183,7 @@ describe('an invitation', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => accept(platform, invitation)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 410, 410, 410, 410])
     const { body } = await accept(platform, invitation, platform.token)
-    expect(body).toMatchObject({ type: 'ResourceGone', message: expect.stringContaining('If that was not you') })
+    expect(body).toMatchObject({ type: 'ResourceGone', message: expect.stringContaining('If you did not accept it') })
     expect(await platform.context.db('tokens').where({ account_id: id })).toHaveLength(1)
   })
 

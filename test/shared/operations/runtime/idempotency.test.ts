@@ -80,7 +80,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     await say(conversationId, 'one', key)
     expect(await say(conversationId, 'two', key)).toMatchObject({
       status: 422,
-      body: { code: 422, type: 'InvalidPayload', message: expect.stringContaining('another request') },
+      body: { code: 422, type: 'InvalidPayload', message: expect.stringContaining('a different request') },
     })
     expect((await chatter.heard(conversationId)).filter(({ userId }) => userId === chatter.userId)).toHaveLength(1)
   })
