@@ -8,14 +8,13 @@ import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/installation.ts'
 import { changeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
-import { deployVersion, insertBot } from '../../store/bots.ts'
+import { insertBot } from '../../store/bots.ts'
 import { insertInstallation } from '../../store/installations.ts'
-import { setRecurringEvents } from '../../store/recurring-events.ts'
 import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
+import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot } from './describe-bot.ts'
-import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
-import { planInstallations } from '../../integrations/integrations.ts'
+import { finishInstallations } from '../../integrations/install.ts'
 
 export const createBot = operation({
   name: 'createBot',
@@ -58,25 +57,14 @@ export const createBot = operation({
       })
       // The bot is a user of its own: what it says bears its id.
       await insertUser(transaction, { id, botId: id })
-      const chat = await insertInstallation(transaction, {
+      await insertInstallation(transaction, {
         id: newId('int'),
         botId: id,
         integration: builtInIntegration,
         alias: builtInIntegration,
         webhookId: newWebhookId(),
       })
-      if (inspected)
-        await deployVersion(transaction, {
-          ...inspected,
-          id: newId('botver'),
-          botId: id,
-          authorId: caller.accountId,
-          description: note,
-        })
-      await setRecurringEvents(transaction, id, recurringEvents)
-      const place = { db: transaction, workspaceId, secret: config.secret, present: [chat] }
-      const changes = await planInstallations(place, integrations)
-      return changeInstallations(context, transaction, id, changes)
+      return completeBot(context, transaction, id, { inspected, note, recurringEvents, integrations })
     })
     await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }

@@ -1,20 +1,17 @@
 import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
-import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
-import { deployVersion, findBot, lockBot, updateBotFields } from '../../store/bots.ts'
-import { listInstallations } from '../../store/installations.ts'
-import { setRecurringEvents } from '../../store/recurring-events.ts'
+import { findBot, lockBot, updateBotFields } from '../../store/bots.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
+import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
-import { changeInstallations, finishInstallations } from '../../integrations/install.ts'
-import { planInstallations } from '../../integrations/integrations.ts'
+import { finishInstallations } from '../../integrations/install.ts'
 
 export const updateBot = operation({
   name: 'updateBot',
@@ -71,21 +68,8 @@ export const updateBot = operation({
         definition: mergePatch(botDefinitionSchema, row.definition, change),
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
-      if (inspected) {
-        await assertHooksRemain(transaction, id, inspected, allowNoHooks)
-        await deployVersion(transaction, {
-          ...inspected,
-          id: newId('botver'),
-          botId: id,
-          authorId: caller.accountId,
-          description: note,
-        })
-      }
-      await setRecurringEvents(transaction, id, recurringEvents)
-      const installed = await listInstallations(transaction, id)
-      const place = { db: transaction, workspaceId, secret: config.secret, present: installed }
-      const changes = await planInstallations(place, integrations)
-      return changeInstallations(context, transaction, id, changes)
+      if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
+      return completeBot(context, transaction, id, { inspected, note, recurringEvents, integrations })
     })
     await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }

@@ -1,0 +1,39 @@
+import type { InspectedCode } from '../../code/inspect-code.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../ids.ts'
+import { changeInstallations, type PostCommitWork } from '../../integrations/install.ts'
+import { planInstallations, type integrations } from '../../integrations/integrations.ts'
+import type { recurringEvents } from '../../models/bot-definition.ts'
+import type { Administrator } from '../../rpc/caller.ts'
+import type { Infer } from '../../schema.ts'
+import { deployVersion } from '../../store/bots.ts'
+import type { Database } from '../../store/database.ts'
+import { listInstallations } from '../../store/installations.ts'
+import { setRecurringEvents } from '../../store/recurring-events.ts'
+
+/** The parts of a bot that have rows of their own. */
+interface Parts {
+  inspected: InspectedCode | undefined
+  /** The description of the version that the code becomes. */
+  note: string | undefined
+  recurringEvents: Infer<typeof recurringEvents>
+  integrations: Infer<typeof integrations>
+}
+
+/** Deploys a bot's code and changes its recurring events and installations, as part of the transaction with its row. */
+export async function completeBot(
+  context: Context & { caller: Administrator },
+  transaction: Database,
+  botId: string,
+  { inspected, note, recurringEvents, integrations }: Parts,
+): Promise<PostCommitWork> {
+  const { caller, config } = context
+  if (inspected) {
+    const version = { ...inspected, id: newId('botver'), botId, authorId: caller.accountId, description: note }
+    await deployVersion(transaction, version)
+  }
+  await setRecurringEvents(transaction, botId, recurringEvents)
+  const present = await listInstallations(transaction, botId)
+  const bot = { db: transaction, workspaceId: caller.workspaceId, secret: config.secret, present }
+  return changeInstallations(context, transaction, botId, await planInstallations(bot, integrations))
+}
