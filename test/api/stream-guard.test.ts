@@ -127,7 +127,7 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
     test.each([
       ['the key was changed', () => configureUntold('another')],
       [
-        'the user was deleted',
+        'the user has just been deleted',
         () => platform.context.db('users').where({ foreign_id: 'bob', bot_id: bot.id }).delete(),
       ],
     ] as const)('ends within twenty seconds after %s', async (_what, change) => {

@@ -298,7 +298,7 @@ describe.each(backEnds)('with a worker on %s', (backEnd) => {
         next_register_at: first,
       })
     }
-    const through = `info register() of the integration 'tool' is through`
+    const through = `info register() of the integration 'tool' succeeded`
     const lines = [1, 2, 3].flatMap((call) => [`info tool ${call}`, through])
     expect(await logOf(platform, bot.id)).toEqual(lines)
   })

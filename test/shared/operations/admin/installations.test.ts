@@ -189,7 +189,7 @@ describe('the secrets of a chat', () => {
     const chatUrl = `http://127.0.0.1:${server.port}/chat/${bot.integrations.chat.webhookId}`
     const { status, body } = await send('POST', `${chatUrl}/users`, {})
     expect({ status, type: body.type }).toEqual({ status: 500, type: 'Internal' })
-    expect(lines.join('')).toMatch(/ISOBOT_SECRET.*run with the former secret/)
+    expect(lines.join('')).toMatch(/ISOBOT_SECRET.*restore the former secret/)
     expect(lines.join('')).toContain(body.id)
   })
 })
