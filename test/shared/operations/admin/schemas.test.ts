@@ -178,7 +178,7 @@ describe('data that takes its schema for ever', () => {
       status: 400,
       body: {
         type: 'InvalidDataFormat',
-        message: expect.stringMatching(/^integrations\.it\.configuration: .*given up/),
+        message: expect.stringMatching(/^integrations\.it\.configuration: .*aborted/),
       },
     })
   })
