@@ -10,7 +10,7 @@ import { bundlePrograms } from '#sandbox/host/programs.ts'
 import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
 import { compilersOf } from '../../support/sandbox-processes.ts'
 
-// Around the processes there are none of the kernel's walls in all that follows, as where a machine allows none.
+// Around the processes there are none of the kernel's isolation layers in all that follows, as where a machine allows none.
 let compiler: Compiler
 /** With so much time that it is memory that is used up. */
 let patient: Compiler

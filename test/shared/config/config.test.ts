@@ -106,13 +106,13 @@ test('the configuration cannot be changed', () => {
   expect(() => Object.assign(readConfig(least), { secret: 'other' })).toThrow(TypeError)
 })
 
-test('walls that are required are named, and nothing is required unless it is', () => {
+test('layers that are required are named, and nothing is required unless it is', () => {
   const { sandbox } = readConfig({ ...least, SANDBOX_REQUIRE: 'network, files,privileges,', SANDBOX_PROFILE: 'jit' })
   expect(sandbox).toMatchObject({ require: ['network', 'files', 'privileges'], profile: 'jit' })
   expect(readConfig(least).sandbox).toMatchObject({ require: [], profile: 'hardened' })
 })
 
-test('the walls that can be required are those that the sandbox knows', () => {
+test('the layers that can be required are those that the sandbox knows', () => {
   expect(isolationLayers).toEqual(sandboxWallNames)
 })
 
