@@ -110,6 +110,10 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
       const wallMilliseconds = Math.max(1, deadline - performance.now())
       const ended = await run(program, input, { outputBytes, dataMegabytes, wallMilliseconds })
       if (ended.stopped === 'closed') throw new CompilerError('The compiler is closing')
+      if (hasNotStarted(ended)) {
+        log('error', 'A compiler process cannot be started', { code: ended.code, complaint: ended.complaint })
+        throw new CompilerError('The compiler cannot be started')
+      }
       const isUnexplained = ended.stopped === undefined && ended.wasKilled && !isOverCpu(ended, limits)
       if (!isUnexplained || attempt > 1) return ended
       log('warn', 'A compiler process was killed from outside and is restarted')
@@ -177,6 +181,20 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
 /** Near the limit on processor time, the kernel has ended it for that. */
 function isOverCpu({ milliseconds }: Ended, { seconds }: CompileLimits): boolean {
   return milliseconds > seconds * 900
+}
+
+/**
+ * Whether the program itself never ran: it was not found, may not be executed, or a tool that builds its isolation failed.
+ * None of that is the fault of the upload.
+ */
+function hasNotStarted({ code, wasKilled, stopped, complaint }: Ended): boolean {
+  if (stopped !== undefined || wasKilled || code === 0) return false
+  return (
+    code === null ||
+    code === 126 ||
+    code === 127 ||
+    /^(?:\S*\/)?(?:sh|unshare|mount|nice|setpriv|chroot): /.test(complaint)
+  )
 }
 
 function isWhole({ code, stopped }: Ended): boolean {

@@ -1,19 +1,26 @@
 import { openCompiler } from '#sandbox/compiler/open-compiler.ts'
 import type { Compilation, Compiled, Compiler, Upload } from '#sandbox/compiler/contract.ts'
+import type { SandboxLog } from '#sandbox/protocol/contract.ts'
 import { bundlePrograms } from '#sandbox/host/programs.ts'
-import { detectIsolation } from '#sandbox/isolation/detect-isolation.ts'
+import { detectIsolation, type Isolation } from '#sandbox/isolation/detect-isolation.ts'
 
 let opened: Promise<Compiler> | undefined
 
 /** The compiler of a worker, without one. It holds nothing open while it does nothing. */
 export function compilerHere(): Promise<Compiler> {
-  return (opened ??= open())
+  return (opened ??= openCompilerOf((own) => own))
 }
 
-async function open(): Promise<Compiler> {
+/** @param words the command of each program, in place of the compiler's own */
+export async function openCompilerOf(
+  words: (own: string[]) => string[],
+  log: SandboxLog = () => {},
+): Promise<Compiler> {
   const isolation = await detectIsolation({ profile: 'hardened', require: [], log() {} })
   const { reader } = await bundlePrograms()
-  return openCompiler({ isolation, reader, log() {} })
+  const command: Isolation['command'] = (dataKilobytes, program) =>
+    isolation.command(dataKilobytes, program && { ...program, words: words(program.words) })
+  return openCompiler({ isolation: { ...isolation, command }, reader, log })
 }
 
 export async function tryToCompile(source: string, sourceMap?: string, owner = 'test'): Promise<Compilation> {

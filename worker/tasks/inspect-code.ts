@@ -39,7 +39,7 @@ export async function inspectCode(
     .catch((error: unknown) => {
       throw error instanceof CompilerError ? new InterruptedError(error.message) : error
     })
-  // Whoever asked has given up.
+  // The request that asked has ended.
   if (upload === undefined || compiled === undefined) return
   const { outcome, code } =
     compiled.status === 'compiled' ? await inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }

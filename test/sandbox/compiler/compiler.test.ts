@@ -6,7 +6,8 @@ import { buildSync } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, indexSourceMap, positionOfName, toSourceStack } from '#sandbox/compiler/source-map.ts'
-import { compile, tryToCompile } from '../../support/compiler.ts'
+import { CompilerError } from '#sandbox/compiler/contract.ts'
+import { compile, openCompilerOf, tryToCompile } from '../../support/compiler.ts'
 
 /** A module as it is compiled, and the way back. */
 async function compileBot(source: string, sourceMap?: string) {
@@ -225,4 +226,23 @@ test.each([
   ['x["$("]', '$(', { file: 'bot.ts', line: 1, column: 4 }],
 ])('in %j the name %s is first written at %j', (source, name, position) => {
   expect(positionOfName(source, name)).toEqual(position)
+})
+
+test('a compiler that cannot be started is no fault of the upload, and the log names the reason', async () => {
+  const logged: unknown[] = []
+  const compiler = await openCompilerOf(
+    ([, ...parameters]) => ['/nowhere/esbuild', ...parameters],
+    (...line) => logged.push(line),
+  )
+  const compilation = compiler.compile('test', async () => ({
+    source: 'export const hooks = {}',
+    sourceMap: undefined,
+  }))
+  await expect(compilation).rejects.toThrow(CompilerError)
+  await compiler.close()
+  expect(logged).toContainEqual([
+    'error',
+    'A compiler process cannot be started',
+    { code: 127, complaint: expect.stringContaining('/nowhere/esbuild') },
+  ])
 })
