@@ -48,7 +48,7 @@ export const invalid: [payload: unknown, where: string][] = [
   [[], 'payload'],
   [{}, 'payload'],
   [{ text: 'hello' }, 'payload'],
-  [{ type: 'poem', text: 'hello' }, 'none of text'],
+  [{ type: 'poem', text: 'hello' }, 'is not one of text'],
   [{ type: 'text' }, 'text'],
   [{ type: 'text', text: '' }, 'payload.text'],
   [{ type: 'text', text: 1 }, 'payload.text'],
