@@ -49,3 +49,30 @@ export function prepareClose(server: Server): { leave(milliseconds: number): Pro
     },
   }
 }
+
+/** How long a closing api waits for requests whose clients have gone. */
+const abandonedMilliseconds = 5000
+
+/**
+ * The requests in flight, those of clients that have gone included: a server counts connections alone, and a handler that
+ * goes on after its client needs the database until it ends.
+ */
+export class RequestsInFlight {
+  readonly #all = new Set<Promise<unknown>>()
+
+  async track<Result>(handling: Promise<Result>): Promise<Result> {
+    this.#all.add(handling)
+    try {
+      return await handling
+    } finally {
+      this.#all.delete(handling)
+    }
+  }
+
+  /** Resolves when all have ended, or after some seconds. */
+  async settled(): Promise<void> {
+    const overdue = new AbortController()
+    const ended = Promise.allSettled(this.#all).then(() => overdue.abort())
+    await Promise.race([ended, pause(abandonedMilliseconds, undefined, { signal: overdue.signal }).catch(() => {})])
+  }
+}

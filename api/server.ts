@@ -11,7 +11,7 @@ import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { consolePages } from './console/pages.ts'
-import { prepareClose } from './graceful-close.ts'
+import { prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
 import { openApi } from './openapi.ts'
@@ -27,9 +27,10 @@ interface AppParts {
   realtime: Realtime
   rateLimiter: RateLimiter
   overload: Overload
+  inFlight: RequestsInFlight
 }
 
-/** The HTTP door: a request becomes a call of an operation, and its reply the response. */
+/** The HTTP entry point: a request becomes a call of an operation, and its reply the response. */
 export function createApp(context: Context, parts: AppParts): RequestListener {
   const app = routesOf(context, parts)
   return (request, response) =>
@@ -41,7 +42,7 @@ export function createApp(context: Context, parts: AppParts): RequestListener {
     })
 }
 
-function routesOf(context: Context, { realtime, rateLimiter, overload }: AppParts): Express {
+function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight }: AppParts): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -59,7 +60,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload }: AppPart
   app.use(async (request, response) => {
     const body = (caller: Caller) =>
       readBody(request, response, (bytes) => overload.hold(response, bytes, tenantOf(caller)))
-    const reply = await dispatch(context, fromHttp(context, request, body))
+    const reply = await inFlight.track(dispatch(context, fromHttp(context, request, body)))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)
@@ -145,7 +146,8 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
-  const parts = { realtime, rateLimiter, overload }
+  const inFlight = new RequestsInFlight()
+  const parts = { realtime, rateLimiter, overload, inFlight }
   const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
@@ -164,6 +166,7 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
     async [Symbol.asyncDispose]() {
       await leave(leaveMilliseconds)
       await Promise.all([close(), realtime.close()])
+      await inFlight.settled()
       rateLimiter.close()
       overload.close()
     },

@@ -81,6 +81,8 @@ test('hosts for code that was granted none are a list, or all public ones', () =
   ])
   expect(readConfig({ ...least, SANDBOX_NET: '*' }).sandbox.net).toEqual(['*'])
   for (const wrong of ['https://example.com', 'example.com/path', 'a b', '**', 'example.*']) {
-    expect(String(problemsOf({ ...least, SANDBOX_NET: wrong }))).toMatch(/^ {2}SANDBOX_NET .*: set it to hosts/m)
+    expect(String(problemsOf({ ...least, SANDBOX_NET: wrong }))).toMatch(
+      /^ {2}SANDBOX_NET.*: set it to a comma-separated list of hosts/m,
+    )
   }
 })

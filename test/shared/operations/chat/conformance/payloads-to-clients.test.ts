@@ -91,7 +91,7 @@ const refused = invalid.filter(
     !(payload.type === 'carousel' && where === 'type'),
 ) as [{ type: string }, string][]
 
-test.each([...refused, [{ type: 'custom' }, 'none of text']] as typeof refused)(
+test.each([...refused, [{ type: 'custom' }, 'not one of text']] as typeof refused)(
   'what no client could show is refused, and the refusal says where: %j, %s',
   async ({ type, ...payload }, where) => {
     const { status, body } = await scene.reply(type, payload)
