@@ -1,6 +1,6 @@
-/** What has to be shown between two brackets: on one line when it fits, else each item on a line of its own. */
+/** Items between two brackets: on one line if they fit, otherwise one item per line. */
 export interface Block {
-  /** Adds an item; `false` when no more should be added. */
+  /** Adds an item. Returns `false` when the caller must add no more. */
   add(item: string): boolean
   close(bracket: string): string
 }
@@ -8,7 +8,7 @@ export interface Block {
 const lineCharacters = 76
 const itemsShown = 100
 
-/** How much all blocks of one inspection may still hold. */
+/** The number of characters that all blocks of one inspection may still add. */
 export interface Budget {
   left: number
 }

@@ -1,9 +1,9 @@
 import { apply, hasOwn, isArray, isObject, NativeError, NativeTypeError, record, toText } from './primordials.ts'
 
-/** What a bundle exports. */
+/** The exports of a bundle. */
 export type BotExports = Record<string, unknown>
 
-/** Evaluates the bundle as a CommonJS module, and gives back what it exports. */
+/** Evaluates the bundle as a CommonJS module and returns its exports. */
 export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) => unknown): BotExports {
   const module: { exports: unknown } = { exports: {} }
   if (typeof wrapper !== 'function') throw new NativeTypeError('The bundle is not a script')
@@ -13,7 +13,7 @@ export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) 
   return exports
 }
 
-/** Among whom its runs are: `event` where each is to have a realm of its own, else whatever it says. */
+/** The bundle's `isolation` export: `event` gives each run a realm of its own. The value is not validated. */
 export function isolationOf(bot: BotExports): unknown {
   return hasOwn(bot, 'isolation') ? bot['isolation'] : undefined
 }
@@ -23,7 +23,7 @@ export function requireNothing(name: unknown): unknown {
   throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file, bundle what it needs`)
 }
 
-/** The hook functions of a stage, in order, and the object they are methods of. */
+/** The hook functions of a stage, in order, and the object that they are methods of. */
 export function hooksOf(bot: BotExports, stage: string): { hooks: ArrayLike<unknown>; self: unknown } {
   const self = bot['hooks']
   const declared = isObject(self) && hasOwn(self, stage) ? self[stage] : undefined

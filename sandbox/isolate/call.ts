@@ -5,7 +5,7 @@ import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.
 import { makeReadable } from './request-body.ts'
 import { attributed } from './run.ts'
 
-/** Calls a function that the bundle exports; resolves to what it returned. */
+/** Calls a function that the bundle exports; resolves to its return value. */
 export async function runCall(
   { run, bot, client, logger }: Pipeline,
   { path, optional = false, argument, streamed, addsContext }: CallTask,

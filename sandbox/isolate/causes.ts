@@ -9,8 +9,8 @@ const headCharacters = 300
 const allCharacters = 3000
 
 /**
- * What led to an error, for below its own stack: its cause and that one's cause and so on, and the errors that an
- * AggregateError stands for, each with its frames in the bundle. Empty when there is nothing; throws what getters throw.
+ * Describes the causes of an error, for output below its own stack: its chain of `cause` properties, and the errors in
+ * an AggregateError, each with its frames in the bundle. Empty without causes. Getters of the error may throw.
  */
 export function describeCauses(error: Record<string, unknown>, depth = 0): string {
   if (depth >= deepest) return ''

@@ -17,10 +17,13 @@ export interface ClientOptions {
   logger: object
 }
 
-/** Makes the client of a run, which runs the bot's hooks for what it sends. The client that those hooks get runs none. */
+/**
+ * Makes the client of a run. This client runs the bot's hooks for outgoing data; the client that those hooks get runs
+ * none.
+ */
 export type MakeClient = (options: ClientOptions) => Client
 
-/** `finish`, where there is one, has the last word on what is sent. It may wait: the call keeps its place meanwhile. */
+/** `finish`, if given, makes the final change to the input. It may wait; the call keeps its position meanwhile. */
 type Send = (
   operation: ClientOperation,
   input: unknown,
@@ -28,12 +31,12 @@ type Send = (
   finish?: (input: unknown) => Promise<unknown>,
 ) => Promise<unknown>
 
-/** Who a client speaks for, and how. */
+/** The run that a client makes calls for, and the two ways to make them. */
 interface Caller {
   run: KernelRun
-  /** Makes a call in its place among the calls of the run, with the hooks that belong to it. */
+  /** Makes a call in its position among the calls of the run, with the operation's hooks. */
   send: Send
-  /** Makes a call at once and as it is. */
+  /** Makes a call at once and without hooks. */
   sendNow: Send
 }
 
@@ -73,8 +76,8 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
 }
 
 /**
- * A client inherits a getter for each operation, which makes the function when it is asked for: a function for each
- * operation of each run took longer than a run does.
+ * A client inherits one getter per operation, and the getter creates the function on access. Creating a function per
+ * operation for each run took longer than a run does.
  */
 function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller) => Client {
   const callers = new NativeWeakMap<object, Caller>()

@@ -18,11 +18,11 @@ import type { KernelRun } from './run.ts'
 import { botFrames } from './stack.ts'
 import { showTable } from './table.ts'
 
-/** What a run has begun on its console: it is no other run's. */
+/** The console state of one run; runs do not share it. */
 interface ConsoleState {
   indentation: string
   counts: Record<string, number>
-  /** When the running timers began, in milliseconds since 1970. */
+  /** Start times of the running timers, in milliseconds since 1970. */
   times: Record<string, number>
 }
 
@@ -31,7 +31,7 @@ const deepestGroup = 20
 /**
  * The global `console`, which logs for the run whose turn it is.
  *
- * @param readsJson whether lines that the SDK's logger wrote as JSON are read
+ * @param readsJson whether to parse the JSON lines of the SDK's logger
  */
 export function createConsole(current: () => KernelRun | undefined, writeLine: WriteLog, readsJson: boolean): object {
   const states = new NativeWeakMap<KernelRun, ConsoleState>()
@@ -48,7 +48,7 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
     return state
   }
 
-  /** Does something in the console of the run whose turn it is; outside of runs there is none. */
+  /** Runs `work` with the console state of the run whose turn it is. Does nothing outside of runs. */
   const inRun = (work: (state: ConsoleState) => void) => {
     const run = current()
     if (run !== undefined) work(stateOf(run))

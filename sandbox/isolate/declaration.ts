@@ -3,10 +3,10 @@ import { isolationOf, type BotExports } from './bot-module.ts'
 import { describeError } from './errors.ts'
 import { hasOwn, isArray, isObject, keys, NativeTypeError, record, sliceText, stringify } from './primordials.ts'
 
-/** What a bundle declares as JSON, or the text of the error that refuses it. */
+/** The declaration of a bundle as JSON, or the text of the error that refuses the bundle. */
 export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
 
-/** Of names that an error lists. */
+/** Upper bound of the names that an error lists. */
 const maxNames = 5
 const maxNameCharacters = 50
 
@@ -41,7 +41,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
   return accepted(declared)
 }
 
-/** Such a bundle declares what it can do to its own `handler` only. */
+/** An SDK bundle declares its capabilities only to its own `handler`. */
 function sdkDeclaration({ handler }: BotExports): Declaration {
   const kind = typeof handler === 'function' ? 'sdk' : 'native'
   return accepted({ kind, hooks: [], actions: [], exports: functionNames({ handler }), channels: [] })
@@ -51,7 +51,7 @@ function accepted(declared: object): Declaration {
   return { accepted: true, text: stringify(record(declared)) }
 }
 
-/** The names of those that are functions, as an object of which only the keys count. */
+/** The names of the exported functions, as the keys of an object. */
 function functionNames(exported: Record<string, unknown>): string[] {
   const functions: Record<string, unknown> = record({})
   const names = keys(exported)
@@ -61,7 +61,10 @@ function functionNames(exported: Record<string, unknown>): string[] {
   return keys(functions)
 }
 
-/** Of the names that the platform looks for, a module has at least one: one that has none was exported in another way. */
+/**
+ * A module exports at least one of the names that the platform reads. A module with none of them was exported in
+ * another way.
+ */
 function nothingExported(bot: BotExports): Declaration | undefined {
   const { hooks, actions, channels, register, unregister, handler } = bot
   if ((hooks ?? actions ?? channels ?? register ?? unregister ?? handler) !== undefined) return undefined
@@ -71,7 +74,7 @@ function nothingExported(bot: BotExports): Declaration | undefined {
   )
 }
 
-/** What a module exports that the platform does not look for, in words. */
+/** Describes the exports of a module that the platform does not read. */
 function exportedNames(bot: BotExports): string {
   const names = keys(bot)
   if (names.length === 0) return 'nothing'

@@ -22,7 +22,7 @@ const messageCharacters = 1000
 
 const limitReasons = new NativeWeakMap<object, string>()
 
-/** An error that says which limit was met: should the run fail of it, that is the reason. */
+/** Makes an error for an exceeded limit. If the run fails with it, the limit is the reason of the failure. */
 export function limitError(reason: FailureReason, name: string, message: string, site?: CallSite): Error {
   const error = new NativeError(message)
   if (site !== undefined) placeAt(site, name, error)
@@ -31,7 +31,7 @@ export function limitError(reason: FailureReason, name: string, message: string,
   return error
 }
 
-/** Why a run failed that failed of this. */
+/** The reason of a run's failure, given the value that it threw. */
 export function reasonOf(thrown: unknown): string {
   return isObject(thrown) ? (weakMapGet(limitReasons, thrown) ?? 'error') : 'error'
 }
@@ -58,7 +58,7 @@ function define(error: Error, property: string, value: unknown, enumerable: bool
   defineProperty(error, property, record({ value, enumerable, writable: true, configurable: true }))
 }
 
-/** Any thrown value as the text of a `RunError`; `hook` names the function at fault, in an inspection. */
+/** Describes any thrown value as the text of a `RunError`. In an inspection, `hook` names the function at fault. */
 export function describeError(thrown: unknown, hook?: string): string {
   const described = record({ name: 'Error', message: 'It threw a value that can not be described', stack: '', hook })
   try {
@@ -76,7 +76,7 @@ export function describeError(thrown: unknown, hook?: string): string {
       described.message = sliceText(redact(typeof thrown === 'string' ? thrown : inspect(thrown)), 0, messageCharacters)
     }
   } catch {
-    // A getter or a proxy threw in turn: what was read so far has to do.
+    // A getter or a proxy threw in turn; the fields read before remain.
   }
   return stringify(described)
 }

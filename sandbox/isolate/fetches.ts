@@ -7,8 +7,8 @@ import type { Post, Shared } from './shared.ts'
 import type { Stream, Streams } from './streams.ts'
 
 /**
- * What came of a request to the world outside. The body is apart: it may be long, and is not parsed as JSON. Where there is
- * a stream, the body is in that.
+ * The result of an outbound request. The body is separate, because it may be long and is not parsed as JSON. If
+ * `stream` is set, the stream delivers the body.
  */
 export interface Fetched {
   answer: Head | FetchFailure
@@ -20,9 +20,11 @@ type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 
 /** The outbound requests of one run. */
 export interface Fetches {
-  /** Makes a request as soon as fewer than the allowed number are in flight. A cancelled one resolves to a failure. */
+  /**
+   * Makes a request as soon as fewer than the allowed number are in flight. A cancelled request resolves to a failure.
+   */
   begin(request: string, site: CallSite): { answer: Promise<Fetched>; cancel(): void }
-  /** The host has answered. */
+  /** Settles a request with the host's answer. */
   settle(fetch: string, answer: string, body: string): void
 }
 

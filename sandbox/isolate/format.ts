@@ -1,7 +1,7 @@
 import { inspect } from './inspect.ts'
 import { indexIn, isObject, sliceText, stringify, toFloat, toInteger, toNumber, toText } from './primordials.ts'
 
-/** Joins what was logged into one text, with the directives of Node's `util.format`. */
+/** Joins logged values into one text, with the directives of Node's `util.format`. */
 export function format(values: ArrayLike<unknown>): string {
   const first = values[0]
   let text = ''

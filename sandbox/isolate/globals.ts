@@ -2,7 +2,7 @@ import { apply, defineProperty, keys, NativePromise, NativeTypeError } from './p
 
 const nothing = NativePromise.resolve()
 
-/** As the web's, but that it throws what is no function by name. */
+/** Like the web's `queueMicrotask`, except for the message of the TypeError for a callback that is no function. */
 export function queueMicrotask(callback: unknown): void {
   if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask takes a function')
   const callLater = async () => {
@@ -12,7 +12,7 @@ export function queueMicrotask(callback: unknown): void {
   void callLater()
 }
 
-/** Defines globals that bot code may replace, and does not list. */
+/** Defines globals that bot code can replace and that are not enumerable. */
 export function defineGlobals(globals: Record<string, unknown>): void {
   for (const name of keys(globals)) {
     const value = globals[name]

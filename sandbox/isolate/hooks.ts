@@ -2,14 +2,14 @@ import { hooksOf, type BotExports } from './bot-module.ts'
 import { apply, hasOwn, isObject } from './primordials.ts'
 import { attributed, never, type KernelRun } from './run.ts'
 
-/** One stage of hooks: what each is called with, and what becomes of the data that one returns. */
+/** One stage of hooks: the arguments of each hook, and the handling of the data that a hook returns. */
 export interface Stage {
   name: string
   argument(): object
   replace(data: Record<string, unknown>): void
 }
 
-/** Calls the hooks of a stage one after another, until one stops the pipeline; resolves to whether one did. */
+/** Calls the hooks of a stage in order, until one stops the pipeline; resolves to whether one did. */
 export async function callHooks(run: KernelRun, bot: BotExports, stage: Stage): Promise<boolean> {
   const { hooks, self } = hooksOf(bot, stage.name)
   for (let index = 0; index < hooks.length; index += 1) {

@@ -5,7 +5,7 @@ import { create, NativePromise } from './primordials.ts'
 import { createQueue } from './queue.ts'
 import type { Post, Shared } from './shared.ts'
 
-/** A call's place in the order in which calls were made. */
+/** The position of a call in the order of a run's calls. */
 export interface Place {
   state: 'held' | 'ready' | 'free'
   send: (() => void) | undefined
@@ -13,15 +13,18 @@ export interface Place {
 
 /** The calls of one run to the host. */
 export interface HostCalls {
-  /** Keeps a place for a call whose request is not known yet: calls made later cross later. */
+  /** Reserves a position for a call whose request is not known yet. Later calls cross after it. */
   reserve(): Place
-  /** Gives a place up. */
+  /** Releases a position. */
   release(place: Place): void
-  /** Makes the call of a place; resolves to the text of the reply. */
+  /** Makes the call of a position; resolves to the text of the reply. */
   make(place: Place, request: string, site: CallSite): Promise<string>
-  /** Makes a call at once, past all reserved places: a call that a hook makes must not wait for the call it hooks. */
+  /**
+   * Makes a call at once, ahead of all reserved positions: a hook's call must not wait for the call that the hook
+   * belongs to.
+   */
   makeNow(request: string, site: CallSite): Promise<string>
-  /** The host has answered. */
+  /** Settles a call with the host's reply. */
   settle(call: string, reply: string): void
 }
 
@@ -37,8 +40,8 @@ interface Waiting {
 }
 
 /**
- * A call that is made stands in line until every call made before it has crossed or was given up, then in the outbox
- * until fewer than the allowed number are in flight, then is in flight until the host answers.
+ * A call waits in three steps: in line, until every earlier call has crossed or was released; in the outbox, until
+ * fewer than the allowed number are in flight; and in flight, until the host replies.
  */
 export function createHostCalls({ id, limits, shared }: Caller, post: Post): HostCalls {
   const line = createQueue<Place>()

@@ -24,7 +24,7 @@ import {
 const deepest = 2
 const totalCharacters = 10_000
 
-/** Where an inspection is: the object around, and how much may still be written. */
+/** The position of an inspection: its depth, the enclosing objects, and the remaining budget of characters. */
 interface Place {
   depth: number
   object: object | undefined
@@ -32,7 +32,7 @@ interface Place {
   budget: Budget
 }
 
-/** A value as a developer wants to read it, much as Node shows it. */
+/** Formats a value for developers, much as Node does. */
 export function inspect(value: unknown): string {
   return show(value, { depth: 0, object: undefined, around: undefined, budget: { left: totalCharacters } })
 }

@@ -2,9 +2,9 @@ import type { LogLine } from '../protocol/contract.ts'
 import { hasOwn, isObject, parse } from './primordials.ts'
 
 /**
- * Reads a line that a logger of the SDK wrote as JSON: `{ msg, level? }`, or `{ type: 'issue', title, description }`.
+ * Parses a JSON line of the SDK's logger: `{ msg, level? }`, or `{ type: 'issue', title, description }`.
  *
- * @returns undefined when it is anything else
+ * @returns undefined for any other value
  */
 export function readJsonLine(values: ArrayLike<unknown>): { level?: LogLine['level']; message: string } | undefined {
   const text = values[0]

@@ -1,8 +1,8 @@
 /**
- * What runs first in every isolate, and stays: it evaluates the bundle, runs its hooks and actions, and is the only one
- * that can say anything to the world outside, in text. Bot code shares its heap but reaches none of its objects: what
- * it gets are plain functions and data, and the kernel calls no built-in that bot code could have replaced. (`await`
- * itself asks promises for their constructor: a bot that replaces that, and `then` as well, breaks its own isolate.)
+ * The kernel runs first in every isolate and stays in it. It evaluates the bundle, runs its hooks and actions, and is
+ * the bundle's only way out of the isolate, in text. Bot code shares the kernel's heap but reaches none of its objects:
+ * bot code gets plain functions and data, and the kernel calls no built-in that bot code could have replaced. (`await`
+ * itself reads the constructor of promises: a bot that replaces that, and `then` as well, breaks its own isolate.)
  */
 
 import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
@@ -30,20 +30,23 @@ export interface KernelSettings {
   operations: ClientOperation[]
   kind: BundleKind
   environment: Record<string, string>
-  /** Random, in hexadecimal. */
+  /** Random bytes, in hexadecimal. */
   seed: string
 }
 
-/** Does one thing in the isolate. What comes of it is posted; what is returned is when it began, in milliseconds since 1970. */
+/**
+ * Performs one operation in the isolate and posts the result. Returns the time at which the operation began, in
+ * milliseconds since 1970.
+ */
 export type Dispatch = (operation: string, id: string, first?: Data, ...texts: string[]) => number
 
 /** A text, or the bytes of a part of a stream. */
 type Data = string | ArrayBuffer
 
 /**
- * Makes the kernel; what it returns is the only way in, and `post` the only way out. `settings` is a `KernelSettings` as
- * JSON, `preludes` are what the bundle finds around it. The bundle is evaluated by a script that calls `defineBundle`, a
- * global that is there for one call.
+ * Makes the kernel. The returned function is the only way in, and `post` the only way out. `settings` is a
+ * `KernelSettings` as JSON; `preludes` define the globals and modules of the bundle. A script evaluates the bundle by
+ * calling the global `defineBundle`, which works once.
  */
 export type Open = (post: Post, settings: string, ...preludes: Prelude[]) => Dispatch
 
@@ -52,12 +55,13 @@ export const open: Open = (post, settings, ...preludes) => {
   freeze(environment)
   keepSecret(environment)
   const runs = create(null) as Record<string, KernelRun>
-  // Whose turn it is. Code that waits for a promise of another run of the same bundle continues in that one's turn.
+  // The run whose turn it is. Code that waits for a promise of another run of the same bundle continues in the turn of
+  // that run.
   let current: KernelRun | undefined
   let bot: BotExports = {}
   let requireModule = requireNothing
   let isDefined = false
-  /** Why the bundle did not load, as the text of an error. */
+  /** The error because of which the bundle did not load, as text. */
   let refusal: string | undefined
 
   const write = createWriteLog(post)
@@ -73,7 +77,7 @@ export const open: Open = (post, settings, ...preludes) => {
   defineGlobals({
     defineBundle: (wrapper: unknown) => {
       delete (globalThis as Record<string, unknown>)['defineBundle']
-      // The bundle may have kept it.
+      // The bundle may have kept a reference to this function.
       if (isDefined) return
       isDefined = true
       try {
@@ -93,7 +97,7 @@ export const open: Open = (post, settings, ...preludes) => {
       if (declaration.accepted) post('done', id, declaration.text, '{}')
       else post('failed', id, 'error', declaration.error)
     } catch (error) {
-      // What it exports may throw whenever it is looked at.
+      // Reading the exports may throw at any time.
       post('failed', id, 'error', describeError(error))
     }
   }
@@ -144,12 +148,14 @@ export const open: Open = (post, settings, ...preludes) => {
     }
   }
 
-  /** Waits until all operations have settled, and what waited for them has had its chance to begin others. */
+  /**
+   * Waits until all operations have settled and the code that waited for them has had the opportunity to begin others.
+   */
   const quiet = (run: KernelRun): Promise<void> =>
     new NativePromise((resolve) => {
       run.resume = resolve
       run.onQuiet = () => {
-        // Once: operations that fail at once could begin and end without a pause.
+        // Posted once: operations that fail at once could begin and end without a pause.
         run.onQuiet = undefined
         post('quiet', run.id, '', '')
       }

@@ -7,7 +7,7 @@ import { redact } from './secrets.ts'
 
 const lineCharacters = 4096
 
-/** @param indentation what each line of it begins with; nothing when it is left out */
+/** @param indentation prefix of each line; empty by default */
 export type WriteLog = (
   run: KernelRun | undefined,
   level: LogLine['level'],
@@ -15,7 +15,10 @@ export type WriteLog = (
   indentation?: string,
 ) => void
 
-/** Writes log lines, each at once: those before an endless loop survive it. Outside of runs there is no log. */
+/**
+ * Writes log lines, each at once, so that the lines before an endless loop survive it. Outside of runs, lines are
+ * dropped.
+ */
 export function createWriteLog(post: Post): WriteLog {
   return (run, level, values, indentation = '') => {
     if (run === undefined || run.ended) return
@@ -40,7 +43,7 @@ function toLine(values: ArrayLike<unknown>, indentation: string): string {
   return attempt(() => cut(indent(cut(redact(format(values))), indentation)))
 }
 
-/** What is shown, or that it cannot be: values may throw when they are looked at. */
+/** Returns the shown text, or a note that the value cannot be shown: reading a value may throw. */
 export function attempt(show: () => string): string {
   try {
     return show()

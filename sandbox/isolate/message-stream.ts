@@ -2,19 +2,19 @@ import { callSite, type CallSite } from './call-site.ts'
 import { dateToIso, freeze, isObject, NativeDate, NativeError, NativeTypeError, record } from './primordials.ts'
 import { follow, type KernelRun } from './run.ts'
 
-/** How a stream speaks to the platform. */
+/** The calls that a message stream makes of the platform. */
 export interface StreamHost {
-  /** Calls the action `chat:publishMessageStream`, without hooks and past all calls that keep a place. */
+  /** Calls the action `chat:publishMessageStream`, without hooks and ahead of all reserved positions. */
   publish(input: object, site: CallSite): Promise<unknown>
   /**
-   * Performs `createMessage` as `client.createMessage` does. `finish` waits for what must come first, and has the last
-   * word on what is sent, after the hooks; the call keeps its place meanwhile.
+   * Performs `createMessage` as `client.createMessage` does. `finish` waits for the deltas and makes the final change
+   * to the input, after the hooks; the call keeps its position meanwhile.
    */
   createMessage(input: unknown, site: CallSite, finish: (input: unknown) => Promise<unknown>): Promise<unknown>
 }
 
 /**
- * Begins a message that is shown while it is being written: the object that bot code gets from `client.streamMessage`.
+ * Begins a message that is shown while it is written: the object that bot code gets from `client.streamMessage`.
  *
  * @throws TypeError when the conversation's id is no string
  */
@@ -27,16 +27,16 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
   let written = ''
   let unsent = ''
   let over = ''
-  /** The newest delta; those before it are sent when it is. */
+  /** The newest delta; it is sent after all earlier ones. */
   let newest: Promise<void> | undefined
-  /** The newest delta as long as it takes more text. */
+  /** The newest delta, while it still accepts text. */
   let open: Promise<void> | undefined
 
   const publish = (signal: object, site: CallSite) =>
     door.publish(record({ conversationId, signal: record(signal) }), site)
   const publishAbort = (site: CallSite) => publish({ type: 'abort', streamId: id }, site)
 
-  /** Sends a delta when the one before it is through, with all that was written until then. */
+  /** Sends a delta after the previous one has settled, with all text written until then. */
   const send = async (previous: Promise<void> | undefined, site: CallSite): Promise<void> => {
     await settled(previous)
     const delta = unsent
@@ -92,16 +92,16 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
   return freeze({ id, write: callable(write), end: callable(end), abort: callable((_, site) => abort(site)) })
 }
 
-/** Waits for a delta. Its failure is for those to see who wrote it. */
+/** Waits for a delta. Its writer handles its failure. */
 async function settled(delta: Promise<void> | undefined): Promise<void> {
   try {
     await delta
   } catch {
-    // Listeners lack a piece of the text until the message comes.
+    // Listeners lack a piece of the text until the message arrives.
   }
 }
 
-/** A message that says which stream it completes. */
+/** Adds the id of the stream that a message completes. */
 function withStreamId(message: unknown, streamId: string): unknown {
   if (!isObject(message) || !isObject(message['payload'])) return message
   const { payload } = message

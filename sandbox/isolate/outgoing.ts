@@ -9,15 +9,15 @@ type Fields = Record<string, unknown>
 export interface HookedOperation {
   before: string
   after: string
-  /** What hooks call the thing that goes out. */
+  /** The name under which hooks get the outgoing data. */
   subject: string
-  /** What goes out, from the operation's input. */
+  /** Reads the outgoing data from the operation's input. */
   fromInput(input: unknown): unknown
-  /** What the hooks after it see. */
+  /** The data that the hooks after the operation get. */
   fromReply(sent: unknown, reply: Fields): unknown
-  /** What the operation resolves to, after its hooks. */
+  /** The operation's result, after its hooks. */
   toReply(subject: unknown, reply: Fields): Fields
-  /** What it resolves to when a hook has stopped it. */
+  /** The operation's result when a hook has stopped it. */
   stopped(): Fields
 }
 
@@ -49,7 +49,7 @@ export interface Sending {
   hooks: HookedOperation
   input: unknown
   send: (input: unknown) => Promise<unknown>
-  /** What hooks are called with besides the subject. */
+  /** The arguments of hooks besides the subject. */
   context: () => object
 }
 

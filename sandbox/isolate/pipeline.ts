@@ -14,7 +14,7 @@ export interface Pipeline {
   logger: object
 }
 
-/** Makes the `event` object of the JSON that the host sent. */
+/** Makes the `event` object from the host's JSON. */
 export function reviveEvent(event: Record<string, unknown>): EventObject {
   const { createdOn, state } = event
   if (typeof createdOn === 'string') event['createdOn'] = new NativeDate(createdOn)
@@ -46,7 +46,7 @@ function runStage(pipeline: Pipeline, name: string): Promise<boolean> {
   })
 }
 
-/** Calls an action; resolves to what it returned. */
+/** Calls an action; resolves to its return value. */
 export async function runAction(pipeline: Pipeline, { name, input }: ActionTask): Promise<unknown> {
   const { run, bot } = pipeline
   const action = actionOf(bot, name)
@@ -60,7 +60,7 @@ function contextOf({ run, client, logger }: Pipeline): object {
   return { event, client, state: event.state, logger, env: run.environment }
 }
 
-/** The result of a run as text; refuses what is too large, or what JSON does not carry. */
+/** Serializes the result of a run. Throws when it is too large or not representable as JSON. */
 export function resultText(result: unknown, characters: number): string {
   const text = toJson(result, 'The result')
   if (text.length > characters) {
@@ -72,7 +72,7 @@ export function resultText(result: unknown, characters: number): string {
 
 const stateCharacters = 2_000_000
 
-/** `event.state` as text, without what lives for one event only. */
+/** Serializes `event.state`, without the parts that live for one event only. */
 export function stateText({ state }: EventObject): string {
   if (!isObject(state)) throw resultError('event.state must be an object')
   const kept = assign(create(null) as Record<string, unknown>, state)

@@ -4,37 +4,37 @@ import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordia
 import { follow, never, type KernelRun } from './run.ts'
 import { followed } from './run.ts'
 
-/** What the kernel lends to the prelude. */
+/** The kernel's functions for the prelude. */
 export interface Platform {
   readonly environment: Readonly<Record<string, string>>
   /** 32 random bytes in hexadecimal. */
   readonly seed: string
-  /** A name for the run whose turn it is, for `call`; empty outside of runs. */
+  /** A name for the run whose turn it is, for use with `call`; empty outside of runs. */
   token(): string
   /**
-   * Makes a call of the host, its `HostCall` and its `HostReply` being JSON texts.
+   * Makes a call to the host; `HostCall` and `HostReply` are JSON texts.
    *
-   * @param token whose call it is; when nothing like a token, it is that of the run whose turn it is
+   * @param token the run that makes the call; anything but a token stands for the run whose turn it is
    */
   call(token: string, request: string, site: CallSite): Promise<string>
-  /** Makes a request to the world outside, `token` as in `call`. `request` is a `FetchRequest` as JSON. */
+  /** Makes an outbound request, with `token` as in `call`. `request` is a `FetchRequest` as JSON. */
   fetch(token: string, request: string, site: CallSite): Fetching
 }
 
 /** A request that is in flight or queued. */
 export interface Fetching {
   answer: Promise<Fetched>
-  /** Takes the request back. The answer is then of no meaning. */
+  /** Cancels the request. The answer is meaningless afterwards. */
   cancel(): void
 }
 
-/** The prelude's `install`: it defines the globals, and gives back the `require` of the bundle where it has one. */
+/** The prelude's `install`: it defines the globals, and returns the bundle's `require`, if the prelude has one. */
 export type Prelude = (platform: Platform) => ((name: unknown) => unknown) | undefined
 
 export interface PlatformOptions {
   environment: Record<string, string>
   seed: string
-  /** Those in flight, by id. */
+  /** The runs in flight, by id. */
   runs: Record<string, KernelRun>
   current(): KernelRun | undefined
 }
@@ -42,8 +42,8 @@ export interface PlatformOptions {
 const tokenStart = 'run/'
 
 /**
- * Code that waits for a promise of another run goes on in that one's turn, so that whose turn it is does not tell for
- * whom a request is made. A client of the SDK is made at the start of a run and keeps what was then its token.
+ * Code that waits for a promise of another run continues in the turn of that run, so the current turn does not identify
+ * the run that makes a request. A client of the SDK is made at the start of a run and keeps the token of that moment.
  */
 export function createPlatform({ environment, seed, runs, current }: PlatformOptions): Platform {
   const runOf = (token: string): KernelRun | undefined =>

@@ -1,7 +1,7 @@
 /**
- * The built-ins that the kernel uses, taken before any bot code ran. Bot code may replace every method of its globals
- * afterwards; the kernel never looks one up again. Records of the kernel have no prototype, so that a property planted
- * on `Object.prototype` is not theirs.
+ * The built-ins that the kernel uses, saved before any bot code runs. Bot code may replace every method of its globals
+ * afterwards; the kernel never looks one up again. Records of the kernel have no prototype, so a property planted on
+ * `Object.prototype` does not appear on them.
  */
 
 /* oxlint-disable typescript/unbound-method -- `uncurry` is what binds them. */
@@ -10,7 +10,7 @@ const { bind, call } = Function.prototype
 
 type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...values: Arguments) => Result
 
-/** Turns a method into a function whose first argument is `this`. It looks up nothing when it is called. */
+/** Turns a method into a function whose first argument is `this`. Calling the function looks up no property. */
 const uncurry = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
   method: Method<Self, Arguments, Result>,
 ) => (self: Self, ...values: Arguments) => Result
@@ -62,7 +62,7 @@ export function record<Value extends object>(value: Value): Value {
   return setPrototypeOf(value, null) as Value
 }
 
-/** Whether a value can have properties of its own: an object, but no function. */
+/** Whether a value is a non-null object; functions do not count. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }

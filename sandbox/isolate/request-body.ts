@@ -14,8 +14,8 @@ import type { Stream } from './streams.ts'
 import { followed } from './run.ts'
 
 /**
- * Lets a request be read in parts: its `stream()` gives them from the first one on, each time it is called. Where its body
- * was left out, whoever looks for that learns why.
+ * Makes a request readable in parts: each call of its `stream()` reads from the first part on. If the host left the
+ * body out, reading `body` throws the reason.
  */
 export function makeReadable(
   run: KernelRun,
@@ -30,7 +30,7 @@ export function makeReadable(
     readings += 1
     return readParts(followed(run, run.inbound.open(`${field}/${readings}`)))
   }
-  // Not enumerable: a copy, or the request as JSON, is of its data.
+  // Not enumerable, so that a copy of the request, or its JSON, holds data only.
   defineProperty(request, 'stream', record({ value: stream }))
   if (refusal === undefined) return
   const get = () => {

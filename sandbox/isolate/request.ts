@@ -14,10 +14,10 @@ import {
 } from './primordials.ts'
 
 /**
- * The text of the `HostCall` that an operation with this input is. Path parameters are taken from the input; the rest is
- * the query of a GET or DELETE, and the body otherwise.
+ * Builds the text of the `HostCall` for an operation with this input. Path parameters are taken from the input; the
+ * remaining fields become the query of a GET or DELETE, and the body otherwise.
  *
- * @throws TypeError, placed at the call's site
+ * @throws TypeError, with the stack of the call's site
  */
 export function requestText({ name, method, path }: ClientOperation, input: unknown, site: CallSite): string {
   const text = input === undefined ? '{}' : stringify(input)
@@ -33,7 +33,7 @@ export function requestText({ name, method, path }: ClientOperation, input: unkn
   return `${start}${stringify(filled)}${fieldText}}`
 }
 
-/** Replaces `{name}` by the input's value of that name, and takes it out of the input. */
+/** Replaces each `{name}` by the input's value of that name, and removes that value from the input. */
 function fillPath(operation: string, path: string, input: Record<string, unknown>, site: CallSite): string {
   let filled = ''
   let start = 0
@@ -55,7 +55,7 @@ function misuse(site: CallSite, message: string): Error {
   return placeAt(site, 'TypeError', new NativeTypeError(message))
 }
 
-/** Dots alone would climb the path. */
+/** A segment of dots alone would move up the path. */
 function encodeSegment(value: string): string {
   if (value === '.') return '%2E'
   return value === '..' ? '%2E%2E' : encode(value)

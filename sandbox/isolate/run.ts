@@ -5,54 +5,54 @@ import { NativePromise, record } from './primordials.ts'
 import type { Shared } from './shared.ts'
 import type { Stream, Streams } from './streams.ts'
 
-/** A run as the kernel sees it. */
+/** A run from the kernel's side. */
 export interface KernelRun {
   readonly id: string
   readonly limits: Limits
   readonly shared: Shared
   readonly hostCalls: HostCalls
   readonly fetches: Fetches
-  /** What it reads in parts. */
+  /** The sources that the run reads in parts. */
   readonly inbound: Streams
   /** See `EventTask`. */
   readonly streamPrefix: string
-  /** The bundle's, frozen. */
+  /** The environment of the bundle, frozen. */
   readonly environment: Readonly<Record<string, string>>
-  /** How many message streams it has begun. */
+  /** The number of message streams that the run has begun. */
   streams: number
-  /** Nothing more happens for it; calls of its code that still runs are dropped. */
+  /** The run has no further effects; later calls of its code are dropped. */
   ended: boolean
-  /** Operations of its client that have not settled. */
+  /** Operations of the run's client that have not settled. */
   pendingOperations: number
-  /** Called when the last of them has; set while the run waits for nothing else. */
+  /** Called when the last pending operation has settled; set while the run waits for nothing else. */
   onQuiet: (() => void) | undefined
-  /** Goes on with the end of the run. */
+  /** Continues the end of the run. */
   resume: (() => void) | undefined
-  /** What a function of the bundle has thrown, and the name of that function; of those it went through, the first. */
+  /** The value that a function of the bundle threw, and the name of the innermost such function. */
   fault: { thrown: unknown; name: string } | undefined
-  /** The active functions of the bundle: the one that began last, linked to those before it. */
+  /** The active functions of the bundle: the latest one, linked to the earlier ones. */
   activeWork: Work | undefined
-  /** The active function as the host knows it. */
+  /** The active function that was last reported to the host. */
   reportedHook: string
-  /** Reports it to the host. */
+  /** Reports the active function to the host. */
   reportHook(name: string): void
 }
 
-/** A function of the bundle that was called. */
+/** A call of a function of the bundle. */
 interface Work {
   name: string
   before: Work | undefined
   ended: boolean
 }
 
-/** A promise that never settles: what code of an ended run gets to wait for. */
+/** A promise that never settles: operations of an ended run return it. */
 export function never(): Promise<never> {
   return new NativePromise(() => {})
 }
 
 /**
- * Awaits a hook, an action or another function of the bundle. Should the run fail of what it throws, `name` is at fault;
- * the kernel reports it before, for failures that the kernel does not live to describe.
+ * Awaits a hook, an action or another function of the bundle. A failure of the run is attributed to `name`. The kernel
+ * reports `name` beforehand, for failures that leave the kernel no time to describe them.
  */
 export async function attributed(run: KernelRun, name: string, call: () => unknown): Promise<unknown> {
   const work: Work = { name, before: run.activeWork, ended: false }
@@ -70,10 +70,10 @@ export async function attributed(run: KernelRun, name: string, call: () => unkno
   }
 }
 
-/** A hook that stops what a loop sends over and over would else flood the host. */
+/** Without this bound, a hook that stops each of a loop's messages would flood the host. */
 const maxReported = 1000
 
-/** Reports the active function to the host, unless the host knows, or only the kernel is active. */
+/** Reports the active function to the host, unless the host knows it or only the kernel is active. */
 function reportActiveHook(run: KernelRun): void {
   const { activeWork, shared } = run
   if (run.ended || activeWork === undefined || activeWork.name === run.reportedHook || shared.hookReports > maxReported)
@@ -84,8 +84,8 @@ function reportActiveHook(run: KernelRun): void {
 }
 
 /**
- * Counts an operation as pending until it settles: a run does not end before. Adds no handler to the promise that bot
- * code gets, so that V8 still reports a rejection that nobody handles.
+ * Counts an operation as pending until it settles; a run does not end before. Adds no handler to the promise that bot
+ * code gets, so that V8 still reports an unhandled rejection.
  */
 export async function follow<Result>(run: KernelRun, work: () => Promise<Result>): Promise<Result> {
   if (run.ended) return never()
@@ -98,7 +98,7 @@ export async function follow<Result>(run: KernelRun, work: () => Promise<Result>
   }
 }
 
-/** A stream that the run waits for while it is read. */
+/** A stream whose reads count as pending operations of the run. */
 export function followed(run: KernelRun, stream: Stream): Stream {
   return record({
     next: (form) => follow(run, () => stream.next(form)),

@@ -3,12 +3,15 @@ import { indexIn, sliceText } from './primordials.ts'
 
 let secrets: string[] = []
 
-/** Says what is secret. For use before any bot code runs. */
+/** Sets the secrets. Must run before any bot code. */
 export function keepSecret(environment: Record<string, string>): void {
   secrets = secretForms(environment)
 }
 
-/** Hides what is secret in a text that is to be cut: the worker, which sees to the rest, would not know half a secret. */
+/**
+ * Redacts secrets in a text that will be cut. The worker redacts everything else, but would not recognise half a
+ * secret.
+ */
 export function redact(text: string): string {
   let redacted = text
   for (let index = 0; index < secrets.length; index += 1) redacted = without(redacted, secrets[index]!)

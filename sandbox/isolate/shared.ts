@@ -1,12 +1,12 @@
 import type { JsonObject } from '../protocol/contract.ts'
 
-/** Says something to the process around the isolate; strings only, and no answer. */
+/** Posts a message to the process around the isolate: strings only, without a reply. */
 export type Post = (kind: string, run: string, first: string, second: string) => void
 
 /** The `event` object that hooks and actions get, with `state` in it. */
 export type EventObject = Record<string, unknown> & { state: JsonObject }
 
-/** What a run has in common with the runs that are called from within it. */
+/** The state that a run shares with the runs that it calls. */
 export interface Shared {
   event: EventObject
   hostCalls: number
@@ -15,6 +15,6 @@ export interface Shared {
   logLines: number
   logCharacters: number
   logIsCut: boolean
-  /** How often the kernel has reported the active function. */
+  /** The number of times that the kernel has reported the active function. */
   hookReports: number
 }

@@ -2,7 +2,7 @@ import { indexIn, sliceText } from './primordials.ts'
 
 const stackCharacters = 4000
 
-/** The lines of a stack trace that are in the bundle. */
+/** The lines of a stack trace whose position is in the bundle. */
 export function botFrames(stack: string): string {
   let frames = ''
   let start = 0

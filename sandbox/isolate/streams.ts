@@ -4,29 +4,29 @@ import { create, NativePromise, parse, record, toText } from './primordials.ts'
 import { createQueue, type Queue } from './queue.ts'
 import type { Post } from './shared.ts'
 
-/** `text`: texts are preferred, where the bytes are UTF-8. */
+/** `text`: strings where the bytes are valid UTF-8, otherwise bytes. */
 export type Form = 'text' | 'bytes'
 
 type Data = string | ArrayBuffer
 
-/** What comes next of a stream: data, or its end, or the failure that it ended in. */
+/** The next item of a stream: data, the end, or the failure that ended it. */
 export interface Next {
   data: Data | undefined
   failure: FetchFailure | undefined
 }
 
-/** Something that a run reads in parts. */
+/** A source that a run reads in parts. */
 export interface Stream {
-  /** @param form the same each time */
+  /** @param form must be the same in each call */
   next(form: Form): Promise<Next>
-  /** Says that nobody reads on. */
+  /** Tells the host that the stream is read no further. */
   cancel(): void
 }
 
 /** The streams of one run. */
 export interface Streams {
   open(name: string): Stream
-  /** A part has come. */
+  /** Receives a part. */
   receive(name: string, data: Data, isLast: boolean, failure: string): void
 }
 
@@ -40,8 +40,8 @@ interface State {
 }
 
 /**
- * Nothing comes before somebody reads. Then so many parts may be on their way as there is credit for, and one more for
- * each that was taken.
+ * A stream requests nothing before its first read. From then on, the number of parts in transit is bounded by the
+ * credit, which each read renews by one part.
  */
 export function createStreams(id: string, post: Post): Streams {
   const states = create(null) as Record<string, State>

@@ -14,26 +14,26 @@ import {
   weakMapSet,
 } from './primordials.ts'
 
-/** Reported to the host in units of this many. */
+/** Constructions per allocation unit that is reported to the host. */
 const constructionsPerUnit = 100
 const constructionsAllowed = 2000
 const tooMany = `Of Intl's objects, an isolate may make ${constructionsAllowed}: make each once, and keep it`
-/** Of a copied text, that weigh as much as a small object does. */
+/** Characters of a copied text that weigh as much as one small object. */
 const charactersPerConstruction = 2000
 
 /**
- * Takes away what the limits of an isolate do not cover: memory that its heap limit does not count, threads, and code
- * that runs outside of every turn. `onAllocation` gets the allocation units of each step.
+ * Removes the globals that the limits of an isolate do not cover: memory outside of its heap limit, threads, and code
+ * that runs outside of every turn. `onAllocation` receives the allocation units of each step.
  */
 export function hardenGlobals(onAllocation: (units: number) => void): void {
   const globals = globalThis as unknown as Record<string, unknown>
-  // Finalizers run when the collector pleases: between turns, where nobody's processor time is counted.
+  // Finalizers run at any time, also between turns, where no run is charged for their processor time.
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry']) delete globals[name]
   replaceArrayBuffer(globals)
   countIntl(onAllocation)
 }
 
-/** Growing and moved buffers are not counted. */
+/** Resizable and transferred buffers are not counted against the heap limit. */
 function replaceArrayBuffer(globals: Record<string, unknown>): void {
   const prototype = NativeArrayBuffer.prototype as unknown as Record<string, unknown>
   for (const name of ['resize', 'transfer', 'transferToFixedLength']) delete prototype[name]
@@ -46,21 +46,21 @@ function replaceArrayBuffer(globals: Record<string, unknown>): void {
       return this
     },
   })
-  // Else `new Uint8Array(1).buffer.constructor` would be the old one.
+  // Otherwise `new Uint8Array(1).buffer.constructor` would be the native one.
   defineProperty(prototype, 'constructor', { value: FixedArrayBuffer })
   defineProperty(globals, 'ArrayBuffer', { value: FixedArrayBuffer, writable: true, configurable: true })
 }
 
-/** Takes no options, so that it makes no growing buffer. */
+/** Ignores options, so that it creates no resizable buffer. */
 function FixedArrayBuffer(length: unknown): unknown {
   if (new.target === undefined) throw new NativeTypeError("Constructor ArrayBuffer requires 'new'")
   return construct(NativeArrayBuffer, [length], new.target)
 }
 
-/** Counts what is made outside the heap, in objects; throws when it is too much. */
+/** Counts allocations outside the heap, in objects. Throws beyond the limit. */
 type Count = (objects: number) => void
 
-/** Intl's objects live outside the heap: each isolate may make so many in its life. */
+/** Intl's objects live outside the heap; each isolate has a fixed number of them for its life. */
 function countIntl(onAllocation: (units: number) => void): void {
   const intl = Intl as unknown as Record<string, unknown>
   let made = 0
@@ -85,11 +85,11 @@ function countIntl(onAllocation: (units: number) => void): void {
 }
 
 function unitsIn(objects: number): number {
-  // Whole ones. `Math` may be the bot's by now.
+  // Whole units. Not `Math.floor`: bot code may have replaced `Math`.
   return (objects / constructionsPerUnit) | 0
 }
 
-/** A text that is segmented is copied, and so it is again for each iterator over its segments. */
+/** `segment` copies its text, and so does each iterator over the segments. */
 function countSegments(prototype: object, count: Count): void {
   const lengths = new NativeWeakMap<object, number>()
   const countText = (length: number) => count(1 + length / charactersPerConstruction)
@@ -99,7 +99,7 @@ function countSegments(prototype: object, count: Count): void {
     countText(text.length)
     const segments = apply(native, segmenter, [text]) as object
     weakMapSet(lengths, segments, text.length)
-    // Their prototype can not be had without one of them.
+    // The prototype of segments is reachable only through an instance.
     if (!countsIterators) {
       countsIterators = true
       replaceMethod(getPrototypeOf(segments) as object, Symbol.iterator, (iterate, self) => {
@@ -111,7 +111,7 @@ function countSegments(prototype: object, count: Count): void {
   })
 }
 
-/** Has `call` do what a built-in method did; it is given that, and what it was called on and with. */
+/** Replaces a built-in method by `call`, which receives the native method, `this` and the first argument. */
 function replaceMethod(
   prototype: object,
   name: string | symbol,
@@ -123,7 +123,7 @@ function replaceMethod(
       return call(native, this, value)
     },
   }
-  // One is replaced when bot code runs, which may have given all objects a `get` by then.
+  // A method may be replaced after bot code has run, and bot code may have put a `get` on `Object.prototype`.
   defineProperty(method, 'name', record({ value: native.name }))
   defineProperty(prototype, name, record({ value: method, writable: true, configurable: true }))
 }

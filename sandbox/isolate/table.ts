@@ -8,7 +8,10 @@ const cellCharacters = 200
 /** Cells by column. */
 type Row = Record<string, string>
 
-/** The columns of a table, each with the width of its widest cell. What looks like an index would come first: none does. */
+/**
+ * The columns of a table, each with the width of its widest cell. The prefix keeps names that look like an index from
+ * being enumerated first.
+ */
 type Widths = Record<string, number>
 
 const columnStart = ':'
@@ -16,9 +19,9 @@ const indexColumn = `${columnStart}(index)`
 const valueColumn = `${columnStart}Values`
 
 /**
- * Shows a list of objects, or an object of them, as a table; anything else as it is shown elsewhere.
+ * Formats a list of objects, or an object of objects, as a table, and any other value as `inspect` does.
  *
- * @param wanted the names of the columns, if not all of them
+ * @param wanted the names of the columns to show; all if absent
  */
 export function showTable(data: unknown, wanted: unknown): string {
   if (!isObject(data)) return typeof data === 'string' ? data : inspect(data)
@@ -63,7 +66,7 @@ function put(row: Row, column: string, text: string, widths: Widths): void {
   widths[column] = text.length > width ? text.length : width
 }
 
-/** The name of a column, which stands above it. */
+/** The name of a column, for the header. */
 function nameOf(column: string): string {
   return sliceText(column, columnStart.length)
 }
@@ -83,7 +86,7 @@ function valueIn(object: Record<string, unknown>, name: string): unknown {
   return getOwnPropertyDescriptor(object, name)?.value
 }
 
-/** The values of rows that are no objects stand at the right, wherever they came first. */
+/** Draws the column of values that are no objects last, whatever row they first occur in. */
 function draw(rows: Record<number, Row>, count: number, widths: Widths): string {
   const valueWidth = widths[valueColumn]
   if (valueWidth !== undefined) {

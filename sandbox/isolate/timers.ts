@@ -9,35 +9,35 @@ interface Timer {
   values: unknown[]
   milliseconds: number
   repeats: boolean
-  /** When its time comes, in milliseconds since 1970. */
+  /** The time at which the timer fires, in milliseconds since 1970. */
   dueAt: number
-  /** Whether the host knows of it. */
+  /** Whether the host has received the timer. */
   isArmed: boolean
 }
 
 export interface Timers {
-  /** What bot code calls. */
+  /** The functions that bot code calls. */
   globals: Record<'setTimeout' | 'setInterval' | 'clearTimeout' | 'clearInterval', Function>
-  /** Tells the host of the timers that a run has set since it was last asked. */
+  /** Sends the host the timers that a run has set since the last `arm`. */
   arm(run: KernelRun): void
-  /** The time of a timer has come. */
+  /** Runs the handler of a timer that is due. */
   fire(id: string): void
-  /** Forgets the timers of a run that has ended. */
+  /** Removes the timers of a run that has ended. */
   drop(run: KernelRun): void
 }
 
 const longestMilliseconds = 2 ** 31 - 1
 
 /**
- * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs nothing waits: a timer
- * that a module sets when it is loaded never fires.
+ * Timers belong to the run whose turn it is when they are set, and end with it. Outside of runs there are no timers: a
+ * timer that a module sets while it loads never fires.
  *
- * The host learns of a timer in a turn of its own, when the turn that set it is over: code that sets timers and clears
- * them without a pause would else flood it. So no turn reports more timers than a run may have.
+ * The host receives timers in a turn of their own, after the turn that set them. Otherwise, code that sets and clears
+ * timers without a pause would flood it. So no turn reports more timers than a run may have.
  */
 export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
   const timers = create(null) as Record<string, Timer>
-  /** Runs that will be asked to arm their timers. */
+  /** Runs with a request to arm their timers. */
   const asked = create(null) as Record<string, true>
   let nextTimer = 0
 
@@ -83,7 +83,7 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
     },
     arm(run) {
       delete asked[run.id]
-      // Of all at the same moment: those that are due together are to fire in the order in which they were set.
+      // One time for all of them, so that timers due together fire in the order in which they were set.
       const armedAt = now()
       for (const id in timers) {
         const timer = timers[id]!
