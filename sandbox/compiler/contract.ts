@@ -2,9 +2,9 @@ import type { Place, SourceMapIndex, SourcePlace } from './source-map.ts'
 
 /** Code as its author uploads it. */
 export interface Upload {
-  /** TypeScript or JavaScript; its last line may hold a source map, as `data:` URL. */
+  /** TypeScript or JavaScript; its last line may hold a source map as a `data:` URL. */
   source: string
-  /** As JSON, in place of that one. */
+  /** A source map as JSON, which replaces the one in the source. */
   sourceMap?: string | undefined
 }
 
@@ -12,53 +12,55 @@ export interface Upload {
 export interface Script {
   /** A CommonJS script. */
   code: string
-  /** JSON that leads positions of it back to the source; empty where they are the same. */
+  /** Source map as JSON; empty where positions in the script equal those in the source. */
   sourceMap: string
 }
 
-/** A module that code asks for by its name. */
+/** A module that code imports by name. */
 export interface ImportedName extends Place {
   name: string
 }
 
-/** A file of the author's, as the source map carries it. */
+/** A file of the author's, from the contents in the source map. */
 export interface SourceFile {
   path: string
   content: string
 }
 
-/** Code that was compiled. Nothing of it was run. */
+/** Compiled code. No part of it has been run. */
 export interface Compiled {
   status: 'compiled'
   native: Script
-  /** As it was uploaded, without its source map: bundles of the public SDK run so. Absent of what is a module. */
+  /**
+   * The source as uploaded, without its source map: bundles of the public SDK run in this form. Absent for ES modules.
+   */
   asIs?: Script
-  /** In the order of their lines. */
+  /** Ordered by line. */
   imports: ImportedName[]
-  /** Empty where the source map carries none. */
+  /** Empty where the source map contains no contents. */
   files: SourceFile[]
 }
 
 export type Compilation =
   | Compiled
-  /** It is no code. */
+  /** The upload is not valid code. */
   | { status: 'refused'; problem: string; at?: SourcePlace }
-  /** It takes more than one upload may take. */
+  /** Compilation exceeds a limit. */
   | { status: 'exceeded'; problem: string; limit: 'time' | 'memory' | 'size' }
 
-/** Of each process that compiles an upload. */
+/** Limits of each process that compiles an upload. */
 export interface CompileLimits {
-  /** Of processor time. */
+  /** Processor time. */
   seconds: number
   memoryMegabytes: number
 }
 
 export interface Compiler {
   /**
-   * Compiles an upload in processes of its own, which are there for it alone.
+   * Compiles an upload in processes that serve this upload alone.
    *
-   * @param owner takes turns with other owners
-   * @param load reads the upload when its turn has come; undefined when nobody waits for it any more
+   * @param owner owners take turns
+   * @param load reads the upload when the owner's turn has come; undefined when the compilation is no longer wanted
    * @throws CompilerError when the processes ended through no fault of the upload
    */
   compile(owner: string, load: () => Promise<Upload>): Promise<Compilation>
@@ -66,14 +68,14 @@ export interface Compiler {
   /**
    * Reads a stored source map in a process of its own.
    *
-   * @returns undefined when it is none, or takes more than it may
+   * @returns undefined when it is not a source map, or exceeds its limits
    */
   readSourceMap(owner: string, sourceMap: string): Promise<SourceMapIndex | undefined>
   /** Ends all compilations in flight. */
   close(): Promise<void>
 }
 
-/** A process ended that should not have: the next one may not. */
+/** A process ended unexpectedly; another attempt may succeed. */
 export class CompilerError extends Error {
   override name = 'CompilerError'
 }

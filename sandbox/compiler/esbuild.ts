@@ -1,15 +1,18 @@
 import type { OtherProgram } from '../host/command.ts'
 import { sourceFile, type SourcePlace } from './source-map.ts'
 
-/** Beyond this share of its memory it collects garbage, which it otherwise does not, so that honest code stays below. */
+/**
+ * Share of its memory beyond which esbuild collects garbage, so that ordinary code stays below the limit. Below this
+ * share it does not collect.
+ */
 const softShare = 0.45
 
 /**
- * esbuild as it transforms one text that it is given into another: without a file name among its arguments, its
- * resolver has an empty file system in memory, whatever comments, imports and paths of the text ask for.
+ * esbuild as a transformer of one text into another. Without a file name among its arguments, its resolver works on an
+ * empty file system in memory, whatever comments, imports and paths the text contains.
  *
- * @param cpuSeconds beyond which the kernel ends it
- * @param memoryMegabytes what it may hold
+ * @param cpuSeconds processor time after which the kernel ends it
+ * @param memoryMegabytes upper bound of its memory
  */
 export function transformer(
   file: string,
@@ -35,27 +38,30 @@ const commonOptions = [
   '--color=false',
 ]
 
-/** To the script that an isolate runs. A name that is computed is not known before it runs: then `require` says so. */
+/**
+ * Options for the script that an isolate runs. Computed names of modules are unknown before the script runs; at run
+ * time, `require` reports them.
+ */
 export const toScript = ['--format=cjs', `--sourcefile=${sourceFile}`, '--supported:dynamic-import=false']
 
-/** To a module in which `require` has a name that nothing else has, unless the source declares it. */
+/** Options for a module in which `require` has a unique name, unless the source declares `require` itself. */
 export function toScan(nonce: string): string[] {
   return ['--format=esm', '--legal-comments=none', `--sourcefile=${sourceFile}`, `--define:require=${nonce}`]
 }
 
-/** Has the scan tell whether the source is a module: there, `this` is nothing outside of functions. */
+/** Makes the scan show whether the source is a module: in a module, `this` is undefined outside of functions. */
 export function asking(nonce: string, source: string): string {
   return `${source}\n;${nonce}(this);\n`
 }
 
-/** What the scan of a module holds. */
+/** The text that the scan of a module contains. */
 export function moduleMark(nonce: string): string {
   return `${nonce}(void 0)`
 }
 
 const messageCharacters = 1000
 
-/** The first error that esbuild wrote to its standard error; undefined when that is something else. */
+/** Reads the first error in esbuild's standard error; undefined when the output has another form. */
 export function readError(complaint: string): { problem: string; at?: SourcePlace } | undefined {
   const [, text, rest = ''] = /^✘ \[ERROR\] (.*)\n(?:\n {4}(\S.*:\d+:\d+):\n)?/m.exec(complaint) ?? []
   if (text === undefined) return undefined

@@ -2,10 +2,13 @@ interface Waiting {
   start(): void
 }
 
-/** Runs tasks, a bounded number at a time and one at a time per owner. Owners take turns, however many tasks each has. */
+/**
+ * Runs tasks with bounded concurrency, and at most one at a time per owner. Owners take turns, regardless of the number
+ * of their tasks.
+ */
 export class FairQueue {
   readonly #concurrency: number
-  /** The owner whose turn is next comes first. */
+  /** Ordered by turn: the next owner comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<string>()
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** esbuild's program for this machine. @throws Error when it is not installed */
+/** Finds esbuild's executable for this machine. @throws Error when it is not installed */
 export function findEsbuild(): string {
   const entry = createRequire(import.meta.url).resolve('esbuild')
   return createRequire(entry).resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`)

@@ -21,7 +21,7 @@ import { joinMap, splitMap } from './source-text.ts'
 
 export interface CompilerOptions {
   isolation: Isolation
-  /** What reads uploads and source maps: `Programs.reader`. */
+  /** The program that reads uploads and source maps: `Programs.reader`. */
   reader: string
   limits?: Partial<CompileLimits> | undefined
   log: SandboxLog
@@ -35,18 +35,18 @@ const megabyte = 1024 * 1024
  */
 const usualLimits: CompileLimits = { seconds: 10, memoryMegabytes: 640 }
 
-/** Wall time of all processes of an upload together, as a multiple of the processor time of one. */
+/** Wall time of all processes of one upload together, as a multiple of the processor-time limit of one process. */
 const wallShare = 2.5
-/** Of a script with its source map. */
+/** Upper bound of a script with its source map. */
 const outputBytes = 48 * megabyte
 
-/** Reading a map of 16 MB takes half a second. */
+/** A map of 16 MB takes half a second to read. */
 const mapLimits = { wallMilliseconds: 10_000, cpuSeconds: 3, outputBytes: 40 * megabyte } as const
 
-/** Uploads that are compiled at a time. One owner has one, so a second owner's need not wait for the first one's. */
+/** Concurrent compilations. Each owner has at most one, so one owner's upload does not wait for another's. */
 const concurrency = 2
 
-/** As a program that is given on standard input; machine code that it compiles is that of its own program. */
+/** For a program that is given on standard input. The only machine code that it runs is that of its own program. */
 const readerFlags = [
   '--no-node-snapshot',
   '--permission',
@@ -62,7 +62,7 @@ const noMap = 'sourceMap must be the JSON of a source map, version 3'
 
 type Exceeded = Extract<Compilation, { status: 'exceeded' }>
 
-/** An upload that cannot be compiled, through its own fault. */
+/** The upload cannot be compiled, through its own fault. */
 class Unfit extends Error {
   override name = 'Unfit'
   readonly result: Compilation
@@ -77,7 +77,7 @@ function readerProgram(cpuSeconds: number): OtherProgram {
   return { words: [process.execPath, ...readerFlags], files: [], environment: {}, cpuSeconds }
 }
 
-/** Opens the compiler of uploads and reader of source maps, each in isolated processes of its own. */
+/** Opens the compiler, which compiles uploads and reads source maps in isolated processes. */
 export function openCompiler({ isolation, reader, log, ...options }: CompilerOptions): Compiler {
   const limits = { ...usualLimits, ...options.limits }
   const { seconds, memoryMegabytes } = limits
@@ -104,7 +104,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     }
   }
 
-  /** Runs a program of an upload, again when it was ended by nobody knows whom. */
+  /** Runs a program for an upload, and once more when something outside killed the first process. */
   async function runFor(deadline: number, program: OtherProgram, input: ProgramInput, dataMegabytes: number) {
     for (let attempt = 1; ; attempt += 1) {
       const wallMilliseconds = Math.max(1, deadline - performance.now())
@@ -120,24 +120,24 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     }
   }
 
-  /** @throws Unfit when it is no code, or too much of it */
+  /** @throws Unfit when the source is not valid code, or exceeds a limit */
   async function transform(source: string, options: string[], deadline: number): Promise<string> {
     const program = transformer(esbuild, options, { cpuSeconds: seconds, memoryMegabytes })
     const ended = await runFor(deadline, program, { stdin: source }, memoryMegabytes)
     if (isWhole(ended)) return ended.output.toString()
     const error = ended.code === 1 ? readError(ended.complaint) : undefined
-    // It speaks of the map in the last line as of another file.
+    // esbuild reports errors of the map in the last line under this file name.
     if (error?.at?.file.endsWith('#sourceMappingURL')) throw new Unfit({ status: 'refused', problem: noMap })
     throw new Unfit(error ? { status: 'refused', ...error } : exceeded(ended, limits))
   }
 
-  /** Starts what reads the result while it is made. */
+  /** Compiles an upload. The process that reads the result starts at the beginning, so that both start in parallel. */
   async function compile({ source, sourceMap = '' }: Upload): Promise<Compilation> {
     const deadline = performance.now() + seconds * wallShare * 1000
     const task = Promise.withResolvers<Uint8Array>()
     const input = { stdin: reader, channel: task.promise }
     const reading = runFor(deadline, readerProgram(seconds), input, readerMegabytes)
-    // It is awaited later, and may fail before.
+    // The promise is awaited later and may reject before.
     reading.catch(() => {})
     try {
       const compiled = await transform(sourceMap === '' ? source : joinMap(source, sourceMap), toScript, deadline)
@@ -158,7 +158,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     compile: (owner: string, load: () => Promise<Upload | undefined>) =>
       uploads.run(owner, async () => {
         const upload = await load()
-        // That there is an upload where `load` always gives one, the compiler of types cannot see.
+        // The type checker cannot infer that the result is defined where `load` always resolves to an upload.
         return (upload && (await compile(upload))) as Compilation
       }),
     readSourceMap: (owner, sourceMap) =>
@@ -178,7 +178,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
   }
 }
 
-/** Near the limit on processor time, the kernel has ended it for that. */
+/** Whether the process ended close to its limit of processor time: then the kernel has ended it for that. */
 function isOverCpu({ milliseconds }: Ended, { seconds }: CompileLimits): boolean {
   return milliseconds > seconds * 900
 }

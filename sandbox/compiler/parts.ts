@@ -1,6 +1,6 @@
 /**
- * Texts and bytes one after the other, with their lengths in front: large ones cross to and from a process without being
- * written as JSON.
+ * Joins texts and bytes, preceded by their lengths, so that large ones cross process boundaries without being
+ * serialized as JSON.
  */
 
 const numberBytes = 4
@@ -13,7 +13,7 @@ export function joinParts(parts: (string | Uint8Array)[]): Buffer {
   return Buffer.concat([head, ...buffers])
 }
 
-/** @throws RangeError when it is something else */
+/** @throws RangeError when the bytes have another form */
 export function splitParts(bytes: Buffer): Buffer[] {
   const count = bytes.readUInt32LE()
   let start = numberBytes * (count + 1)

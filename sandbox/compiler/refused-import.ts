@@ -3,9 +3,9 @@ import { sourceFile, type SourcePlace } from './source-map.ts'
 import type { ImportedName } from './contract.ts'
 
 /**
- * The first module that code asks for by its name, in whatever way, and that an isolate does not give.
+ * Finds the first module that code imports by name, in any syntax, and that an isolate does not provide.
  *
- * @param given names of modules that an isolate gives, without `node:`
+ * @param given names of the modules that an isolate provides, without `node:`
  */
 export function refusedImport(
   imports: ImportedName[],

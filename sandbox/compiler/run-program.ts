@@ -5,27 +5,27 @@ import type { Isolation } from '../isolation/detect-isolation.ts'
 import { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProgramLimits {
-  /** From its start to its end, waiting included. */
+  /** Wall time from start to end, waiting included. */
   wallMilliseconds: number
   dataKilobytes: number
   outputBytes: number
 }
 
 export interface ProgramInput {
-  /** For its standard input. */
+  /** Standard input of the program. */
   stdin: string | Uint8Array
-  /** For its descriptor 3, which it may wait for. */
+  /** Input for the program's descriptor 3, for which the program may wait. */
   channel?: Promise<Uint8Array>
 }
 
 export interface Ended {
   output: Buffer
-  /** The beginning of what it wrote to its standard error. */
+  /** The beginning of the program's standard error. */
   complaint: string
   code: number | null
-  /** Whether SIGKILL ended it: by this process, the kernel or somebody else. */
+  /** Whether SIGKILL ended the program, sent by this process, the kernel or another process. */
   wasKilled: boolean
-  /** Why it was ended, where this process did that. */
+  /** The reason why this process ended the program; absent when it did not. */
   stopped?: 'time' | 'output' | 'closed'
   milliseconds: number
 }
@@ -33,7 +33,7 @@ export interface Ended {
 const killedCode = 128 + constants.signals.SIGKILL
 const complaintBytes = 16 * 1024
 
-/** Runs an isolated program until nothing of it is left. Never rejects. */
+/** Runs an isolated program until all of its processes have ended. Never rejects. */
 export async function runProgram(
   isolation: Isolation,
   program: OtherProgram,
@@ -57,15 +57,15 @@ export async function runProgram(
   let complaint = ''
   child.on('error', (error) => (complaint += error.message))
   const closed = new Promise<{ code: number | null; wasKilled: boolean }>((resolve) => {
-    // `unshare` ends as its child did, or reports the signal as shells do.
+    // `unshare` exits with its child's code, or reports the child's signal as shells do.
     child.once('close', (code, by) => resolve({ code, wasKilled: by === 'SIGKILL' || code === killedCode }))
-    // Where it cannot be started, nothing closes.
+    // A program that cannot be started emits no `close`.
     child.once('error', () => child.pid === undefined && resolve({ code: null, wasKilled: false }))
   })
   const duplex = child.stdio[3] as Duplex
   const output = collect(duplex, limits.outputBytes, () => stop('output'))
   const complaints = collect(child.stderr!, complaintBytes, () => {})
-  // It may end before it has read everything.
+  // The program may end before it has read all input.
   for (const stream of [child.stdin!, duplex]) stream.on('error', () => {})
   child.stdin!.end(stdin)
   if (channel) {
@@ -82,7 +82,7 @@ export async function runProgram(
   return { output: Buffer.concat(output), complaint, code, wasKilled, milliseconds, ...(stopped && { stopped }) }
 }
 
-/** Collects up to so many bytes; reports an excess, and drops the rest. */
+/** Collects at most `bytes` bytes; reports an excess, and drops the rest. */
 function collect(stream: Readable, bytes: number, exceeded: () => void): Buffer[] {
   const chunks: Buffer[] = []
   let left = bytes

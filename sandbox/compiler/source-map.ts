@@ -1,20 +1,26 @@
-/** A place in a text; line and column count from 1. */
+/** A position in a text; line and column count from 1. */
 export interface Place {
   line: number
   column: number
 }
 
 export interface SourcePlace extends Place {
-  /** As the source map calls it, from the author's folder on. */
+  /** The file's name in the source map, relative to the author's folder. */
   file: string
 }
 
-/** A source map in a form in which a place is found without reading the others. */
+/** A source map, indexed so that one position is found without reading the others. */
 export interface SourceMapIndex {
   sources: string[]
-  /** Where each generated line begins in `segments`, and where the last one ends, counted in segments. */
+  /**
+   * The index in `segments` of each generated line's first segment, and of the end of the last line, counted in
+   * segments.
+   */
   lines: Int32Array
-  /** Per segment: its column, then source, line and column that it leads to, counted from 0; source -1 for nowhere. */
+  /**
+   * Four numbers per segment: its column, then source, line and column of the original, counted from 0; source -1 when
+   * there is no original.
+   */
   segments: Int32Array
 }
 
@@ -25,10 +31,9 @@ const sourceCharacters = 1000
 const fileCharacters = 200
 
 /**
- * Reads a source map of somebody else's. It takes time and memory in proportion to the map's length, which the caller
- * has to bound.
+ * Reads an untrusted source map. Time and memory are proportional to the map's length, which the caller has to bound.
  *
- * @returns undefined when it is none, or is larger than any that 4 MB of code have
+ * @returns undefined when it is not a source map, or is larger than any map of 4 MB of code
  */
 export function indexSourceMap(json: string): SourceMapIndex | undefined {
   const map = readSourceMap(json)
@@ -37,7 +42,7 @@ export function indexSourceMap(json: string): SourceMapIndex | undefined {
   return size && { sources: map.sources, ...readMappings(map.mappings, size) }
 }
 
-/** @returns the parts of a source map that places need; undefined when it is none */
+/** @returns the parts of a source map that positions need; undefined when it is not a source map */
 export function readSourceMap(json: string): { version: 3; sources: string[]; mappings: string } | undefined {
   try {
     const { version, sources, mappings } = JSON.parse(json) as Record<string, unknown>
@@ -49,13 +54,13 @@ export function readSourceMap(json: string): { version: 3; sources: string[]; ma
   }
 }
 
-/** Where a place of the generated script comes from; undefined where the map does not say. */
+/** Finds the original of a position in the generated script; undefined where the map has none. */
 export function findSource({ sources, lines, segments }: SourceMapIndex, place: Place): SourcePlace | undefined {
   const column = place.column - 1
   let low = lines[place.line - 1] ?? 0
   let high = lines[place.line] ?? 0
   const first = low
-  // The last segment of the line that begins no later.
+  // Find the last segment of the line that begins at or before the column.
   while (low < high) {
     const middle = (low + high) >>> 1
     if (segments[middle * segmentNumbers]! <= column) low = middle + 1
@@ -83,7 +88,7 @@ interface Size {
   lines: number
 }
 
-/** An upper bound of what is in the mappings; undefined when it is too much. */
+/** An upper bound of the segments and lines in the mappings; undefined beyond the limit. */
 function sizeOf(mappings: string): Size | undefined {
   const size = { segments: 1, lines: 1 }
   for (let index = 0; index < mappings.length; index += 1) {
@@ -97,7 +102,7 @@ function sizeOf(mappings: string): Size | undefined {
 function readMappings(mappings: string, size: Size): Pick<SourceMapIndex, 'lines' | 'segments'> {
   const lines = new Int32Array(size.lines + 1)
   const segments = new Int32Array(size.segments * segmentNumbers)
-  // Each number is the difference to the one before of its kind: column, source, line and column in it, name.
+  // Each number is relative to the previous one of its kind: column, source, line and column in the source, name.
   const sums = new Int32Array(5)
   let line = 0
   let count = 0
@@ -127,7 +132,7 @@ function readMappings(mappings: string, size: Size): Pick<SourceMapIndex, 'lines
       if (fields < sums.length) sums[fields]! += value & 1 ? -(value >>> 1) : value >>> 1
     }
     const isInOrder = count === lines[line] || segments[(count - 1) * segmentNumbers]! <= sums[0]!
-    // Only a damaged map goes back within a line.
+    // Only in a damaged map do columns decrease within a line.
     if (!isInOrder) continue
     segments.set(
       fields >= segmentNumbers ? sums.subarray(0, segmentNumbers) : [sums[0]!, -1, -1, -1],
@@ -143,7 +148,10 @@ function isSeparator(code: number): boolean {
   return code === comma || code === semicolon
 }
 
-/** `../src/hooks/foo.ts`, or `webpack://bot/./src/hooks/foo.ts`, as the author knows it. */
+/**
+ * Strips the prefixes that bundlers add to a source's name: `../src/hooks/foo.ts` and
+ * `webpack://bot/./src/hooks/foo.ts` become `src/hooks/foo.ts`.
+ */
 export function toFile(source: string): string {
   return source
     .replace(/^[\w+.-]+:\/\/[^/]*\//, '')
@@ -152,13 +160,13 @@ export function toFile(source: string): string {
     .slice(0, fileCharacters)
 }
 
-/** How uploaded code is called where nothing leads on to the files that it was made of. */
+/** File name of uploaded code where no source map names the original files. */
 export const sourceFile = 'bot.ts'
 
-/** How the sandbox calls the script, in the stacks of errors. */
+/** Positions in the script, which the sandbox calls `bot.js`, in the stacks of errors. */
 const scriptPosition = /\bbot\.js:(\d+):(\d+)/g
 
-/** Rewrites the positions in an error's stack from the script to the author's own files. */
+/** Rewrites the positions in an error's stack from the script to the original files. */
 export function toSourceStack(stack: string, index: SourceMapIndex | undefined): string {
   return stack.replaceAll(scriptPosition, (_position, line: string, column: string) => {
     const place = toSource(index, Number(line), Number(column))
@@ -166,7 +174,7 @@ export function toSourceStack(stack: string, index: SourceMapIndex | undefined):
   })
 }
 
-/** The first position of the author's own code in an error's stack. */
+/** The first position in an error's stack that is in the author's code. */
 export function firstPosition(stack: string, index: SourceMapIndex | undefined): SourcePlace | undefined {
   const [, line, column] = new RegExp(scriptPosition.source).exec(stack) ?? []
   return line === undefined ? undefined : toSource(index, Number(line), Number(column))
@@ -176,7 +184,7 @@ function toSource(index: SourceMapIndex | undefined, line: number, column: numbe
   return (index && findSource(index, { line, column })) ?? { file: sourceFile, line, column }
 }
 
-/** Where a name is first written in the source: good enough to lead to the declaration of a hook. */
+/** Finds the first occurrence of a name in the source, which is usually close enough to the declaration of a hook. */
 export function positionOfName(source: string, name: string): SourcePlace | undefined {
   const index = source.search(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`))
   if (index < 0) return undefined

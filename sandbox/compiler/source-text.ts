@@ -2,7 +2,7 @@ const mapComment = '\n//# sourceMappingURL='
 const dataUrl = 'data:application/json'
 const base64Mark = ';base64,'
 
-/** Takes the last line with a source map off, and gives that map, if it is within the line. */
+/** Splits off the last line if it refers to a source map, and returns the map if the line contains it. */
 export function splitMap(source: string): { code: string; carried: string } {
   const start = source.lastIndexOf(mapComment)
   if (start < 0) return { code: source, carried: '' }
@@ -13,7 +13,7 @@ export function splitMap(source: string): { code: string; carried: string } {
   return { code: source.slice(0, start + 1), carried }
 }
 
-/** The source with a source map in its last line, in place of the one that it may carry. */
+/** Puts a source map into the last line of the source, in place of any map there. */
 export function joinMap(source: string, sourceMap: string): string {
   return `${splitMap(source).code}${mapComment}${dataUrl}${base64Mark}${Buffer.from(sourceMap).toString('base64')}\n`
 }

@@ -7,25 +7,25 @@ import type { Tools } from '../isolation/tools.ts'
 
 const commonFlags = [
   '--no-node-snapshot',
-  // No files, no processes, no threads; the addon is the exception, loaded by its path.
+  // No files, no processes, no threads. The addon is the exception; it is loaded by its path.
   '--permission',
   '--allow-addons',
   '--disable-warning=PERM0001',
-  // It opens files of its own accord, whatever the permissions.
+  // SQLite opens files regardless of the permissions.
   '--no-experimental-sqlite',
   '--enable-experimental-regexp-engine-on-excessive-backtracks',
-  // Of the process itself; isolates have limits of their own.
+  // Heap of the process itself; isolates have limits of their own.
   '--max-old-space-size=96',
 ]
 
 const profileFlags: Record<Profile, string[]> = {
   hardened: [
-    // Neither generated machine code nor WebAssembly, and a memory cap that `ulimit -d` can keep.
+    // No generated machine code and no WebAssembly; without them, `ulimit -d` is a usable memory cap.
     '--jitless',
-    // Without it, a loop whose body is one slow builtin does not notice for seconds that it was stopped.
+    // Otherwise a loop whose body is one slow builtin takes seconds to notice its termination.
     '--invocation-count-for-turbofan=10',
   ],
-  // An unrolled loop of builtins never notices that it was stopped; one that is compiled late does not for seconds.
+  // An unrolled loop of builtins never notices its termination; a loop that is optimized late takes seconds.
   jit: [
     '--no-turboshaft-loop-unrolling',
     '--invocation-count-for-feedback-allocation=1',
@@ -36,32 +36,33 @@ const profileFlags: Record<Profile, string[]> = {
 }
 
 /**
- * Accounts that systemd gives to services for as long as they run, so that no person and no file has them. Containers
- * with accounts of their own have these too.
+ * The range of systemd's dynamic users, so no person and no file has these accounts. Containers with a user namespace
+ * of their own have them too.
  */
 const firstAccount = 61_184
 const accounts = 65_520 - firstAccount
 
-/** A program that runs in place of one that holds isolates. */
+/** A program that runs in place of the one that holds isolates. */
 export interface OtherProgram {
-  /** Its file and arguments. */
+  /** The executable and its arguments. */
   words: string[]
-  /** What it needs of the file system beside what every program in a root of its own finds. */
+  /** Files that the program needs in its root, in addition to those of every program. */
   files: string[]
   environment: Record<string, string>
-  /** Beyond this much processor time the kernel ends it. */
+  /** Processor time after which the kernel ends the program. */
   cpuSeconds: number
 }
 
 export interface CommandOptions {
   layers: Layers
   tools: Tools
-  /** What its own root holds, where it has one. */
+  /** The files in the process's own root, if it has one. */
   files: string[]
   profile: Profile
   /**
-   * The most data that a process may have, in kilobytes. Resizable array buffers, Intl's heap and V8's own tables escape
-   * the heap limit of an isolate; this cap catches them, where there is no JIT that reserves half a gigabyte unused.
+   * Cap on the data of a process, in kilobytes. Resizable array buffers, Intl's heap and V8's own tables are outside
+   * the heap limit of an isolate; this cap covers them, except with a JIT, which reserves half a gigabyte that it does
+   * not use.
    */
   dataKilobytes: number
   program?: OtherProgram
@@ -74,15 +75,16 @@ export interface Command {
 }
 
 /**
- * The command line of a sandbox process. It reads its program from standard input, complains on standard error, speaks
- * over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link of the chain drops
- * something and executes the rest. The standard output of another program is descriptor 3 as well.
+ * The command line of a sandbox process. The process reads its program from standard input, writes errors to standard
+ * error, exchanges frames over descriptor 3, and inherits nothing else: no environment, no folder, no file. Each link
+ * of the chain drops privileges or access and executes the rest. The standard output of an `OtherProgram` is descriptor
+ * 3 as well.
  */
 export function sandboxCommand(options: CommandOptions): Command {
   const { layers, tools, program } = options
   const files = [...options.files, ...(program?.files ?? [])]
   const account = firstAccount + Math.floor(Math.random() * accounts)
-  // What makes a user namespace owns it, so the account has to come first there.
+  // The account that makes a user namespace owns it, so the account has to change first.
   const accountFirst = layers.namespaces === 'user'
   const links: string[][] = [
     ['-c', ['trap "" INT TERM', ...limits(options), program ? 'exec "$@" >&3' : 'exec "$@"'].join('; '), 'sh'],
@@ -95,12 +97,12 @@ export function sandboxCommand(options: CommandOptions): Command {
   return {
     file: '/bin/sh',
     args: links.flat(),
-    // In a session of its own it has no terminal, and whom it signals as its group is only itself.
+    // In a session of its own, the process has no terminal, and a signal to its process group reaches only itself.
     options: { env: program?.environment ?? {}, cwd: '/', stdio: sandboxDescriptors(), detached: true },
   }
 }
 
-/** Its own root is made of files, and forbids them afterwards. */
+/** The script that makes the chroot writes files, and forbids that afterwards with its own `ulimit -f`. */
 function limits({ layers, profile, dataKilobytes, program }: CommandOptions): string[] {
   const keepsCap = program !== undefined || profile === 'hardened'
   return [
@@ -112,7 +114,7 @@ function limits({ layers, profile, dataKilobytes, program }: CommandOptions): st
   ]
 }
 
-/** `unshare` waits outside for what it started, and has to end with the worker just the same. */
+/** `unshare` waits outside the namespaces for its child, and has to end with the worker too. */
 function namespaces(layers: Layers, tools: Tools, account: number | undefined): string[] {
   return [
     ...(tools.setpriv === undefined ? [] : [tools.setpriv, ...accountOptions(layers, account), '--pdeathsig', 'KILL']),

@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache'
 import { ownerKey, ownerOf, type Owner } from './crash-history.ts'
 import type { RunHandle } from './run-handle.ts'
 
-/** Bundles whose owners are remembered, the latest ones. */
+/** Number of bundles whose owners are remembered; the oldest are dropped. */
 const rememberedBundles = 10_000
 
-/** Attributes a crash of the process: to the runs whose turns take long, else to all runs in it. */
+/** Attributes a crash of the process to the runs with long turns, or to all runs in it if there are none. */
 export class CrashAttribution {
-  /** By run. Of one that has ended the turn may go on, so they are known apart from the runs. */
+  /** Owners of runs with long turns, by run. A turn may outlast its run, so these are kept apart from the runs. */
   readonly #long = new Map<string, Owner & { runTree: string }>()
-  /** By bundle: a thread may be stuck in one whose runs are all over. */
+  /** Owners by bundle: a thread may be stuck in a bundle whose runs have all ended. */
   readonly #owners = new LRUCache<string, Owner>({ max: rememberedBundles })
 
-  /** A run begins. */
+  /** Remembers the owner of a run that begins. */
   remember({ bundle }: RunHandle): void {
     this.#owners.set(bundle.id, ownerOf(bundle))
   }
@@ -21,27 +21,27 @@ export class CrashAttribution {
     return this.#owners.get(id)
   }
 
-  /** A turn of this run has begun to take long. False when that was known. */
+  /** Records that a turn of this run takes long. False when it was recorded before. */
   long(run: RunHandle): boolean {
     const known = this.#long.has(run.id)
     this.#long.set(run.id, { ...ownerOf(run.bundle), runTree: run.runTree })
     return !known
   }
 
-  /** That turn is over. False when nothing was known of it. */
+  /** Records the end of a long turn. False when none was recorded. */
   over(run: string): boolean {
     return this.#long.delete(run)
   }
 
-  /** Each once. */
+  /** The suspects of a crash, without duplicates. */
   owners(runs: Iterable<RunHandle>): Owner[] {
     const candidates = this.#long.size > 0 ? this.#long.values() : Array.from(runs, ({ bundle }) => ownerOf(bundle))
     return uniqueOwners(candidates)
   }
 
   /**
-   * The run whose doing a crash was: the only one there is, or the only one whose turn was taking long. Otherwise
-   * nobody's: blaming an innocent run costs it its event, letting a guilty one go costs another crash.
+   * The run tree that caused a crash: the only one with a long turn, or the only one in the process. Otherwise
+   * undefined: blaming an innocent run costs it its event, sparing a guilty one costs another crash.
    */
   runTree(runs: Iterable<RunHandle>): string | undefined {
     const long = new Set(Array.from(this.#long.values(), ({ runTree }) => runTree))

@@ -1,8 +1,8 @@
 import type { Bundle, CodeSuspension } from '../protocol/contract.ts'
 
-/** Whose code it is: a bot's own, or that of an integration installed on it. */
+/** The owner of code: a bot, or an integration installed on it. */
 export interface Owner extends Pick<Bundle, 'botId' | 'installationId'> {
-  /** The upload. */
+  /** The id of the upload. */
   codeId: string
 }
 
@@ -10,32 +10,35 @@ export function ownerOf({ botId, installationId, codeId, id }: Bundle): Owner {
   return { botId, codeId: codeId ?? id, ...(installationId !== undefined && { installationId }) }
 }
 
-/** Names an owner whatever it uploads. */
+/** The key of an owner, the same for all of its uploads. */
 export function ownerKey({ botId, installationId = '' }: Owner): string {
   return `${botId}/${installationId}`
 }
 
-/** The end of a process that was not asked to end. */
+/** An unrequested end of a process. */
 export interface ProcessExit {
-  /** Whose doing it may be. */
+  /** The owners whose code may have caused the end. */
   suspects: Owner[]
-  /** Something outside killed it, as it seems: a shortage of memory, perhaps, that code may have been the cause of. */
+  /**
+   * Whether the process was apparently killed from outside: perhaps for a shortage of memory, which code may have
+   * caused.
+   */
   fromOutside: boolean
 }
 
 const minute = 60_000
-/** Kills count together when they come within this time. */
+/** Kills within this period count together. */
 const windowMilliseconds = 10 * minute
 const killsForQuarantine = 3
 const killsForDisabling = 3
-/** Long enough that code which kills again and again when it is let out costs its neighbours next to nothing. */
+/** Long enough that code which kills repeatedly after its release costs its neighbours next to nothing. */
 const quarantineMilliseconds = 60 * minute
 /**
- * A crash with several suspects counts as a fraction of a kill for each, and for no less than this, which is also the
- * weight of an end from outside: code that was there at every crash is in quarantine after twelve.
+ * A crash with several suspects counts as a fraction of a kill for each, with this lower bound. The bound is also the
+ * weight of an end from outside. Code that was present at every crash enters quarantine after twelve.
  */
 const minPart = 1 / 4
-/** Sums of thirds and tenths are not exact. */
+/** Sums of fractions such as thirds are not exact. */
 const tolerance = 1e-6
 
 interface Kill {
@@ -45,9 +48,9 @@ interface Kill {
 
 interface Record {
   kills: Kill[]
-  /** Until when it is in quarantine; 0 when it is not. */
+  /** End of its quarantine, by the history's clock; 0 when it is not in quarantine. */
   quarantinedUntil: number
-  /** The upload that was taken out of service. */
+  /** The upload that was suspended. */
   disabled?: { codeId: string; reason: string }
 }
 
@@ -71,20 +74,20 @@ export class CrashHistory {
     this.#now = now
   }
 
-  /** Where code is to run; when nowhere, why. */
+  /** Where code has to run, or the reason why it must not. */
   placeOf(owner: Owner): { place: 'slot' | 'quarantine' } | { place: 'disabled'; reason: string } {
     const record = this.#records.get(ownerKey(owner))
     if (record?.disabled?.codeId === owner.codeId) return { place: 'disabled', reason: record.disabled.reason }
     return { place: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'slot' }
   }
 
-  /** A process of a slot has died. */
+  /** Records the death of a process in a slot. */
   exitedInSlot({ suspects, fromOutside }: ProcessExit): void {
     this.#forget()
     const part = fromOutside ? minPart : Math.max(1 / suspects.length, minPart)
     for (const owner of suspects) {
       const record = this.#record(owner, part)
-      // The last crash may have sent it there, while it had runs in two processes.
+      // The previous crash may have sent the code to quarantine while it had runs in two processes.
       if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
       record.quarantinedUntil = this.#now() + quarantineMilliseconds
       record.kills = []
@@ -92,7 +95,7 @@ export class CrashHistory {
     }
   }
 
-  /** A process that one owner's code has for itself has died. */
+  /** Records the death of a quarantine process. */
   exitedInQuarantine(owner: Owner, { fromOutside }: ProcessExit): void {
     this.#forget()
     const record = this.#record(owner, fromOutside ? minPart : 1)
@@ -112,7 +115,7 @@ export class CrashHistory {
     return record
   }
 
-  /** The culprit is found: what others were suspected of was its doing. */
+  /** Drops all partial suspicions: the code that was just disabled is taken to have caused those crashes. */
   #clear(): void {
     for (const record of this.#records.values()) record.kills = record.kills.filter(({ part }) => part === 1)
   }

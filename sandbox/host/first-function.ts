@@ -1,6 +1,9 @@
 import type { Task } from '../protocol/contract.ts'
 
-/** The function of the bundle that a task calls first, by its name: the kernel does not have to report it as active. */
+/**
+ * The name of the bundle's function that a task calls first. The host knows it beforehand, so the kernel does not
+ * report it.
+ */
 export function firstFunction(task: Task): string {
   switch (task.kind) {
     case 'event':

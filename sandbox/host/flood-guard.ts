@@ -1,19 +1,19 @@
-/** So many useless frames within a heartbeat mean that the process no longer keeps to the protocol. */
+/** More useless frames than this between two heartbeats mean that the process violates the protocol. */
 const maxUselessFrames = 1000
-/** A frame counts once, and once more for each of these. */
+/** A frame counts once, plus once for each this many bytes. */
 const bytesOfOne = 4096
 
-/** Counts the frames of a process that changed nothing. A process in order sends hardly any. */
+/** Counts frames without effect. A correct process sends hardly any. */
 export class FloodGuard {
   #useless = 0
 
-  /** @returns whether there are too many */
+  /** @returns whether the count exceeds the limit */
   count(bytes: number): boolean {
     this.#useless += 1 + bytes / bytesOfOne
     return this.#useless > maxUselessFrames
   }
 
-  /** A heartbeat begins. */
+  /** Restarts the count at a heartbeat. */
   reset(): void {
     this.#useless = 0
   }

@@ -1,9 +1,9 @@
 import type { HandlerResponse, Json } from '../protocol/contract.ts'
 
 /**
- * Reads what the handler of an SDK bundle answered; what it leaves out is what an HTTP server would say.
+ * Validates the answer of an SDK bundle's handler, with an HTTP server's defaults for missing fields.
  *
- * @throws TypeError saying what is wrong with the answer
+ * @throws TypeError with the fault of the answer
  */
 export function toHandlerResponse(answer: Json): HandlerResponse {
   const { status, headers, body } = toObject(answer, 'The handler must answer with an object, or nothing')

@@ -1,23 +1,25 @@
 const intervalMilliseconds = 1000
 const maxUnanswered = 4
-/** Times the memory it should hold: so far a process may go before its idle isolates have gone. */
+/**
+ * Factor on `softBytes` up to which a process counts as within its memory, because its idle isolates take time to go.
+ */
 const overweight = 1.15
 
 export interface HeartbeatOptions {
-  /** What the process should hold, in bytes. */
+  /** Intended resident memory of the process, in bytes. */
   softBytes: number
-  /** Asks the process for a sign of life. */
+  /** Sends a ping to the process. */
   ask(): void
-  /** It has not answered for so long that nobody waits any more. */
+  /** Called when too many pings are unanswered. */
   missed(): void
 }
 
-/** Asks a process again and again whether it moves, and how much memory it holds. */
+/** Pings a process periodically, to check that it responds and how much memory it holds. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   #timer: NodeJS.Timeout | undefined
   #unanswered = 0
-  /** Since when it has held more than it should; it does not when undefined. */
+  /** Start of the current period above its memory; undefined when the process is within it. */
   #overweightAt: number | undefined
 
   constructor(options: HeartbeatOptions) {
@@ -32,16 +34,16 @@ export class Heartbeat {
     clearInterval(this.#timer)
   }
 
-  /** How long the process has held more than it should, without a break. */
+  /** Milliseconds that the process has been above its memory without a break. */
   get overweightMilliseconds(): number {
     return this.#overweightAt === undefined ? 0 : performance.now() - this.#overweightAt
   }
 
   /**
-   * The process answers.
+   * Handles an answer of the process.
    *
-   * @param residentBytes its memory, as it says
-   * @returns false when nobody asked
+   * @param residentBytes the process's memory, by its own report
+   * @returns false when no ping was unanswered
    */
   answered(residentBytes: number): boolean {
     if (this.#unanswered === 0) return false

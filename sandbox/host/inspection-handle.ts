@@ -3,7 +3,7 @@ import { RunBudget } from './run-budget.ts'
 import type { RunHandle } from './run-handle.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 
-/** Follows one inspection from the worker's side; `hooks` are the names a bundle may declare. */
+/** Makes the run handle of one inspection; `hooks` are the names that a bundle may declare. */
 export function inspectionHandle(
   id: string,
   bundle: Bundle,
@@ -55,9 +55,9 @@ type Declaration = Omit<Extract<Inspection, { status: 'accepted' }>, 'status'>
 const exportable = ['register', 'unregister', 'handler']
 
 /**
- * Reads only the expected fields: a process that was taken over sends any text.
+ * Reads only the expected fields: a compromised process can send any text.
  *
- * @throws SyntaxError or TypeError when it is no declaration
+ * @throws SyntaxError or TypeError when the text is not a declaration
  */
 function toDeclaration(text: string, given: BundleKind): Declaration {
   const declared = parseUntrustedJson(text)

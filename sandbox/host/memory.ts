@@ -1,23 +1,25 @@
-/** What one sandbox process may hold. */
+/** Memory limits of one sandbox process. */
 export interface ProcessMemory {
-  /** Beyond this resident size, idle isolates make room for new ones, and a process that stays there is replaced. */
+  /**
+   * Resident size beyond which idle isolates are disposed of for new ones; a process that stays above it is replaced.
+   */
   softBytes: number
-  /** Isolates that are kept, idle or not, before idle ones make room. */
+  /** Number of isolates, idle or not, beyond which idle ones are disposed of. */
   isolates: number
   /** The cap on the process's data (`ulimit -d`), beyond which it dies. */
   dataKilobytes: number
 }
 
-/** The default of a process: it holds 170 small bots, and takes less than 512 MB together with a worker. */
+/** Default per process: it holds 170 small bots, and takes less than 512 MB together with a worker. */
 export const usualMegabytes = 320
 
 const megabyte = 1024 * 1024
 
 /**
- * Of a process with nothing in it, 52 MB are resident; each warm isolate of a small native bot adds 1.6 MB, with the
- * web's globals 3 MB, with a bundle of the SDK 10 MB. Its data counts what is mapped and not yet touched, too: 85 MB,
- * and 2.7, 3.8 and 11 MB for each isolate. So twice the resident size leaves room for the smallest ones, and the rest is
- * for what isolates do while they run.
+ * An empty process has 52 MB resident. Each warm isolate adds 1.6 MB with a small native bot, 3 MB with the web's
+ * globals, 10 MB with a bundle of the SDK. Its data also counts memory that is mapped and not yet touched: 85 MB when
+ * empty, and 2.7, 3.8 and 11 MB per isolate. So twice the resident size suffices for the smallest isolates, and the
+ * rest is for the memory of running code.
  */
 export function processMemory(megabytes: number): ProcessMemory {
   return {
@@ -28,12 +30,12 @@ export function processMemory(megabytes: number): ProcessMemory {
 }
 
 /**
- * Of a process in quarantine, which holds the isolates of one owner's code: an isolate with the largest heap that may be
- * set, and the process itself.
+ * Memory of a quarantine process, which holds the isolates of one owner's code: one isolate with the largest heap that
+ * can be configured, and the process itself.
  */
 export const quarantineMegabytes = 180
 
-/** What some processes hold together, in bytes. */
+/** Resident memory of several processes together, in bytes. */
 export function sumOfMemory(processes: Iterable<{ residentBytes: number }>): number {
   return Array.from(processes).reduce((sum, { residentBytes }) => sum + residentBytes, 0)
 }

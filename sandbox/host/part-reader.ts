@@ -2,28 +2,31 @@ import { isUtf8 } from 'node:buffer'
 import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
 import { partBytes, type ToProcess } from '../protocol/protocol.ts'
 
-/** What comes so soon after a part was sent goes with the next one: each part is a turn of the isolate. */
+/**
+ * Data that arrives within this time of the last part is joined into the next one, because each part is a turn of the
+ * isolate.
+ */
 const joinMilliseconds = 15
 
-/** Of a character of UTF-8. */
+/** Maximum length of a UTF-8 character. */
 const maxCharacterBytes = 4
 
-/** `text`: as texts where the bytes are UTF-8. `bytes`: as bytes in any case. */
+/** `text`: strings where the bytes are valid UTF-8. `bytes`: always bytes. */
 export type Form = 'text' | 'bytes'
 
-/** A part of a stream, as it crosses: see the frame `part`. */
+/** A part of a stream, as in the frame `part`. */
 export type Part = Pick<Extract<ToProcess, { type: 'part' }>, 'data' | 'isBase64' | 'isLast' | 'failure'>
 
 /**
- * Makes parts of a source as they are asked for: the first as soon as there is anything, later ones of what came within
- * some milliseconds. It holds one part and one chunk of the source at most.
+ * Makes parts of a source on demand: the first as soon as there is data, later ones from the data of some milliseconds.
+ * Holds at most one part and one chunk of the source.
  */
 export class PartReader {
   readonly #iterator: AsyncIterator<Uint8Array | FetchFailure>
   readonly #form: Form
   #chunks: Buffer[] = []
   #bytes = 0
-  /** The chunk that was asked for. */
+  /** The pending read of the next chunk. */
   #reading: Promise<void> | undefined
   #failure: FetchFailure | undefined
   #isDone = false
@@ -34,7 +37,10 @@ export class PartReader {
     this.#form = form
   }
 
-  /** The next part. Not to be called before the last call has resolved, nor after the last part. Never rejects. */
+  /**
+   * Resolves to the next part. Must not be called before the last call has resolved, nor after the last part. Never
+   * rejects.
+   */
   async next(): Promise<Part> {
     let bytes: Buffer
     do {
@@ -52,13 +58,13 @@ export class PartReader {
     }
   }
 
-  /** Lets go of the source. */
+  /** Releases the source. */
   close(): void {
     this.#isDone = true
     this.#iterator.return?.().catch(() => {})
   }
 
-  /** Reads until there is more than there was, and a part's worth or the time for what follows is over. */
+  /** Reads until there is new data, and either enough for a part or the joining time is over. */
   async #gather(): Promise<void> {
     const before = this.#bytes
     const due = this.#sentAt + joinMilliseconds
@@ -88,7 +94,7 @@ export class PartReader {
     }
   }
 
-  /** Takes a part of what is held. In a text, a character whose end has not come stays for the next one. */
+  /** Takes one part from the buffered data. In a text, an incomplete character at the end stays for the next part. */
   #take(): Buffer {
     const held = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     const isRest = this.#isDone && held.length <= partBytes
@@ -101,7 +107,7 @@ export class PartReader {
   }
 }
 
-/** Whether a promise settles before this time, by `performance.now()`. */
+/** Whether a promise settles before `due`, a time of `performance.now()`. */
 async function settlesBy(promise: Promise<void>, due: number): Promise<boolean> {
   const left = due - performance.now()
   if (left <= 0) return false
@@ -112,7 +118,9 @@ async function settlesBy(promise: Promise<void>, due: number): Promise<boolean> 
   return settled
 }
 
-/** How many of these bytes are before a character of UTF-8 that is not complete. What is no UTF-8 is taken as it is. */
+/**
+ * Number of bytes before an incomplete UTF-8 character at the end. Bytes that are not valid UTF-8 count as complete.
+ */
 function wholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(maxCharacterBytes, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!

@@ -18,7 +18,7 @@ import type { Isolation } from '../isolation/detect-isolation.ts'
 
 export interface PoolOptions {
   processes: number
-  /** Of all these processes together. */
+  /** Memory of all these processes together. */
   memoryMegabytes: number
   isolation: Isolation
   programs: Programs
@@ -30,13 +30,13 @@ export interface PoolOptions {
 }
 
 export interface Pool {
-  /** Takes a run into the slot of its bot, or into the process that its code has in quarantine. */
+  /** Assigns a run to the slot of its bot, or to the quarantine process of its owner. */
   assign(run: RunHandle): Promise<void>
   memory(): PlaceMemory[]
   close(): Promise<void>
 }
 
-/** Starts the processes, and starts another whenever one is gone. */
+/** Starts the processes, and replaces each process that ends. */
 export async function openPool(options: PoolOptions): Promise<Pool> {
   const pool = new SandboxPool(options)
   try {
@@ -107,7 +107,7 @@ class SandboxPool implements Pool {
     await Promise.all([...this.#slots.map((slot) => slot.close()), this.#quarantine.close()])
   }
 
-  /** A run that another one called goes where that one is, even when others go elsewhere by now. */
+  /** A run that another run called goes to the process of that run, even if new runs go elsewhere by now. */
   #assignWithin(run: RunHandle): void {
     for (const place of [...this.#slots, this.#quarantine]) {
       const process = place.holding(run.runTree)

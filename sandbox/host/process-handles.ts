@@ -2,30 +2,30 @@ import type { Owner } from './crash-history.ts'
 import type { KillCause } from '../protocol/contract.ts'
 import type { Failure, RunHandle } from './run-handle.ts'
 
-/** Whose runs fail, and of what, when a process ends. */
+/** The run tree that fails when a process ends, and its failure. */
 export interface AttributedFailure {
   runTree: string
   failure: Failure
 }
 
-/** Whose doing the end of a process is. */
+/** The cause of a process's end. */
 export interface ExitAttribution {
   cause: KillCause
   attributed?: AttributedFailure
-  /** Whose doing it may be: all that run in it, unless given. */
+  /** The owners whose code may have caused the end; by default, those of all runs in the process. */
   suspects?: Owner[]
   fromOutside?: boolean
-  /** How long the steps took that came before, for the log. */
+  /** Durations of the preceding steps, for the log. */
   steps?: Record<string, number>
 }
 
 /**
- * Beyond a run's own limit: the process has the first chance to end it, and to say why. Its last step, to find that a
- * thread can not be stopped, comes 0.4 s after the limit, and 1 s where the machine is busy.
+ * Time beyond a run's own limit, so that the process can end the run first and report the reason. The last step of the
+ * process, to find that a thread cannot be stopped, comes 0.4 s after the limit, and 1 s on a busy machine.
  */
 const graceMilliseconds = 1500
 
-/** The runs that a sandbox process has at the moment, and until when it may have them. */
+/** The runs in flight in a sandbox process, with their deadlines. */
 export class ProcessHandles {
   readonly #runs = new Map<string, RunHandle>()
   readonly #deadlines = new Map<string, NodeJS.Timeout>()
@@ -45,7 +45,8 @@ export class ProcessHandles {
   /**
    * Adds a run.
    *
-   * @param onOverdue it outlives its deadline; never called for a run that another one called, which has that one's
+   * @param onOverdue called when the run exceeds its deadline; never for a run that another run called, which has the
+   * deadline of its caller
    */
   add(run: RunHandle, onOverdue: () => void): void {
     this.#runs.set(run.id, run)
@@ -59,7 +60,7 @@ export class ProcessHandles {
     this.#deadlines.delete(id)
   }
 
-  /** Ends all of them: as failed those of the attributed runTree, as interrupted those of all others. */
+  /** Ends all runs: those of the attributed run tree as failed, all others as interrupted. */
   endAll(reason: string, attributed?: AttributedFailure): void {
     for (const run of this.#runs.values()) {
       this.remove(run)

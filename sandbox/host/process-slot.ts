@@ -9,11 +9,14 @@ export interface ProcessSlotOptions {
   index: number
   log: SandboxLog
   recycling: Recycling
-  /** Makes a process that calls these back. */
+  /** Starts a process that calls `events`. */
   start(events: ProcessEvents): SandboxProcess
-  /** A process has died that was not asked to. */
+  /** Called when a process has died without being asked to end. */
   onExit(exit: ProcessExit): void
-  /** Whether another slot replaces its process. One slot at a time does, because it holds two processes for a while. */
+  /**
+   * Whether another slot is replacing its process. Only one slot does so at a time, because it holds two processes
+   * meanwhile.
+   */
   isOtherRenewing(): boolean
 }
 
@@ -23,8 +26,8 @@ export interface ProcessEvents {
 }
 
 /**
- * When a process in good health is replaced, which costs its warm isolates. Libraries and the process itself lose a little
- * memory now and then, and whatever has crept into a process unseen is gone with it.
+ * When a healthy process is replaced, at the cost of its warm isolates. Replacement bounds small memory leaks of
+ * libraries and of the process itself, and removes any undetected intruder.
  */
 export const defaultRecycling: Recycling = {
   milliseconds: 6 * 60 * 60_000,
@@ -37,13 +40,14 @@ const firstRetryMilliseconds = 100
 const lastRetryMilliseconds = 5000
 
 /**
- * Holds one process after another. When one dies, the next starts at once, and with growing pauses if they keep dying.
- * A process that is to be replaced takes runs until its successor is ready, and then finishes its own.
+ * Holds one process after another. When one dies, the next starts at once, or after growing pauses if processes die
+ * before they are ready. A process that is being replaced takes runs until its successor is ready, then finishes its
+ * own.
  */
 export class ProcessSlot {
   readonly #options: ProcessSlotOptions
   readonly #abort = new AbortController()
-  /** All that are not yet entirely gone. */
+  /** All processes that have not closed yet. */
   readonly #processes = new Set<SandboxProcess>()
   #current: SandboxProcess
   #successor: SandboxProcess | undefined
@@ -72,7 +76,7 @@ export class ProcessSlot {
     return undefined
   }
 
-  /** Waits for a process that is starting; when it can not start, the run is interrupted. */
+  /** Waits for a process that is starting. Interrupts the run if the process cannot start. */
   async assign(run: RunHandle): Promise<void> {
     const process = this.#current
     try {
@@ -106,7 +110,7 @@ export class ProcessSlot {
     try {
       await process.ready
     } catch {
-      // `onDead` reports it.
+      // `onDead` reports the failure.
       return
     }
     const milliseconds = Math.round(performance.now() - process.startedAt)

@@ -3,22 +3,22 @@ import { build, stop, type BuildOptions } from 'esbuild'
 import { groupNames, type GroupName } from '../prelude/groups.ts'
 
 export interface Programs {
-  /** What a sandbox process runs; it is given on standard input, so there is no file for it to read. */
+  /** The program of a sandbox process. It is given on standard input, so the process needs no file. */
   process: string
-  /** What a process runs that reads uploads and source maps; likewise. */
+  /** The program of a process that reads uploads and source maps; given on standard input too. */
   reader: string
-  /** What runs first in each isolate; it defines `inside`. */
+  /** The kernel's program, which runs first in each isolate; it defines `inside`. */
   inside: string
-  /** What bundles find around them; each defines `prelude`. */
+  /** The preludes of bundles; each defines `prelude`. */
   groups: Record<GroupName, string>
 }
 
-/** Bot code sees the names of functions. */
+/** Function names are kept, because bot code can read them. */
 const minifyButNames = { minifyWhitespace: true, minifySyntax: true } as const
 
 let bundled: Promise<Programs> | undefined
 
-/** Bundles the programs, in memory. What they are made of does not change while this process runs. */
+/** Bundles the programs in memory, once per process: their sources do not change while it runs. */
 export function bundlePrograms(): Promise<Programs> {
   return (bundled ??= bundleAll())
 }
@@ -36,7 +36,7 @@ async function bundleAll(): Promise<Programs> {
     }),
     Promise.all(groupNames.map(async (name) => [name, await bundlePrelude(`../prelude/groups/${name}.ts`)] as const)),
   ])
-  // Otherwise esbuild's own process stays for as long as this one.
+  // Otherwise esbuild's own process would live as long as this one.
   await stop()
   return { process, reader, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
 }
@@ -45,7 +45,7 @@ function bundlePrelude(entry: string): Promise<string> {
   return bundle(entry, {
     format: 'iife',
     globalName: 'prelude',
-    // Libraries have variants for browsers, which is what they are to run in here: no Node.
+    // Libraries have variants for browsers, which suit isolates: there is no Node.
     platform: 'browser',
     target: 'es2024',
     legalComments: 'none',

@@ -8,23 +8,25 @@ import type { SandboxProcess } from './sandbox-process.ts'
 export interface QuarantineOptions {
   log: SandboxLog
   start(events: ProcessEvents): SandboxProcess
-  /** The process of this owner's code has died without being asked to. */
+  /** Called when the process of this owner's code has died without being asked to end. */
   onExit(owner: Owner, exit: ProcessExit): void
 }
 
-/** Each takes memory on top of that of the slots. A run that finds no process free is interrupted and retried. */
+/**
+ * Each process takes memory in addition to the slots. A run for which no process is free is interrupted and retried.
+ */
 const maxProcesses = 2
-/** A process in which nothing has run for so long is ended. */
+/** Idle time after which a process is ended. */
 const idleMilliseconds = 60_000
 
 interface QuarantineProcess {
   process: SandboxProcess
-  /** Runs that wait for it to be ready. */
+  /** Runs that wait for the process to be ready. */
   expected: number
   usedAt: number
 }
 
-/** Processes that hold the code of one owner each: started when there is something to run, ended when there is not. */
+/** Processes that each hold the code of one owner. They start when there are runs, and end when idle. */
 export class Quarantine {
   readonly #options: QuarantineOptions
   readonly #byOwner = new Map<string, QuarantineProcess>()
@@ -44,7 +46,7 @@ export class Quarantine {
     return sumOfMemory(this.#processes)
   }
 
-  /** Takes a run into the process of its owner; interrupts it when no process can be started. */
+  /** Assigns a run to the process of its owner; interrupts the run if no process can be started. */
   async assign(run: RunHandle, owner: Owner): Promise<void> {
     const quarantined = this.#processOf(owner)
     if (quarantined === undefined) return run.interrupt('the sandbox processes for code in quarantine are busy', 0)

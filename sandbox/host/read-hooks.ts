@@ -6,10 +6,11 @@ const nameCharacters = 100
 const textCharacters = 16_000
 
 /**
- * Reads what a process says was at work in a run, as far as it may say that: after an escape it says what it likes. What
- * the run took longer here than there is taken to be the way to the process and back, half of it each.
+ * Reads the active functions of a run, as a process reports them, within limits: a process that code has escaped into
+ * may report anything. The difference between the run's duration here and there is taken to be the transfer to the
+ * process and back, half of it each.
  *
- * @param took milliseconds that the run took, as this side has it
+ * @param took duration of the run in milliseconds, measured by the worker
  */
 export function readHooks(text: string, took: number): HookStart[] {
   if (text === '' || text.length > textCharacters) return []

@@ -2,11 +2,11 @@ import type { LogLine } from '../protocol/contract.ts'
 
 const levels: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies LogLine['level'][]
 const timestampForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** More than a kernel writes. */
+/** Above the limit of a kernel's lines. */
 const lineCharacters = 32_768
 
 /**
- * Reads a log line that a process sends. An invalid time would fail the statement that writes many lines of many bots.
+ * Reads a log line from a process. An invalid time would fail the statement that writes the lines of many bots.
  *
  * @returns undefined when the line is too long
  */

@@ -2,8 +2,8 @@ import type { FetchCount, Limits } from '../protocol/contract.ts'
 import { takesLine, type Logged } from '../protocol/log-budget.ts'
 
 /**
- * What a run, and the runs that it called, have spent of their limits, counted by the worker. Their kernels keep to the
- * same limits and say so to the author of the code; a frame beyond them is useless, and means that something escaped.
+ * The worker's count of what a run tree has used of its limits. The kernels enforce the same limits and report them to
+ * the author of the code; a frame beyond them has no effect, and means that code has escaped from its isolate.
  */
 export class RunBudget {
   readonly #limits: Limits
@@ -14,7 +14,7 @@ export class RunBudget {
   #aborts = 0
   #hasCode = false
 
-  /** @param eventFetches the requests of all runs of the event, in other isolates too */
+  /** @param eventFetches the requests of all runs of the event, including those in other isolates */
   constructor(limits: Limits, eventFetches: FetchCount = { fetches: 0 }) {
     this.#limits = limits
     this.#eventFetches = eventFetches
@@ -32,7 +32,7 @@ export class RunBudget {
     return true
   }
 
-  /** Counts a request for the event. No kernel knows of those in other isolates. */
+  /** Counts a request for the event. A kernel does not know the requests of other isolates. */
   takeEventFetch(): boolean {
     this.#eventFetches.fetches += 1
     return this.#eventFetches.fetches <= this.#limits.fetches
@@ -45,7 +45,7 @@ export class RunBudget {
     return true
   }
 
-  /** The code is sent once: the isolate is loaded once, if at all. */
+  /** The code is sent at most once, because the isolate is loaded at most once. */
   takeCode(): boolean {
     if (this.#hasCode) return false
     this.#hasCode = true

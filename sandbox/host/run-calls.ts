@@ -2,7 +2,7 @@ import type { Host, HostCall, HostReply, Interruption, JsonObject, Limits, Sandb
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import type { RunBudget } from './run-budget.ts'
 
-/** More than any operation answers; the isolate has to hold it several times over. */
+/** Above the size of any operation's reply; the isolate holds several copies of a reply. */
 const replyCharacters = 8_000_000
 
 export interface CallsOptions {
@@ -13,7 +13,7 @@ export interface CallsOptions {
   report: SandboxLog
 }
 
-/** The calls of the platform that one run makes, seen from the worker. */
+/** The calls of one run to the platform, from the worker's side. */
 export class RunCalls {
   readonly #options: CallsOptions
   #inFlight = 0
@@ -22,7 +22,7 @@ export class RunCalls {
     this.#options = options
   }
 
-  /** Whether the run may make this call. It is in flight from then on. */
+  /** Admits a call, which is then in flight. False when the run may not make it. */
   begin(request: string): boolean {
     const { limits, budget } = this.#options
     if (request.length > limits.hostCallCharacters || this.#inFlight >= limits.hostCallsAtOnce) return false
@@ -31,7 +31,7 @@ export class RunCalls {
     return true
   }
 
-  /** Answers a call that is in flight. Never rejects. */
+  /** Replies to a call that is in flight. Never rejects. */
   async answer(request: string): Promise<string | Interruption> {
     const { run, host, report } = this.#options
     try {

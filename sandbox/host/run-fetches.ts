@@ -16,30 +16,30 @@ import type { RunStreams, StreamEnd } from './run-streams.ts'
 
 const pathCharacters = 300
 
-/** What a request brought, as it crosses: see the frame `fetched`. */
+/** The result of a request, as in the frame `fetched`. */
 interface FetchedTexts {
   answer: string
   body: string
 }
 
 interface InFlight {
-  /** Undefined when its text is no request. */
+  /** Undefined when the text is not a valid request. */
   request: FetchRequest | undefined
   controller: AbortController
   startedAt: number
 }
 
 export interface FetchesOptions {
-  /** Of the run's runTree. */
+  /** Limits of the run tree. */
   limits: Limits
   budget: RunBudget
   log: (line: LogLine) => void
   report: SandboxLog
-  /** Where bodies go that come in parts. */
+  /** The streams that deliver bodies in parts. */
   streams: RunStreams
 }
 
-/** The requests of one run to the world outside, seen from the worker: each leaves a line in the log. */
+/** The outbound requests of one run, from the worker's side. Each writes a log line. */
 export class RunFetches {
   readonly #run: RunRequest
   readonly #options: FetchesOptions
@@ -52,7 +52,7 @@ export class RunFetches {
     this.#redact = secretRedactor(run.bundle.environment)
   }
 
-  /** Whether the run may make this request, whose text is JSON. It is in flight from then on. */
+  /** Admits a request, given as JSON, which is then in flight. False when the run may not make it. */
   begin(name: string, text: string): boolean {
     const { fetchCharacters, fetchesAtOnce } = this.#options.limits
     if (text.length > fetchCharacters || this.#inFlight.size >= fetchesAtOnce || this.#inFlight.has(name)) return false
@@ -71,7 +71,7 @@ export class RunFetches {
       this.#inFlight.delete(name)
       return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
     }
-    // A body that comes whole needs no stream.
+    // Without a free stream, the body is delivered whole.
     if (this.#options.streams.open >= this.#options.limits.fetchesAtOnce) delete request.streams
     const answer = await this.#answerOf(request, controller.signal)
     const isWanted = this.#inFlight.get(name) === inFlight
@@ -81,7 +81,7 @@ export class RunFetches {
     return toTexts(answer)
   }
 
-  /** Its line of the log is written when the last part has crossed. */
+  /** The log line is written when the last part has been sent. */
   #stream(name: string, inFlight: InFlight, { parts, ...head }: FetchStream): FetchedTexts {
     const { controller } = inFlight
     const ended = (how: StreamEnd) => {
@@ -94,10 +94,10 @@ export class RunFetches {
     return { answer: JSON.stringify({ ...head, streams: 1 }), body: '' }
   }
 
-  /** Aborts a request. That is logged at once: the run may be over when the last of it has ended. */
+  /** Aborts a request. The log line is written at once: the run may be over when the request has ended. */
   abort(name: string): void {
     const inFlight = this.#inFlight.get(name)
-    // Its answer may just have begun to stream.
+    // The answer may have begun to stream.
     if (inFlight === undefined) return void this.#options.streams.cancel(streamName(name))
     this.#inFlight.delete(name)
     inFlight.controller.abort()
@@ -127,7 +127,7 @@ export class RunFetches {
   #logLine({ request, startedAt }: InFlight, how: string): void {
     if (request === undefined) return
     const { host, pathname } = new URL(request.url)
-    // Some services have callers put their token into the path; half of it would not be found any more.
+    // Some services put the caller's token into the path. Redact before cutting: half a token would not be recognised.
     const where = `${host}${this.#redact(pathname).slice(0, pathCharacters)}`
     this.#options.log({
       timestamp: new Date().toISOString(),

@@ -20,27 +20,27 @@ import { RunCalls, toObject } from './run-calls.ts'
 import { RunFetches } from './run-fetches.ts'
 import { RunStreams } from './run-streams.ts'
 
-/** A run as the worker follows it; an inspection is one too. It ends exactly once. */
+/** The worker's side of a run or an inspection. It ends exactly once. */
 export interface RunHandle {
   readonly id: string
   readonly bundle: Bundle
   readonly limits: Limits
-  /** The id of the run at the root of its run tree: its own, unless a run called it. The tree ends as one. */
+  /** The id of the run at the root of its run tree: its own, unless another run called it. The tree ends as one. */
   readonly runTree: string
-  /** Of the run tree. */
+  /** Budget of the run tree. */
   readonly budget: RunBudget
-  /** Undefined for an inspection, whose code may ask for nothing. */
+  /** Undefined for an inspection, whose code has no access to the worker. */
   readonly services?: RunServices
   readonly ended: boolean
-  /** The frame that begins it. */
+  /** Returns the frame that begins the run. */
   begin(): ToProcess
-  /** `hooks` is the text of the frame. */
+  /** `hooks` is the text of the frame's field. */
   done(result: string, state: string, cpuMilliseconds: number, hooks: string): void
   fail(failure: Failure, cpuMilliseconds: number, hooks?: string): void
   interrupt(reason: string, cpuMilliseconds: number): void
 }
 
-/** What the code of a run may ask the worker for. */
+/** The worker's services for the code of a run. */
 export interface RunServices {
   readonly id: string
   readonly budget: RunBudget
@@ -58,17 +58,17 @@ export interface Failure {
   hook?: string
 }
 
-/** The failure of a run that took its process down, or that outlived its deadline. */
+/** The failure of a run that crashed its process, or exceeded its deadline. */
 export function failureOutside(reason: 'crashed' | 'timeout'): Failure {
   return reason === 'crashed'
     ? { reason, error: { name: 'CrashError', message: 'The sandbox process crashed during this run' } }
     : { reason, error: { name: 'TimeoutError', message: 'The run did not end in time and could not be stopped' } }
 }
 
-/** As the kernel has it. */
+/** Equal to the kernel's limit. */
 const maxStateCharacters = 2_000_000
 
-/** Follows the run of an event or a function. `outer` is the run that called it, whose budget it draws on. */
+/** Makes the run handle of an event or a function call. `outer` is the run that called it, whose budget it shares. */
 export function runHandle(
   run: RunRequest,
   report: SandboxLog,
@@ -102,7 +102,7 @@ export function runHandle(
     streams.closeAll()
     resolve(how)
   }
-  /** No run takes more processor time than it may take time. */
+  /** A run cannot use more processor time than wall time. */
   const ending = (cpu: number, hooksText = '') => ({
     logs,
     cpuMilliseconds: Number.isFinite(cpu) && cpu > 0 ? Math.min(cpu, limits.wallMilliseconds) : 0,

@@ -2,7 +2,7 @@ import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
 import { PartReader, type Form, type Part } from './part-reader.ts'
 import { creditParts, maxReadings } from '../protocol/protocol.ts'
 
-/** What a process asks of a stream: see the frame `pull`. */
+/** A process's request for parts of a stream, as in the frame `pull`. */
 interface Pull {
   stream: string
   form: string
@@ -18,7 +18,7 @@ export type StreamEnd = 'complete' | 'cancelled' | FetchFailure
 interface OpenStream {
   source: ByteSource
   reader: PartReader | undefined
-  /** Parts that its reader has asked for, and that were sent. */
+  /** Parts that the reader has requested, and parts that were sent. */
   asked: number
   sent: number
   isSending: boolean
@@ -26,12 +26,13 @@ interface OpenStream {
   onEnd: ((how: StreamEnd) => void) | undefined
 }
 
-/** A reading of a source of the run: the name of the source and the number of the reading. */
+/** The name of one reading of a source: the source's name and the number of the reading. */
 const readingName = /^([a-zA-Z]+)\/\d{1,4}$/
 
 /**
- * What one run reads in parts, seen from the worker. Nothing is read from a source before the run asks for it, and no more
- * than it has credit for. A stream that is over keeps its entry, because what was asked of it may still be on its way.
+ * The streams that one run reads in parts, from the worker's side. Nothing is read from a source before the run
+ * requests it, and no more than the run has credit for. An ended stream keeps its entry, because requests for it may
+ * still be in transit.
  */
 export class RunStreams {
   readonly #sources: Record<string, () => ByteSource>
@@ -39,24 +40,24 @@ export class RunStreams {
   readonly #readings = new Map<string, { count: number; latest: string }>()
   #isClosed = false
 
-  /** @param sources what the run may read again and again, by name */
+  /** @param sources the sources that the run may read repeatedly, by name */
   constructor(sources: Record<string, () => ByteSource> = {}) {
     this.#sources = sources
   }
 
-  /** How many are not over. */
+  /** The number of streams that have not ended. */
   get open(): number {
     return [...this.#streams.values()].filter((stream) => !stream.isOver).length
   }
 
-  /** Lets the run read a source, under a name that no other one has. */
+  /** Offers a source to the run, under a unique name. */
   offer(name: string, source: ByteSource, onEnd?: (how: StreamEnd) => void): void {
     const reader = undefined
     this.#streams.set(name, { source, reader, asked: 0, sent: 0, isSending: false, isOver: false, onEnd })
     if (this.#isClosed) this.cancel(name)
   }
 
-  /** Sends more of a stream. False when there is none of this name, or more was asked for than may be on its way. */
+  /** Sends more of a stream. False when no stream has this name, or the request exceeds the credit. */
   pull({ stream: name, form, parts }: Pull, send: SendPart): boolean {
     const stream = this.#streams.get(name) ?? this.#begin(name)
     if (stream === undefined || !Number.isInteger(parts) || parts < 1) return false
@@ -68,7 +69,7 @@ export class RunStreams {
     return true
   }
 
-  /** Ends a stream. False when there is none. */
+  /** Ends a stream. False when there is none with this name. */
   cancel(name: string): boolean {
     const stream = this.#streams.get(name)
     if (stream === undefined || stream.isOver) return false
@@ -81,7 +82,7 @@ export class RunStreams {
     for (const name of this.#streams.keys()) this.cancel(name)
   }
 
-  /** Begins to read a source of the run; a new reading ends the former one. */
+  /** Begins to read a source of the run; a new reading ends the previous one. */
   #begin(name: string): OpenStream | undefined {
     const [, source = ''] = readingName.exec(name) ?? []
     if (this.#isClosed || !Object.hasOwn(this.#sources, source)) return undefined

@@ -15,11 +15,11 @@ import type { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProcessOptions extends StartOptions {
   /**
-   * The process takes no more runs; its end follows. `early`: before it was ready. `exit` is undefined when the process
-   * was asked to end.
+   * Called when the process takes no more runs and is about to end. `early`: before it was ready. `exit` is undefined
+   * when the process was asked to end.
    */
   onDead(reason: string, early: boolean, exit: ProcessExit | undefined): void
-  /** It has answered a heartbeat. */
+  /** Called when the process has answered a heartbeat. */
   onBeat?(): void
   watch?: SandboxWatch | undefined
 }
@@ -27,28 +27,28 @@ export interface ProcessOptions extends StartOptions {
 const startMilliseconds = 15_000
 const reasonCharacters = 200
 const flood = 'it floods the worker'
-/** What `unshare` ends with, which waits outside of the namespaces, when the process inside was killed with SIGKILL. */
+/** Exit code of `unshare`, which waits outside of the namespaces, when SIGKILL has ended the process inside. */
 const killedInside = 1
 
 /**
- * One process that holds isolates, seen from the worker.
+ * One process that holds isolates, from the worker's side.
  *
- * It starts until its frame `ready`, then it is alive, then dead. It dies because it ended by itself, reported a stuck
- * thread, broke the protocol, missed its heartbeats, or because a run outlived its deadline. The first of these settles
- * every run in flight and kills the process. A retired process finishes its runs and then ends.
+ * It is starting until its frame `ready`, then alive, then dead. It dies when it ends by itself, reports a stuck
+ * thread, violates the protocol or misses its heartbeats, or when a run exceeds its deadline. The first of these
+ * settles every run in flight and kills the process. A retired process finishes its runs and then ends.
  */
 export class SandboxProcess {
-  /** Resolves when it can take runs; rejects when it dies first. */
+  /** Resolves when the process can take runs; rejects when it dies first. */
   readonly ready: Promise<void>
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the process and its descriptors are closed. */
   readonly closed: Promise<void>
   dead = false
 
-  /** When it was started, by `performance.now()`. */
+  /** Start time, by `performance.now()`. */
   readonly startedAt = performance.now()
-  /** Runs that it was given, those that ended included. */
+  /** Number of runs so far, ended ones included. */
   runs = 0
-  /** Its memory, as it said last. */
+  /** Memory in the last report of the process. */
   residentBytes = 0
 
   readonly #process: IsolatedProcess
@@ -111,12 +111,12 @@ export class SandboxProcess {
     return this.#runs.size === 0
   }
 
-  /** How long it has held more than it should, without a break. */
+  /** Milliseconds that the process has been above its memory without a break. */
   get overweightMilliseconds(): number {
     return this.#heartbeat.overweightMilliseconds
   }
 
-  /** Begins a run. From here on it ends by itself, or with the process. */
+  /** Begins a run. It ends by itself, or with the process. */
   take(run: RunHandle): void {
     this.#runs.add(run, () => this.#killBecauseOf(run, 'a run outlived its deadline', 'deadline'))
     this.runs += 1
@@ -124,18 +124,21 @@ export class SandboxProcess {
     this.#channel.send(run.begin())
   }
 
-  /** Lets it end what it has, and then ends it. Whoever retires it gives it no more runs but those within others. */
+  /**
+   * Lets the process finish its runs, then ends it. The caller assigns it no further runs, except those that its runs
+   * call.
+   */
   retire(): void {
     this.#isRetired = true
     if (this.isIdle) this.end('it was replaced')
   }
 
-  /** Ends the process as a matter of course: nobody is suspected. */
+  /** Ends the process without suspecting any code. */
   end(reason: string): void {
     this.#die(reason, undefined, undefined)
   }
 
-  /** Ends the process and every run because something is wrong with it. */
+  /** Ends the process and all its runs because of a fault. */
   kill(reason: string, { cause, attributed, suspects, fromOutside = false, steps }: ExitAttribution): void {
     if (!this.dead) this.#options.watch?.killed(cause)
     const exit = { suspects: suspects ?? this.#attribution.owners(this.#runs), fromOutside }
@@ -163,14 +166,14 @@ export class SandboxProcess {
     this.#options.onDead(reason, !this.#isReady, exit)
   }
 
-  /** The process ended without being asked to. */
+  /** Handles an end that was not requested. */
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
     const reason = signal === null ? `it ended with code ${code}` : `it ended with ${signal}`
     if (signal === 'SIGKILL' || code === killedInside) this.kill(reason, { cause: 'ended', fromOutside: true })
     else this.#crashed(reason, 'ended')
   }
 
-  /** It has ended, or has to, because of a run. */
+  /** Handles a crash, or a fault that requires a kill, and attributes it to a run tree. */
   #crashed(reason: string, cause: KillCause): void {
     const runTree = this.#attribution.runTree(this.#runs)
     this.kill(
@@ -179,7 +182,7 @@ export class SandboxProcess {
     )
   }
 
-  /** A run has to end, and only the end of the process ends it. */
+  /** Ends a run that only the end of the process can end. */
   #killBecauseOf({ runTree, bundle }: RunHandle, reason: string, cause: 'deadline' | 'protocol'): void {
     const attributed = { runTree, failure: failureOutside(cause === 'deadline' ? 'timeout' : 'crashed') }
     this.kill(reason, { cause, attributed, suspects: [ownerOf(bundle)] })
@@ -234,10 +237,11 @@ export class SandboxProcess {
   }
 
   async #respond(run: string, work: () => Promise<ToProcess>): Promise<void> {
-    // A process that asks and does not read the answers has them pile up over there, and not here.
+    // A process that sends requests and does not read the replies has to queue them itself; they must not pile up in
+    // the worker.
     const backlog = this.#channel.drained()
     if (backlog !== undefined) await backlog
-    // Without a backlog the work begins at once: what a run asked for before it failed is done.
+    // Without a backlog the work begins at once, so that calls which a run made before it failed are performed.
     if (this.#isOver(run)) return
     const frame = await work()
     if (!this.#isOver(run)) this.#channel.send(frame)
@@ -259,7 +263,7 @@ export class SandboxProcess {
 
   #forget(run: RunHandle): void {
     this.#runs.remove(run)
-    // The outcome of the run comes first.
+    // Deferred, so that the outcome of the run comes first.
     if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))
   }
 }

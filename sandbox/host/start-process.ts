@@ -19,18 +19,21 @@ export interface StartOptions {
 
 export interface StartedEvents {
   onFrame(frame: unknown, bytes: number): void
-  /** It does not speak the protocol. */
+  /** Called when the process violates the protocol. */
   onBreach(reason: string): void
-  /** It has ended, or can not be started; perhaps more than once. */
+  /** Called, perhaps repeatedly, when the process has ended or cannot be started. */
   onGone(reason: string): void
-  /** Nothing is left of it: how it ended. */
+  /** Called with the exit status when the process and its descriptors are closed. */
   onClosed(code: number | null, signal: NodeJS.Signals | null): void
 }
 
-/** The end of a process says more than that of its channel, and follows. */
+/** The exit of a process gives a better reason than the end of its channel, and follows it. */
 const goneMilliseconds = 200
 
-/** Starts an isolated sandbox process, and sends it its program. The process sends `ready` when it has read that. */
+/**
+ * Starts an isolated sandbox process, and sends it its program. The process sends `ready` after it has read the
+ * program.
+ */
 export function startProcess(
   { programs, operations, isolation, memory, log }: StartOptions,
   events: StartedEvents,
@@ -49,7 +52,7 @@ export function startProcess(
       else setTimeout(() => events.onGone(reason), goneMilliseconds)
     },
   })
-  // It may be gone before it has read its program.
+  // The process may have ended before it has read its program.
   child.stdin?.on('error', () => {})
   child.stdin?.end(programs.process)
   const { inside, groups } = programs

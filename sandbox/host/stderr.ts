@@ -5,12 +5,12 @@ const chunkCharacters = 2000
 const processCharacters = 20_000
 
 /**
- * What util-linux's `unshare` says whenever its child was killed: it resets the handler of the signal that ended the
- * child, which SIGKILL does not allow. The end itself is logged elsewhere.
+ * util-linux's `unshare` prints this whenever its child was killed: it resets the handler of the signal that ended the
+ * child, which SIGKILL does not allow. The end of the process is logged elsewhere.
  */
 const aboutKills = /^unshare: sigprocmask unblock failed: .*\n?/gm
 
-/** Reports what a sandbox process writes to its standard error, up to a limit; the rest is read and dropped. */
+/** Logs the standard error of a sandbox process, up to a limit; the rest is read and dropped. */
 export function logStderr(child: ChildProcess, log: SandboxLog): void {
   let characters = 0
   child.stderr?.setEncoding('utf8')

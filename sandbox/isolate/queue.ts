@@ -1,6 +1,6 @@
 import { create } from './primordials.ts'
 
-/** First in, first out. A linked list, because bot code can plant setters on `Array.prototype`. */
+/** First in, first out. Not an array, because bot code can plant setters on `Array.prototype`. */
 export interface Queue<Item> {
   readonly length: number
   push(item: Item): void

@@ -37,7 +37,7 @@ const longestMilliseconds = 2 ** 31 - 1
  */
 export function createTimers(current: () => KernelRun | undefined, post: Post): Timers {
   const timers = create(null) as Record<string, Timer>
-  /** Runs with a request to arm their timers. */
+  /** Runs for which `arm` has been requested. */
   const asked = create(null) as Record<string, true>
   let nextTimer = 0
 

@@ -5,30 +5,31 @@ import { splitMap } from '../source-text.ts'
 import { parse, type Import } from 'es-module-lexer/js'
 
 interface Given {
-  /** What stands in `scanned` for `require`: nothing that the source could hold. */
+  /** The name that replaces `require` in `scanned`; random, so the source cannot contain it. */
   nonce: string
   source: string
-  /** As JSON; empty where there is none apart from the source. */
+  /** Source map as JSON; empty where the upload has no separate one. */
   sourceMap: string
   /** The source as a CommonJS script, with its source map. */
   compiled: string
-  /** The source as a module, with its source map. */
+  /** The source as an ES module, with its source map. */
   scanned: string
 }
 
 export interface Examined {
-  /** Whether the source map that came with the source is one. */
+  /** False when the upload has a separate source map that is not valid. */
   isMapRead: boolean
-  /** Whether it imports or exports by these words, or at least says so. */
+  /** Whether the source is an ES module, by its imports and exports. */
   isModule: boolean
   imports: ImportedName[]
   files: SourceFile[]
 }
 
 /**
- * Makes of what the compiler wrote what is kept of it.
+ * Extracts from the compiler's output the parts that are stored.
  *
- * @returns `scripts`: what it was compiled to, with its source map; of what is no module, as it is with its own, too
+ * @returns `scripts`: the compiled script and its source map; for a source that is no ES module, also the source itself
+ * and its own map
  */
 export function examine(given: Given): Examined & { scripts: string[] } {
   const { source, sourceMap } = given
@@ -39,13 +40,14 @@ export function examine(given: Given): Examined & { scripts: string[] } {
   const isMapRead = sourceMap === '' || readSourceMap(sourceMap) !== undefined
   const isModule = scanned.code.includes(moduleMark(given.nonce))
   const imports = findImports(scanned, given)
-  // A module is strict code. Its script begins with a line of the compiler's own, where no position leads from.
+  // A module is strict code. The compiled script begins with a line of the compiler's own, which holds no position of
+  // the source, so the directive shifts none.
   const scripts = [(isModule ? `'use strict';` : '') + compiled.code, toKept(compiled.carried)]
   if (!isModule) scripts.push(asIs.code, toKept(ownMap))
   return { isMapRead, isModule, imports, files: findFiles(ownMap), scripts }
 }
 
-/** A source map that leads somewhere, with nothing that is not needed for that. */
+/** Reduces a source map to the parts that positions need; empty when the map is not valid. */
 function toKept(sourceMap: string): string {
   return indexSourceMap(sourceMap) === undefined ? '' : JSON.stringify(readSourceMap(sourceMap))
 }
@@ -71,7 +73,7 @@ function findImports({ code, carried }: { code: string; carried: string }, { sou
   return imports.toSorted((a, b) => a.line - b.line || a.column - b.column)
 }
 
-/** Nothing where the lexer does not get along with it: the isolate says what is missing when it runs. */
+/** Empty when the lexer rejects the code: the isolate then reports missing modules at run time. */
 function lex(code: string): readonly Import[] {
   try {
     return parse(code)[0]
@@ -80,7 +82,7 @@ function lex(code: string): readonly Import[] {
   }
 }
 
-/** `require` and `require.resolve` of a name that is written there, where `require` is nothing that the source declares. */
+/** Finds `require` and `require.resolve` with a literal name, where the source does not declare `require` itself. */
 function findRequires(code: string, nonce: string) {
   const pattern = new RegExp(`\\b${nonce}(?:\\.resolve)?\\(("(?:[^"\\\\\\n]|\\\\.){0,500}")\\)`, 'g')
   return Array.from(code.matchAll(pattern), ({ 0: call, 1: literal, index }) => ({
@@ -99,7 +101,7 @@ function readLiteral(literal: string): string | undefined {
 
 interface Text {
   placeOf(index: number): Place
-  /** Where the next text in quotes begins, from a place on. */
+  /** The position of the first quotation mark at or after a position. */
   literalFrom(place: Place): Place
 }
 
@@ -135,7 +137,7 @@ function toSource(place: Place, map: SourceMapIndex | undefined, source: Text): 
 const maxFiles = 500
 const filesCharacters = 2 * 1024 * 1024
 
-/** The author's own files, as far as the source map carries them. */
+/** The author's files whose contents are in the source map. */
 function findFiles(sourceMap: string): SourceFile[] {
   const files = new Map<string, string>()
   let left = filesCharacters
@@ -155,7 +157,7 @@ function* contentsOf(sourceMap: string): Generator<SourceFile> {
   if (!Array.isArray(sourcesContent)) return
   for (const [index, source] of sources.entries()) {
     const content: unknown = sourcesContent[index]
-    // PostgreSQL holds neither U+0000 nor halves of surrogate pairs.
+    // PostgreSQL stores neither U+0000 nor lone surrogates.
     if (typeof content === 'string')
       yield { path: toFile(source).toWellFormed(), content: content.toWellFormed().replaceAll('\0', '') }
   }

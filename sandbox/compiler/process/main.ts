@@ -1,6 +1,6 @@
 /**
- * The program that reads what users uploaded and what the compiler made of it. It has one task, which comes over
- * descriptor 3 until that ends, and answers there. It runs nothing of what it reads.
+ * The program that reads users' uploads and the compiler's output. It receives one task over descriptor 3, until that
+ * ends, and replies there. It executes none of the code that it reads.
  */
 
 import { Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { examine } from './examine.ts'
 const channel = new Socket({ fd: 3 })
 const chunks: Buffer[] = []
 channel.on('data', (chunk: Buffer) => chunks.push(chunk))
-// A task that its sender did not send whole is dropped.
+// An incomplete task is dropped.
 channel.once('end', () => channel.end(work(splitParts(Buffer.concat(chunks.splice(0))))))
 
 function work([task, ...parts]: Buffer[]): Buffer {
