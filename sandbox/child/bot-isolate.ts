@@ -6,17 +6,17 @@ import { CpuAccounting } from './cpu-accounting.ts'
 import type { Entrance, Turn, TurnOwner, Turns } from './turn.ts'
 
 export interface IsolateEvents {
-  /** The kernel of a realm says something; always strings. */
+  /** The kernel of a realm has posted a message; all values are strings. */
   posted(realm: Realm, kind: string, run: string, first: string, second: string): void
   turnStarted(): void
   turnEnded(turn: Turn): void
-  /** All processor time of a turn that has ended is its owner's by now. */
+  /** The owner of an ended turn has been charged for all of its processor time. */
   turnCharged(turn: Turn): void
-  /** V8 ended the isolate for its memory; `turn` is the one it happened in. */
+  /** V8 ended the isolate for its memory; `turn` is the turn in which that happened. */
   outOfMemory(turn: Turn | undefined): void
   /**
-   * Its thread can not be stopped. `turn` and `waited` are milliseconds: of the turn until the request to stop, and of
-   * the wait since.
+   * The isolate's thread cannot be stopped. Milliseconds: `turn` from the turn's begin to the request to stop, `waited`
+   * since that request.
    */
   stuck(reason: string, turn: number, waited: number): void
 }
@@ -28,43 +28,47 @@ export interface IsolateOptions {
   events: IsolateEvents
 }
 
-/** An isolate whose thread leaves it does so within 130 ms of its disposal, measured on two busy cores. */
+/**
+ * Time for the thread to leave a disposed isolate. Measured on two busy cores: a thread that leaves does so within 130
+ * ms.
+ */
 const canaryMilliseconds = 300
 /**
- * Where ten times as much wants to run as there are cores, 300 ms were too few: a thread that gets no turn cannot leave.
- * So the process must have used so much processor time as well, or this much must have passed.
+ * With ten times as many runnable threads as cores, 300 ms were too few: a thread without processor time cannot leave.
+ * So the process must also have used that much processor time, or this much wall time must have passed.
  */
 const longestCanaryMilliseconds = 900
 const canaryStepMilliseconds = 50
 
 const fresh = { startedAt: 0, reportedLong: false, isSuspected: false }
 
-/** So many turns are given to the isolate's thread at once: it is not woken for each of them. */
+/** Turns that the isolate's thread is given at once, so that it is not woken for each of them. */
 const maxGiven = 16
 
 /**
- * One isolate, in which one turn follows another: the owner of the turn is charged for the processor time, and for a full
- * heap. Its thread takes several turns at once where several wait, and reports the end of each.
+ * One isolate, in which turns follow one another: the owner of a turn is charged for its processor time, and its
+ * failures, such as a full heap, are attributed to the owner. The thread takes several waiting turns at once, and
+ * reports the end of each.
  *
- * No turn has a timeout of isolated-vm's own: that measures time on the wall, so that busy neighbours would make a run
- * fail, and leaves a timer behind for each turn. The watchdog reads the processor time instead, and disposes the
- * isolate, which stops everything that a timeout stops (measured: loops, promise loops, slow builtins, after 0 to
- * 130 ms). What it does not stop is stuck for good, and the process has to go.
+ * No turn uses isolated-vm's timeout: that measures wall time, so that busy neighbours would fail a run, and leaves a
+ * timer behind for each turn. The watchdog reads the processor time instead, and disposes the isolate, which stops
+ * everything that a timeout stops (measured: loops, promise loops, slow builtins, after 0 to 130 ms). A thread that
+ * disposal does not stop is stuck for good, and the process has to be killed.
  */
 export class BotIsolate implements Turns {
-  /** Set by the first disposal, for whatever reason. */
+  /** Set by the first disposal, whatever its reason. */
   dead = false
   turn: Turn | undefined
-  /** What it is for; empty while it is for none. */
+  /** The id of the bundle that the isolate holds; empty before it has one. */
   bundle = ''
   readonly realms: Realms
 
   readonly #isolate: Isolate
   readonly #events: IsolateEvents
   readonly #waiting: Turn[] = []
-  /** The turns that the thread was given, the current one first. */
+  /** The turns that the thread has been given, the current one first. */
   readonly #given: Turn[] = []
-  /** What waits for the thread to leave. */
+  /** Callbacks that wait for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
   #stopping = false
   readonly #costs: CpuAccounting
@@ -79,12 +83,12 @@ export class BotIsolate implements Turns {
     this.realms = new Realms(this, this.#isolate, { ivm, scripts, posted: (...said) => events.posted(...said) })
   }
 
-  /** Enters the isolate once, after all turns before this one, unless the owner has ended by then. */
+  /** Enters the isolate once, after all earlier turns, unless the owner has ended by then. */
   enter(owner: TurnOwner, entrance: Entrance): void {
     this.#enter({ owner, enter: entrance, isAlone: false, ...fresh })
   }
 
-  /** Likewise, for what enters it several times. */
+  /** As `enter`, for work that enters the isolate several times. */
   enterAlone(owner: TurnOwner, work: () => Promise<void>): void {
     this.#enter({ owner, enter: work, isAlone: true, ...fresh })
   }
@@ -101,7 +105,7 @@ export class BotIsolate implements Turns {
     return owner.cpu.used + current
   }
 
-  /** Disposes the isolate; the current turn ends within moments, or the isolate is stuck. */
+  /** Disposes the isolate. The current turn ends within moments, or the isolate is stuck. */
   dispose(): void {
     if (this.dead) return
     this.dead = true
@@ -112,14 +116,14 @@ export class BotIsolate implements Turns {
   }
 
   /**
-   * Whether V8 has given up on the isolate for its memory while its thread goes on: a slow builtin does not notice, and
-   * may take for ever. Nothing is known of its processor time any more.
+   * Whether V8 has disposed the isolate for its memory while its thread continues: a slow builtin does not notice, and
+   * may take for ever. The isolate's processor time is unknown from then on.
    */
   get hasLostIsolate(): boolean {
     return !this.dead && this.#isolate.isDisposed
   }
 
-  /** Ends an isolate that V8 has given up on; its thread leaves within moments, or is stuck. */
+  /** Ends an isolate that V8 has disposed. Its thread leaves within moments, or is stuck. */
   giveUp(): void {
     if (this.turn !== undefined) this.#expectToLeave()
     this.#outOfMemory(this.turn)
@@ -142,7 +146,7 @@ export class BotIsolate implements Turns {
     setTimeout(look, canaryMilliseconds)
   }
 
-  /** Calls back at once, or when the thread that is to stop has left or is known to be stuck. */
+  /** Calls back at once, or, while the thread is being stopped, when it has left or is known to be stuck. */
   whenLeft(callback: () => void): void {
     if (this.#stopping) this.#afterwards.push(callback)
     else callback()
@@ -191,13 +195,14 @@ export class BotIsolate implements Turns {
     }
     this.#events.turnEnded(turn)
     if (this.dead) return
-    // Nobody else disposes it without setting `dead`. The thread may have gone on: then it was in one of the next turns.
+    // All other code sets `dead` when it disposes the isolate, so V8 has run out of memory. The thread may have
+    // continued with the next turns, in one of which that happened.
     if (this.#isolate.isDisposed) return failure || !next ? this.#outOfMemory(turn) : undefined
     if (failure !== undefined) turn.owner.threw(failure.thrown)
     this.#give()
   }
 
-  /** V8 has given up on the isolate and parked its thread for ever. Without timeouts, memory is the only cause. */
+  /** V8 has given up the isolate and parked its thread for ever. Without timeouts, memory is the only cause. */
   #catastrophe(): void {
     this.#left()
     this.#outOfMemory(this.turn)

@@ -2,10 +2,10 @@ import { Script, type Context as OwnContext } from 'node:vm'
 import type { Context, ExternalCopy, Isolate, Ivm, Reference, Script as IsolateScript } from './isolated-vm.ts'
 
 /**
- * A script of our own that many isolates run; it ends with a function.
+ * A script of the platform that many isolates run; its completion value is a function.
  *
- * It is rehearsed in this process first, for what V8 then knows of it: with the functions that its start needs compiled
- * already, isolates run it in a fraction of the time. A rehearsal has met no bundle.
+ * It is rehearsed in this process first, to fill V8's code cache: with the functions of its start already compiled,
+ * isolates run it in a fraction of the time. A rehearsal involves no bundle.
  */
 export class CachedScript<Made extends Function = Function> {
   readonly #ivm: Ivm
@@ -24,13 +24,13 @@ export class CachedScript<Made extends Function = Function> {
     return this.#cachedData !== undefined
   }
 
-  /** Runs the script in a context of this process; gives back the function. */
+  /** Runs the script in a context of this process; returns the function. */
   rehearse(context: OwnContext): unknown {
     this.#rehearsed = new Script(this.#source, { filename: this.#filename })
     return this.#rehearsed.runInContext(context) as unknown
   }
 
-  /** Keeps what V8 has learnt since the rehearsal began. */
+  /** Saves V8's code cache after the rehearsal. */
   keep(): void {
     if (this.#rehearsed === undefined) return
     const { buffer, byteOffset, length } = this.#rehearsed.createCachedData()
@@ -42,12 +42,12 @@ export class CachedScript<Made extends Function = Function> {
     return isolate.compileScript(this.#source, this.#options())
   }
 
-  /** Runs the script that was compiled for an isolate. */
+  /** Runs the script compiled for an isolate. */
   async run(compiled: IsolateScript, context: Context): Promise<Reference<Made>> {
     return (await compiled.run(context, { reference: true })) as Reference<Made>
   }
 
-  /** Runs the script in the thread of this process: for isolates that hold no bot code yet. */
+  /** Runs the script on the main thread of this process: for isolates that hold no bot code yet. */
   runNow(isolate: Isolate, context: Context): Reference<Made> {
     const script = isolate.compileScriptSync(this.#source, this.#options())
     const result = script.runSync(context, { reference: true }) as Reference<Made>

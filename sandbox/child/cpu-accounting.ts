@@ -1,12 +1,15 @@
 import type { Turn } from './turn.ts'
 import type { Isolate } from './isolated-vm.ts'
 
-/** A turn that is over, until it is known when the next began: the thread may have gone on before this one noticed. */
+/**
+ * An ended turn whose share is not settled before the begin of the next turn is known: the isolate's thread may have
+ * continued before this thread noticed the end.
+ */
 interface Unsettled {
   turn: Turn
   began: number | undefined
   noticedAt: number
-  /** What the clock said when it was noticed. */
+  /** The clock when the end was noticed. */
   time: number
 }
 
@@ -15,46 +18,49 @@ export class CpuAccounting {
   readonly #clock: IsolateClock
   readonly #charged: (turn: Turn) => void
   #unsettled: Unsettled | undefined
-  /** Until when, by the clock, processor time was charged to somebody. */
+  /** The clock up to which processor time has been charged. */
   #chargedUntil = 0
   /** The clock at the start of the current turn, as far as this thread knows. */
   #startedAt = 0
 
-  /** @param charged all processor time of a turn is its owner's by now */
+  /** @param charged called when the owner of a turn has been charged for all of it */
   constructor(isolate: Isolate, charged: (turn: Turn) => void) {
     this.#clock = new IsolateClock(isolate)
     this.#charged = charged
   }
 
-  /** Milliseconds of the current turn: at least those that are not the former one's. */
+  /** Milliseconds of the current turn, without any that may belong to the previous one. */
   get ofCurrent(): number {
     return this.#clock.read() - this.#startedAt
   }
 
-  /** Another turn is current from now on, as far as this thread knows. */
+  /** Begins another turn, as far as this thread knows. */
   begin(): void {
     this.#startedAt = this.#clock.read()
     if (this.#unsettled === undefined) this.#chargedUntil = this.#startedAt
   }
 
-  /** A turn is over. @param began when it began, in milliseconds since 1970, where that is known */
+  /** Ends a turn. @param began when it began, in milliseconds since 1970, where that is known */
   end(turn: Turn, began: unknown): void {
     const known = typeof began === 'number' ? began : undefined
     this.#charge(known)
     this.#unsettled = { turn, began: known, noticedAt: Date.now(), time: this.#clock.read() }
   }
 
-  /** No turn has followed the last one. */
+  /** Settles the last turn, which no other turn has followed. */
   settle(): void {
     this.#charge()
   }
 
-  /** Reads the clock once more while there is one. */
+  /** Reads the clock once more before the isolate is disposed. */
   read(): void {
     this.#clock.read()
   }
 
-  /** What was used until the end of a turn was noticed is its own, but for what the next had used of it by then. */
+  /**
+   * Charges an ended turn for the time until its end was noticed, without the share that the next turn had used by
+   * then.
+   */
   #charge(nextBegan?: number): void {
     if (this.#unsettled === undefined) return
     const { turn, began, noticedAt, time } = this.#unsettled
@@ -69,8 +75,9 @@ export class CpuAccounting {
 }
 
 /**
- * The processor time that was used in an isolate. While a thread is in it, isolated-vm tells the time on the wall, in
- * which neighbours may have had the processor; all of this process's processor time is a bound that they do not move.
+ * The processor time used in an isolate. While a thread is in the isolate, isolated-vm reports wall time, during which
+ * other threads may have had the processor. The processor time of the whole process is an upper bound that other
+ * processes do not affect.
  */
 class IsolateClock {
   readonly #isolate: Isolate
@@ -82,7 +89,7 @@ class IsolateClock {
     this.#isolate = isolate
   }
 
-  /** @returns milliseconds that only grow */
+  /** @returns milliseconds, never decreasing */
   read(): number {
     const isolateTime = this.#isolate.isDisposed ? this.#isolateTime : Number(this.#isolate.cpuTime) / 1e6
     const { user, system } = process.cpuUsage()

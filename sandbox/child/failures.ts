@@ -2,14 +2,14 @@ import type { FailureReason, Limits, RunError } from '../protocol/contract.ts'
 import { botFrames } from '../isolate/stack.ts'
 import { toFailureReason } from '../protocol/protocol.ts'
 
-/** How a run failed, as its frame has it. */
+/** The failure of a run, as in its frame. */
 export interface ProcessFailure {
   reason: FailureReason
   error: RunError
   hook?: string
 }
 
-/** The failures that this process finds, in words for the author of the bot. */
+/** The failures that this process detects, in words for the author of the bot. */
 export const failures = {
   cpu: (limits: Limits) =>
     failure('cpu', 'CpuLimitError', `It used more than the ${limits.cpuMilliseconds} ms of processor time it has`),
@@ -35,7 +35,7 @@ export function readFailure(reason: string, error: string): ProcessFailure {
   return { reason: toFailureReason(reason), error: readError(error), ...(hook ? { hook } : {}) }
 }
 
-/** Reads an error that the kernel wrote. It wrote within limits, unless someone else did. */
+/** Reads an error that the kernel wrote, and cuts overlong texts: only the kernel keeps to the limits. */
 export function readError(text: string): RunError {
   const { name, message, stack } = JSON.parse(text) as Partial<RunError>
   return {
@@ -45,20 +45,20 @@ export function readError(text: string): RunError {
   }
 }
 
-/** Of what an isolate throws; the rest is not looked at. */
+/** Characters of a thrown value's texts that are read. */
 const thrownCharacters = 64_000
 
 /**
- * Describes what an isolate threw at this process: a syntax error, or a rejection that bot code forgot.
+ * Describes a value that an isolate threw into this process: a syntax error, or an unhandled rejection of bot code.
  *
- * @param redact hides what is secret
+ * @param redact hides secrets
  */
 export function describeThrown(thrown: unknown, redact: (text: string) => string): RunError {
   const read = (text: unknown) => redact(cut(text, thrownCharacters))
   if (!(thrown instanceof Error)) return { name: 'Error', message: cut(read(String(thrown)), messageCharacters) }
   const name = cut(read(thrown.name), nameCharacters) || 'Error'
   const message = cut(read(thrown.message), messageCharacters)
-  // isolated-vm writes the place of a syntax error behind its message.
+  // isolated-vm appends the position of a syntax error to its message.
   const place = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(message)
   if (place !== null) return { name, message: place[1]!, stack: `    at ${place[2]}` }
   const stack = botFrames(read(thrown.stack))

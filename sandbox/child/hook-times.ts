@@ -1,7 +1,7 @@
-/** More than anybody looks at. */
+/** Above the number that is useful to a reader. */
 const maxHooks = 40
 
-/** What was at work in a run, and since when. */
+/** The active functions of a run, with their start times. */
 export class HookTimes {
   readonly #begunAt = performance.now()
   readonly #starts: [name: string, start: number][] = []
@@ -10,7 +10,7 @@ export class HookTimes {
     if (name !== '' && this.#starts.length < maxHooks) this.#starts.push([name, this.#now()])
   }
 
-  /** As the frame `done` has it, for a run that ends now. */
+  /** The text of the frame `done`, for a run that ends now. */
   toText(): string {
     return this.#starts.length === 0 ? '' : JSON.stringify([this.#now(), ...this.#starts])
   }

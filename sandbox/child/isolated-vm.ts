@@ -3,7 +3,7 @@ import type IsolatedVm from 'isolated-vm'
 export type { Context, ExternalCopy, Isolate, Reference, Script, Transferable } from 'isolated-vm'
 export type Ivm = typeof IsolatedVm
 
-/** Loads the compiled addon by its path: `require` would look at files that this process may not read. */
+/** Loads the compiled addon by its path: `require` would read files, which this process may not. */
 export function loadIsolatedVm(path: string): Ivm {
   const module = { exports: {} as { ivm: Ivm } }
   process.dlopen(module, path)

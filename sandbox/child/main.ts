@@ -1,6 +1,6 @@
 /**
- * The program of a sandbox process. It holds isolates, and knows nothing that is worth stealing: no environment, no
- * files, no credentials; only descriptor 3, over which it receives what to run.
+ * The program of a sandbox process. It holds isolates, and nothing worth stealing: no environment, no files, no
+ * credentials. Its only connection is descriptor 3, over which it receives runs.
  */
 
 import { Socket } from 'node:net'
@@ -16,8 +16,8 @@ let sandbox: ProcessSandbox | undefined
 const channel = openChannel<FromProcess>(new Socket({ fd: 3 }), {
   maximumBytes: maximumBytesToProcess,
   onFrame: (frame) => receive(frame as ToProcess),
-  // Nobody is left to work for. `process.exit` would wait for threads that may never stop.
-  // The first process of a namespace can not kill itself.
+  // The worker is gone. `process.exit` would wait for threads that may never stop. The first process of a namespace
+  // cannot kill itself with a signal.
   onBroken: () => process.abort(),
 })
 

@@ -9,28 +9,28 @@ import type { Realm } from './realm.ts'
 export interface ProcessRun extends TurnOwner {
   readonly kind: 'run' | 'inspection'
   readonly isolate: BotIsolate
-  /** Where it runs, from its start on. */
+  /** The realm in which it runs, from its start on. */
   realm: Realm | undefined
   readonly runTree: RunTree
   readonly timers: Map<string, NodeJS.Timeout>
-  /** The name of the active hook or other function of the bundle, as its kernel reported last. */
+  /** The name of the active hook or other function of the bundle, as last reported by its kernel. */
   hook: string
   readonly hookTimes: HookTimes
 }
 
-/** A run and the runs called from within it: they share its limits, and what ends it ends them all. */
+/** A run and the runs that it calls: they share its limits and end together. */
 export interface RunTree {
-  /** The id of the run that the others were called from. */
+  /** The id of the run at the root of the tree. */
   readonly root: string
   readonly limits: Limits
   readonly cpu: CpuBudget
   readonly members: Set<ProcessRun>
   readonly logged: Logged
-  /** Ends the run tree when its wall time is up. */
+  /** Ends the run tree when its wall time is used up. */
   readonly deadline: NodeJS.Timeout
 }
 
-/** Small work of our own in an isolate, for nobody in particular. */
+/** A turn owner for the platform's own short work in an isolate, on behalf of no run. */
 export function housekeeping(): TurnOwner {
   return { id: '', cpu: { limit: 500, used: 0 }, endedAt: undefined, exceeded() {}, threw() {} }
 }

@@ -2,11 +2,11 @@ import type { Dispatch } from '../isolate/kernel.ts'
 import type { Context, Reference, Transferable } from './isolated-vm.ts'
 import type { TurnOwner, Turns } from './turn.ts'
 
-/** A context of an isolate, with a kernel and an evaluation of the bundle of its own. */
+/** A context of an isolate, with its own kernel and its own evaluation of the bundle. */
 export class Realm {
   readonly #turns: Turns
   readonly #context: Context
-  /** Ours to set while it is opened. */
+  /** Set while the realm is opened. */
   entrance: Reference<Dispatch> | undefined
 
   constructor(turns: Turns, context: Context) {
@@ -14,12 +14,12 @@ export class Realm {
     this.#context = context
   }
 
-  /** Has the kernel do something, in a turn. */
+  /** Runs an operation of the kernel, in a turn. */
   dispatch(owner: TurnOwner, operation: string, id: string, ...texts: string[]): void {
     this.#turns.enter(owner, () => this.entrance?.apply(undefined, [operation, id, ...texts]))
   }
 
-  /** Likewise with bytes, which the isolate gets in a buffer of its own. They are made when the turn begins. */
+  /** As `dispatch`, with bytes in a buffer of the isolate's own. The buffer is made when the turn begins. */
   dispatchBytes(owner: TurnOwner, operation: string, id: string, bytes: () => Transferable, ...texts: string[]): void {
     this.#turns.enter(owner, () =>
       this.entrance?.apply(undefined, [operation, id, bytes(), ...texts]).catch((error: unknown) => {
@@ -29,7 +29,7 @@ export class Realm {
     )
   }
 
-  /** Lets V8 have it back. Nothing is dispatched any more. */
+  /** Releases the context to V8. No dispatch has an effect afterwards. */
   release(): void {
     this.entrance?.release()
     this.entrance = undefined

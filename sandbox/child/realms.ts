@@ -11,21 +11,21 @@ import type { Turns } from './turn.ts'
 export interface RealmsOptions {
   ivm: Ivm
   scripts: Scripts
-  /** The kernel of a realm says something; always strings. */
+  /** The kernel of a realm has posted a message; all values are strings. */
   posted(realm: Realm, kind: string, run: string, first: string, second: string): void
 }
 
-/** What each realm of an isolate is made of. */
+/** The parts of each realm of an isolate. */
 interface Bundle extends Omit<BundleSource, 'code'> {
   preludes: CachedScript[]
-  /** Kept for as long as there may be another realm to evaluate it. */
+  /** Kept while further realms may have to evaluate it. */
   code: string
 }
 
-/** Allocation units of objects outside of the heap. Then the next run gets a new isolate. */
+/** Allocation units outside of the heap after which the next run gets a new isolate. */
 const unitsUntilExhausted = 10
 
-/** Of the random numbers of a realm. */
+/** Length of the seed for a realm's random numbers. */
 const seedBytes = 32
 
 const asReference = { result: { reference: true } } as const
@@ -33,29 +33,30 @@ const bundleFile = { filename: 'bot.js', lineOffset: -1 }
 
 /**
  * The realms of one isolate: one that all its runs share or, where the bundle exports `isolation = 'event'`, one for
- * each run and what that calls.
+ * each run and the runs that it calls.
  *
- * The first is made in the thread of this process, because each change to the isolate's own takes 0.1 ms. It does not
- * wait for anybody: nothing of a bot is in the isolate yet. Later ones are made in the isolate's thread, in a turn.
+ * The first realm is made on the main thread of this process, because each switch to the isolate's own thread takes 0.1
+ * ms. That is safe, because the isolate holds no bot code yet. Later realms are made on the isolate's thread, in a
+ * turn.
  */
 export class Realms {
   /** Whether each run gets a realm of its own. */
   isIsolated = false
-  /** Hides what is secret in the bundle's environment. */
+  /** Hides the secrets of the bundle's environment. */
   redact = secretRedactor()
 
   readonly #turns: Turns
   readonly #isolate: Isolate
   readonly #options: RealmsOptions
   readonly #scripts = new Map<CachedScript, Script>()
-  /** A context that has the kernel, for the first realm. */
+  /** A context with the kernel, for the first realm. */
   #blank: { context: Context; open: Reference<OpenKernel> } | undefined
   #bundle: Bundle | undefined
   #bundleScript: Script | undefined
-  /** The first one, until it is given away for good. */
+  /** The first realm, until a run gets it as its own. */
   #first: Realm | undefined
   #waiting: (() => void)[] | undefined = []
-  /** Allocation units of objects outside of the heap so far. */
+  /** Allocation units outside of the heap so far. */
   #units = 0
 
   constructor(turns: Turns, isolate: Isolate, options: RealmsOptions) {
@@ -84,7 +85,7 @@ export class Realms {
     for (const callback of waiting) callback()
   }
 
-  /** Calls back when the bundle is loaded, which may be now, and never if it is not. */
+  /** Calls back when the bundle is loaded, at once if it is already, and never if loading fails. */
   whenLoaded(callback: () => void): void {
     if (this.#waiting === undefined) callback()
     else this.#waiting.push(callback)
@@ -95,7 +96,7 @@ export class Realms {
     return this.isIsolated ? undefined : this.#first
   }
 
-  /** A realm that no run was in; for use inside a turn. */
+  /** Opens a realm that no run has used; for use inside a turn. */
   async open(): Promise<Realm> {
     const first = this.#first
     this.#first = undefined
@@ -121,21 +122,21 @@ export class Realms {
     }
   }
 
-  /** Runs a script that is compiled for this isolate once. */
+  /** Runs a script, which is compiled once per isolate. */
   async #run<Made extends Function>(script: CachedScript<Made>, context: Context): Promise<Reference<Made>> {
     const compiled = this.#scripts.get(script) ?? (await script.compile(this.#isolate))
     this.#scripts.set(script, compiled)
     return script.run(compiled, context)
   }
 
-  /** The realms of an isolate share its allocation units: V8 is slow to collect memory that it does not count. */
+  /** Counts allocation units for all realms of the isolate: V8 is slow to collect memory that it does not count. */
   #allocated(realm: Realm, units: number): void {
     const wasExhausted = this.#units >= unitsUntilExhausted
     this.#units += units
     if (!wasExhausted && this.#units >= unitsUntilExhausted) this.#options.posted(realm, 'exhausted', '', '', '')
   }
 
-  /** What the kernel is opened with. */
+  /** The arguments with which the kernel is opened. */
   #given(realm: Realm, { kind, environment }: Bundle, installs: Reference<Function>[]) {
     const { ivm, scripts, posted } = this.#options
     const seed = randomBytes(seedBytes).toString('hex')
@@ -143,7 +144,7 @@ export class Realms {
     const post = new ivm.Callback(
       (what: unknown, run: unknown, first: unknown, second: unknown) => {
         if (this.#turns.dead) return
-        // Later it is too late: runs have a realm in common.
+        // After loading, it is too late: runs already share a realm.
         if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
         else if (what === 'allocated') this.#allocated(realm, Number(first))
         else posted(realm, String(what), String(run), String(first), String(second))
@@ -155,8 +156,8 @@ export class Realms {
 }
 
 /**
- * The bundle as an argument of the function that the kernel waits with. A script that ended with anything but a number
- * would hand it to this process, however large it is.
+ * Wraps the bundle as an argument of the kernel's `defineBundle`. The script ends with a number, because its completion
+ * value is copied to this process, however large it is.
  */
 function toScript(code: string): string {
   return `defineBundle(function (module, exports, require) {\n${code}\n});0`

@@ -21,16 +21,16 @@ const orphaned: Ending = { type: 'interrupted', reason: 'the run that called it 
 
 export interface RunsOptions {
   send: (frame: FromProcess) => void
-  /** An isolate has lost its last run. */
+  /** The last run of an isolate has ended. */
   onIdle(isolate: BotIsolate): void
 }
 
 /**
  * The runs of this process.
  *
- * A run begins when its frame arrives: its time on the wall counts from there, the loading of its bundle included. It
- * ends once, with the first of these: its kernel says so; its runTree's time, processor time or memory is up; its
- * isolate is disposed. From then on its timers are gone, and frames that still arrive for it are dropped.
+ * A run begins when its frame arrives: its wall time counts from there, the loading of its bundle included. It ends
+ * once, with the first of these: its kernel reports the end; its run tree's wall time, processor time or memory is used
+ * up; its isolate is disposed. From then on its timers are removed, and frames that still arrive for it are dropped.
  */
 export class Runs {
   readonly #options: RunsOptions
@@ -49,13 +49,13 @@ export class Runs {
     return !this.#residents.has(isolate)
   }
 
-  /** Begins a run in an isolate that is loaded, or has its loading as the turn before. */
+  /** Begins a run in an isolate that is loaded, or that loads in an earlier turn. */
   begin({ run: id, hook, limits, task }: Frame<'run'>, isolate: BotIsolate): void {
     const run = this.#open(id, 'run', isolate, this.#openTree(id, limits))
     this.#admit(run, hook, 'start', task, JSON.stringify(limits), '', hook)
   }
 
-  /** Begins a run that another run called, in that one's isolate and runTree. */
+  /** Begins a run that another run called, in the isolate and run tree of its caller. */
   beginWithin({ run: id, within, hook, limits, task }: Frame<'run'>): void {
     const outer = this.#active.get(within)
     if (outer === undefined) return this.#sendEnding(id, orphaned, 0)
@@ -70,7 +70,10 @@ export class Runs {
     this.#admit(run, '', 'inspect')
   }
 
-  /** Has a run do its first thing, in its realm. `hook` is the function of the bundle that this calls first. */
+  /**
+   * Dispatches the first operation of a run, in its realm. `hook` is the function of the bundle that this operation
+   * calls first.
+   */
   #admit(run: ProcessRun, hook: string, operation: string, ...texts: string[]): void {
     const { isolate } = run
     const enter = (realm: Realm) => {
@@ -90,7 +93,7 @@ export class Runs {
     })
   }
 
-  /** Owns the loading of an isolate: what goes wrong with it fails every run that waits for it. */
+  /** Makes the owner of an isolate's loading, whose failure fails every run that waits for it. */
   loading(id: string, limits: Limits, isolate: BotIsolate): TurnOwner {
     const failAll = (failure: ProcessFailure) => this.abandon(isolate, { type: 'failed', ...failure })
     return {
@@ -102,7 +105,10 @@ export class Runs {
     }
   }
 
-  /** Owns the opening of a run's own realm, with a budget of its own: what was loaded once can be loaded for each event. */
+  /**
+   * Makes the owner of the opening of a run's own realm, with a budget of its own: a bundle that could be loaded once
+   * can be loaded for each event.
+   */
   #opening({ id, runTree, isolate }: ProcessRun): TurnOwner {
     const { limits } = runTree
     const fail = (failure: ProcessFailure) => this.#failTree(runTree, failure)
@@ -115,7 +121,7 @@ export class Runs {
     }
   }
 
-  /** Another function of the bundle is at work. */
+  /** Records the active function of a run. */
   setActiveHook(run: ProcessRun, hook: string): void {
     run.hook = hook
     run.hookTimes.add(hook)
@@ -134,7 +140,7 @@ export class Runs {
     run.timers.delete(timer)
   }
 
-  /** Ends a run, and those that it called. */
+  /** Ends a run and the runs that it called. */
   end(run: ProcessRun, ending: Ending): void {
     if (run.endedAt !== undefined) return
     this.#close(run, ending)
@@ -143,13 +149,16 @@ export class Runs {
     for (const member of run.runTree.members) this.#cutShort(member, orphaned)
   }
 
-  /** Sends a line of a run's log. A line beyond the limits would count as part of a flood. */
+  /**
+   * Sends a log line of a run. A line beyond the limits is not sent, because the worker would count it as part of a
+   * flood.
+   */
   log({ id, runTree }: ProcessRun, level: string, message: string): void {
     if (!takesLine(runTree.logged, runTree.limits, message)) return
     this.#options.send({ type: 'log', run: id, level, message, timestamp: new Date().toISOString() })
   }
 
-  /** Ends a run, those that it called and those that called it, through no fault of theirs. */
+  /** Ends the whole run tree of a run as interrupted. */
   interrupt(id: string, reason: string): void {
     const runTree = this.#active.get(id)?.runTree
     if (runTree !== undefined) this.#endTree(runTree, () => ({ type: 'interrupted', reason }))
@@ -208,7 +217,7 @@ export class Runs {
     for (const member of runTree.members) this.#cutShort(member, endingOf(member))
   }
 
-  /** Ends a run that its kernel takes to be in flight. */
+  /** Ends a run that its kernel still considers to be in flight. */
   #cutShort(run: ProcessRun, ending: Ending): void {
     this.#close(run, ending)
     run.realm?.dispatch(housekeeping(), 'end', run.id)
@@ -223,7 +232,8 @@ export class Runs {
     run.timers.clear()
     const cpu = isolate.cpuOf(run)
     if (runTree.members.size === 0 && run.realm !== isolate.realms.shared) run.realm?.release()
-    // Should the process have to be killed, nobody begins another run in it because this one has ended.
+    // The end is sent after the thread has left: if the process has to be killed, the worker must not have begun
+    // another run in it because of this end.
     const hooks = run.hookTimes.toText()
     isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu, hooks))
     const residents = this.#residents.get(isolate)

@@ -27,10 +27,10 @@ export class ProcessSandbox {
   readonly #runs: Runs
   readonly #warm: WarmIsolates
   readonly #watchdog: Watchdog
-  /** Isolates that no further run should get: an inspection's, or one whose budgets for its life are spent. */
+  /** Isolates that get no further runs: those of inspections, and those that have used up a budget for their life. */
   readonly #retired = new Set<BotIsolate>()
   readonly #sources = new Map<string, PromiseWithResolvers<BundleSource>>()
-  /** Runs and inspections, but for runs within others. */
+  /** Runs and inspections so far, without runs that other runs called. */
   #begun = 0
   readonly #spare = new PrewarmedIsolate((memoryMegabytes) => this.#makeIsolate(memoryMegabytes))
 
@@ -84,7 +84,7 @@ export class ProcessSandbox {
     const rest = [stream, `${isLast}`, failure]
     if (isBase64 === 0 || data === '') return run.realm?.dispatch(run, 'part', id, data, ...rest)
     const { ExternalCopy } = this.#options.ivm
-    // A copy of its own: small buffers share one, which would cross with all that is in it.
+    // A copy with its own memory: small buffers share a pool, which would be transferred with all of its contents.
     const bytes = () => new ExternalCopy(new Uint8Array(Buffer.from(data, 'base64')).buffer).copyInto({ release: true })
     run.realm?.dispatchBytes(run, 'part', id, bytes, ...rest)
   }

@@ -7,19 +7,19 @@ import type { BundleSource } from '../protocol/protocol.ts'
 import { CachedScript } from './cached-script.ts'
 import type { Ivm, Transferable } from './isolated-vm.ts'
 
-/** `Open`, given what it is given from outside of its isolate. */
+/** The type of the kernel's `Open`, with arguments from outside of the isolate. */
 export type OpenKernel = (...given: Transferable[]) => Dispatch
 
 export interface ScriptsOptions {
   ivm: Ivm
   /** The kernel's program. */
   inside: string
-  /** Those of the preludes. */
+  /** The programs of the preludes. */
   groups: Record<GroupName, string>
   operations: ClientOperation[]
 }
 
-/** The scripts that isolates run before they meet their bundle: the kernel, and the preludes that the bundle asks for. */
+/** The scripts that isolates run before their bundle: the kernel, and the preludes that the bundle needs. */
 export class Scripts {
   readonly kernel: CachedScript<OpenKernel>
   readonly operations: ClientOperation[]
@@ -33,7 +33,7 @@ export class Scripts {
     this.#groups = Object.fromEntries(groupNames.map((name) => [name, script(name)])) as Record<GroupName, CachedScript>
   }
 
-  /** Has the kernel handle an event, as most bots do: with one call of the platform. */
+  /** Rehearses the kernel with a typical event: a bot that makes one call of the platform. */
   async rehearse(): Promise<void> {
     const context = createContext()
     const open = this.kernel.rehearse(context) as Open
@@ -50,7 +50,7 @@ export class Scripts {
     this.kernel.keep()
   }
 
-  /** The preludes of a bundle, in the order in which they are run. They are rehearsed when they are first asked for. */
+  /** The preludes of a bundle, in the order in which they run. Each is rehearsed on first use. */
   for({ kind, code }: Pick<BundleSource, 'kind' | 'code'>): CachedScript[] {
     const scripts = groupsFor(kind, code).map((name) => this.#groups[name])
     if (!scripts.every((script) => script.isCached)) rehearseTogether(scripts)
@@ -71,7 +71,7 @@ const rehearsedLimits: Pick<Limits, 'hostCalls' | 'hostCallsAtOnce' | 'hostCallC
   resultCharacters: 1000,
 }
 
-/** One context for all: each uses what those before it define. */
+/** All scripts share one context, because each uses the definitions of the earlier ones. */
 function rehearseTogether(scripts: CachedScript[]): void {
   const context = createContext()
   for (const script of scripts) {

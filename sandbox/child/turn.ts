@@ -1,4 +1,4 @@
-/** Processor time: what may be used, and what has been. */
+/** Limit and use of processor time, in milliseconds. */
 export interface CpuBudget {
   readonly limit: number
   used: number
@@ -9,11 +9,13 @@ export interface TurnOwner {
   /** The run that a crash of the process in this turn is attributed to. */
   readonly id: string
   readonly cpu: CpuBudget
-  /** When it ended, by `performance.now()`; a turn that continues long after that is stopped. */
+  /** When the owner ended, by `performance.now()`. A turn that continues long after that is stopped. */
   endedAt: number | undefined
-  /** Its turn took the last of its processor time, or of the isolate's memory. */
+  /** Its turn has used up its processor time, or the isolate's memory. */
   exceeded(limit: 'cpu' | 'memory'): void
-  /** Its turn ended with what the kernel does not catch: a syntax error, or a rejection that bot code forgot. */
+  /**
+   * Its turn ended with an error that the kernel does not catch: a syntax error, or an unhandled rejection of bot code.
+   */
   threw(thrown: unknown): void
 }
 
@@ -21,18 +23,18 @@ export interface TurnOwner {
 export interface Turn {
   owner: TurnOwner
   enter: Entrance
-  /** Whether nothing else may be given to the isolate until it is over. */
+  /** Whether the isolate gets no other turn until this one is over. */
   isAlone: boolean
   /** When it began, as far as this thread knows. */
   startedAt: number
   reportedLong: boolean
-  /** Whether the watchdog has seen it go too far, and looks once more. */
+  /** Whether the watchdog has seen the turn exceed a limit, and waits for a second look. */
   isSuspected: boolean
 }
 
 /**
- * Has the isolate's thread do something. What that resolves to is when it began there, in milliseconds since 1970, where
- * it is known; undefined: there is nothing to do.
+ * Makes the isolate's thread do work. The promise resolves to the time at which the work began there, in milliseconds
+ * since 1970, where that is known. Undefined when there is no work.
  */
 export type Entrance = () => Promise<unknown> | undefined
 
@@ -41,6 +43,6 @@ export interface Turns {
   /** Whether no further turn begins. */
   readonly dead: boolean
   enter(owner: TurnOwner, entrance: Entrance): void
-  /** Runs work as a turn during which nothing else is given to the isolate. */
+  /** Runs work as a turn during which the isolate gets no other turn. */
   enterAlone(owner: TurnOwner, work: () => Promise<void>): void
 }

@@ -1,22 +1,25 @@
 import type { BotIsolate } from './bot-isolate.ts'
 
-/** More than one, so that it shrinks. */
+/** Idle isolates disposed for each new one beyond the limit; more than one, so that their number falls. */
 const goneForOneWhenFull = 2
 const sweepMilliseconds = 1000
-/** In a sweep that finds the process too large: enough to shrink by some megabytes a second, and to look again after. */
+/**
+ * Idle isolates disposed in one sweep of a process that is too large: enough to free some megabytes per second, few
+ * enough to measure again in between.
+ */
 const goneInSweep = 10
 
 export interface WarmIsolatesOptions {
-  /** The resident size beyond which idle isolates make room, in bytes. */
+  /** Resident size, in bytes, beyond which idle isolates are disposed. */
   softBytes: number
-  /** How many isolates are kept before idle ones make room. */
+  /** Number of isolates beyond which idle ones are disposed. */
   isolates: number
   isIdle(isolate: BotIsolate): boolean
 }
 
 /**
- * The isolates by bundle, the least recently used first. Idle ones are kept while the process is within its limits;
- * beyond them they are disposed in that order, when another isolate is made, and in sweeps.
+ * The isolates by bundle, the least recently used first. Idle ones are kept while the process is within its limits.
+ * Beyond the limits they are disposed in that order, when another isolate is made, and in sweeps.
  */
 export class WarmIsolates {
   readonly #byBundle = new Map<string, BotIsolate>()
@@ -29,7 +32,7 @@ export class WarmIsolates {
     }, sweepMilliseconds)
   }
 
-  /** The isolate of a bundle, made when there is none. */
+  /** Returns the isolate of a bundle; makes one if there is none. */
   get(bundle: string, make: () => BotIsolate): BotIsolate {
     const found = this.#byBundle.get(bundle)
     const isMissing = found === undefined || found.dead
@@ -40,7 +43,7 @@ export class WarmIsolates {
     return isolate
   }
 
-  /** Gives the next run of its bundle another isolate. */
+  /** Removes an isolate, so that the next run of its bundle gets another one. */
   forget(isolate: BotIsolate): void {
     for (const [bundle, each] of this.#byBundle) if (each === isolate) this.#byBundle.delete(bundle)
   }
@@ -54,7 +57,7 @@ export class WarmIsolates {
     return process.memoryUsage.rss() > this.#options.softBytes
   }
 
-  /** Disposes so many, or as many as are idle. */
+  /** Disposes `count` idle isolates, or all of them if there are fewer. */
   #disposeIdle(count: number): void {
     let left = count
     for (const [bundle, isolate] of this.#byBundle) {

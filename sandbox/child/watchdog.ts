@@ -6,7 +6,7 @@ export interface WatchdogEvents {
   overspent(isolate: BotIsolate, turn: Turn): void
   /** A turn continues although its owner has ended. */
   lingering(isolate: BotIsolate, turn: Turn): void
-  /** A turn has begun to take long. */
+  /** A turn has exceeded the time from which it counts as long. */
   long(turn: Turn): void
 }
 
@@ -46,7 +46,8 @@ export class Watchdog {
       this.#events.long(turn)
     }
     const remedy = this.#remedyFor(isolate, turn)
-    // Its thread may be in the turns after it, if this one has been busy: then that is known by the next look.
+    // The isolate's thread may already be in later turns, if this process's main thread was busy; the next look then
+    // finds that out.
     if (turn.isSuspected) remedy?.()
     turn.isSuspected = remedy !== undefined
   }

@@ -46,7 +46,10 @@ const mapLimits = { wallMilliseconds: 10_000, cpuSeconds: 3, outputBytes: 40 * m
 /** Concurrent compilations. Each owner has at most one, so one owner's upload does not wait for another's. */
 const concurrency = 2
 
-/** For a program that is given on standard input. The only machine code that it runs is that of its own program. */
+/**
+ * Flags of the reader, which gets its program on standard input. The JIT stays on, because it compiles only that
+ * program.
+ */
 const readerFlags = [
   '--no-node-snapshot',
   '--permission',

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { ownerKey, ownerOf, type Owner } from './crash-history.ts'
 import type { RunHandle } from './run-handle.ts'
 
-/** Number of bundles whose owners are remembered; the oldest are dropped. */
+/** Number of bundles whose owners are remembered; the least recently used are dropped. */
 const rememberedBundles = 10_000
 
 /** Attributes a crash of the process to the runs with long turns, or to all runs in it if there are none. */

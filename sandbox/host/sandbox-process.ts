@@ -237,8 +237,7 @@ export class SandboxProcess {
   }
 
   async #respond(run: string, work: () => Promise<ToProcess>): Promise<void> {
-    // A process that sends requests and does not read the replies has to queue them itself; they must not pile up in
-    // the worker.
+    // While a process does not read its replies, no further ones are made, so that they do not pile up in the worker.
     const backlog = this.#channel.drained()
     if (backlog !== undefined) await backlog
     // Without a backlog the work begins at once, so that calls which a run made before it failed are performed.

@@ -5,8 +5,8 @@ import { findAddon } from '../host/addon.ts'
 import type { Tools } from './tools.ts'
 
 /**
- * Where the new root is mounted: any folder will do that every Linux has and that holds nothing which is needed. Nobody
- * else sees it there, because the mount namespace is the process's own.
+ * Mount point of the new root: any folder that every Linux has and that the process does not need. The mount is visible
+ * only in the mount namespace of the process.
  */
 const mountPoint = '/sys'
 
@@ -16,7 +16,7 @@ export function filesOfRoot(programs: string[]): string[] {
   return [...new Set([...programs, findAddon(), ...programs.flatMap(librariesOf), ...cache])]
 }
 
-/** What the dynamic loader would load for a program, as the loader itself says when it is asked so. */
+/** Lists the libraries that the dynamic loader would load for a program, as the loader itself reports them. */
 function librariesOf(program: string): string[] {
   const listing = execFileSync(program, {
     encoding: 'utf8',
@@ -28,8 +28,8 @@ function librariesOf(program: string): string[] {
 }
 
 /**
- * A shell script that makes a root of these files, read-only and at the paths they have, with a `/proc` that shows the
- * process itself, and goes on with its arguments in there. It needs a mount and a process namespace.
+ * A shell script that makes a root of these files, read-only and at their original paths, with a `/proc` of the
+ * process's own namespace, and executes its arguments there. Requires a mount namespace and a process namespace.
  */
 export function chrootScript(files: string[], tools: Tools): string {
   const [mount, mkdir, chroot] = [tools.mount!, tools.mkdir!, tools.chroot!].map(quote) as [string, string, string]
@@ -40,7 +40,7 @@ export function chrootScript(files: string[], tools: Tools): string {
     `${mount} -t tmpfs -o mode=755,size=64k,nosuid,nodev,noexec none ${mountPoint}`,
     `cd ${mountPoint}`,
     `${mkdir} -p ./proc ./dev ${Array.from(folders, quote).join(' ')}`,
-    // Node holds a descriptor of it in reserve, and one of the root folder where there is none.
+    // Node keeps a descriptor of `/dev/null` in reserve; without that file, it keeps one of the root folder.
     ': > ./dev/null',
     ...files.map((file) => `: > ${quote(`.${file}`)}`),
     `printf "%s\\n" ${quote(binds.join('\n'))} > ./mounts`,
@@ -48,7 +48,7 @@ export function chrootScript(files: string[], tools: Tools): string {
     ': > ./mounts',
     `${mount} -t proc -o nosuid,nodev,noexec none ./proc`,
     `${mount} -o remount,bind,ro ${mountPoint}`,
-    // No file can be made longer than this any more, not even one that exists only in memory.
+    // From here on, no file can grow, not even one that exists only in memory.
     'ulimit -f 0',
     `exec ${chroot} . "$@"`,
   ].join('\n')
@@ -58,7 +58,7 @@ function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** A path as a table of mounts wants it. */
+/** A path in the format of a table of mounts. */
 function inTable(path: string): string {
   return path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)
 }

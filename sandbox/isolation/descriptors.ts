@@ -6,8 +6,8 @@ const closeOnExec = 0o2000000
 let nothing: number | undefined
 
 /**
- * The descriptors of a sandbox process: its program comes in on 0, complaints go out on 2, frames pass on 3. Whatever
- * this process itself was started with and would pass on unknowingly is replaced by an empty file.
+ * The descriptors of a sandbox process: its program on 0, error output on 2, frames on 3. Each further descriptor that
+ * this process has inherited and would pass on is replaced by an empty file.
  */
 export function sandboxDescriptors(): StdioOptions {
   const descriptors: (number | 'pipe' | 'ignore')[] = ['pipe', 'ignore', 'pipe', 'pipe']
@@ -18,7 +18,7 @@ export function sandboxDescriptors(): StdioOptions {
   return descriptors
 }
 
-/** The descriptors that programs started by this one would inherit, the first four excepted. Known on Linux only. */
+/** The descriptors that child processes would inherit, except for the first four. Known on Linux only. */
 function inheritedDescriptors(): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc/self/fdinfo')
@@ -31,7 +31,7 @@ function isPassedOn(descriptor: number): boolean {
     const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '0'
     return (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // It was the one that read the folder.
+    // The descriptor with which the folder was read is closed by now.
     return false
   }
 }

@@ -7,15 +7,15 @@ import { filesOfRoot } from './chroot.ts'
 import { probe } from './probe.ts'
 import { findTools, toolNames, type Tools } from './tools.ts'
 
-/** Enough for a process that holds no isolate. */
+/** Enough for a process without isolates. */
 const probeDataKilobytes = 200_000
 
 export interface IsolationOptions {
   profile: Profile
-  /** Isolation without which nothing is started. */
+  /** Required layers: without them, no process is started. */
   require: readonly IsolationLayer[]
   log: SandboxLog
-  /** The programs that make the layers; looked up by default. */
+  /** The programs that make the layers; searched for by default. */
   tools?: Tools
 }
 
@@ -24,20 +24,23 @@ export interface Isolation {
   readonly profile: Profile
   readonly holds: ReadonlySet<IsolationLayer>
   /**
-   * The command line of one process. No two have the same user, where they have users of their own.
+   * The command line of one process. If processes have accounts of their own, no two have the same.
    *
-   * @param dataKilobytes the most data that it may have, which a process with a JIT does not keep to by itself
-   * @param program what is to run in it, unless it is to hold isolates
+   * @param dataKilobytes cap on its data; a process with a JIT does not enforce it by itself
+   * @param program the program to run; by default, the one that holds isolates
    */
   command(dataKilobytes: number, program?: OtherProgram): Command
 }
 
-/** The machine gives less than `SANDBOX_REQUIRE` asks for. Its message gives the reason and the remedy of each missing layer. */
+/**
+ * The machine provides less than `SANDBOX_REQUIRE` demands. The message gives the reason and the remedy for each
+ * missing layer.
+ */
 export class MissingIsolationError extends Error {
   override name = 'MissingIsolationError'
 }
 
-/** What this machine allows does not change while this process runs. */
+/** Results by composition, kept because the machine's capabilities do not change while this process runs. */
 const found = new Map<string, Promise<Strongest>>()
 
 /**
@@ -89,7 +92,7 @@ function reasonFor(name: IsolationLayer, problems: string[]): string {
 interface Strongest {
   options: Omit<CommandOptions, 'dataKilobytes'>
   holds: Set<IsolationLayer>
-  /** Why there is nothing stronger. */
+  /** The reasons why no stronger composition works. */
   problems: string[]
 }
 

@@ -4,9 +4,9 @@ import { watchMemory } from './memory.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 import type { Isolation } from './detect-isolation.ts'
 
-/** An isolated process, and the processes outside that isolate it. */
+/** An isolated process, and the processes that isolate it from outside. */
 export class IsolatedProcess {
-  /** Its standard input, standard error and channel; it closes when nothing of the process is left. */
+  /** Provides standard input, standard error and the channel; emits `close` when no process is left. */
   readonly child: ChildProcess
   readonly #isolation: Isolation
   readonly #dataKilobytes: number
@@ -14,8 +14,8 @@ export class IsolatedProcess {
   #stopWatching = () => {}
 
   /**
-   * @param dataKilobytes the most data that it may have
-   * @param program what runs in it, unless it is to hold isolates
+   * @param dataKilobytes cap on its data
+   * @param program the program to run; by default, the one that holds isolates
    */
   constructor(isolation: Isolation, dataKilobytes: number, program?: OtherProgram) {
     const { file, args, options } = isolation.command(dataKilobytes, program)
@@ -24,12 +24,12 @@ export class IsolatedProcess {
     this.#dataKilobytes = dataKilobytes
   }
 
-  /** The process that runs inside, once it runs, in the numbers that this one sees. */
+  /** The id of the innermost process, once it runs, in this process's namespace. */
   get pid(): number | undefined {
     return this.#inside ?? this.child.pid
   }
 
-  /** To be called when its program runs. With a JIT, it is watched from then on. */
+  /** Must be called when the program runs. A process with a JIT is watched from then on. */
   started(outgrown: (kilobytes: number) => void): void {
     if (this.child.pid === undefined) return
     this.#inside = innermostOf(this.child.pid)
@@ -37,7 +37,7 @@ export class IsolatedProcess {
     this.#stopWatching = watchMemory(this.#inside, this.#dataKilobytes, outgrown)
   }
 
-  /** Ends it at once, whatever it does. */
+  /** Ends the process at once. */
   end(): void {
     this.#stopWatching()
     if (this.child.pid !== undefined && this.child.exitCode === null && this.child.signalCode === null) {

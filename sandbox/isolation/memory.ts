@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 
 const lookMilliseconds = 50
 
-/** The memory of a process that is in use, in kilobytes; `undefined` when it is gone, or where Linux is not there to say. */
+/**
+ * Resident memory of a process, in kilobytes; `undefined` when the process has ended, or on other systems than Linux.
+ */
 export function residentKilobytes(pid: number): number | undefined {
   try {
     const resident = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -13,10 +15,10 @@ export function residentKilobytes(pid: number): number | undefined {
 }
 
 /**
- * Polls the memory of a process, and reports once when it exceeds its cap. With a JIT, `ulimit -d`
- * counts address space that V8 only reserves, so nothing but looking is left.
+ * Polls the memory of a process, and reports once when it exceeds its cap. With a JIT, `ulimit -d` would count address
+ * space that V8 only reserves, so polling is the only means.
  *
- * @returns ends it
+ * @returns a function that ends the polling
  */
 export function watchMemory(pid: number, kilobytes: number, exceeded: (kilobytes: number) => void): () => void {
   const timer = setInterval(() => {

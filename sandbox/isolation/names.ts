@@ -7,7 +7,7 @@ const namespaceRemedy =
   'run the worker on Linux with util-linux installed, as root with CAP_SYS_ADMIN or where ordinary users may make user ' +
   'namespaces (not in a container with the default seccomp and AppArmor profiles)'
 
-/** What each layer means, and how an operator gets it. */
+/** The meaning of each layer, and how an operator enables it. */
 export const layerDescriptions: Record<IsolationLayer, { meaning: string; remedy: string }> = {
   permissions: {
     meaning: 'Node refuses files, processes and threads',

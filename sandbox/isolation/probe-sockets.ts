@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type ListenOptions } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Where sockets listen that a sandbox process should not be able to reach. */
+/** Addresses of listening sockets that a sandbox process should be unable to reach. */
 export interface ProbeSockets {
   /** Options of `net.connect`. */
   tcp: { host: string; port: number }
@@ -32,7 +32,7 @@ export async function openProbeSockets(): Promise<ProbeSockets & AsyncDisposable
   try {
     const tcp = (await listen({ host: '127.0.0.1', port: 0 })) as AddressInfo
     await listen({ path: `\0${name}` })
-    // Everybody may use it, as far as its file goes: that is how database servers have theirs.
+    // Every user may connect, as the file's mode goes; database servers set theirs the same way.
     await listen({ path, readableAll: true, writableAll: true })
     sockets.defer(() => rm(path, { force: true }))
     return {

@@ -8,24 +8,27 @@ import { residentKilobytes } from './memory.ts'
 import type { IsolationLayer } from './names.ts'
 import { endProcesses, innermostOf } from './processes.ts'
 
-/** The result of a composition: the layers that hold, or why no sandbox process starts in it. */
+/** The result of a composition: the layers that hold, or the reason why no sandbox process starts in it. */
 export type Probe = { holds: Set<IsolationLayer> } | { problem: string }
 
-/** More than it takes on the busiest machine: who is too impatient here ends up with less than there could be. */
+/**
+ * Longer than a probe takes on the busiest machine: a shorter limit could select a weaker composition than the machine
+ * allows.
+ */
 const probeMilliseconds = 30_000
 const complaintCharacters = 300
 /** Node alone takes more than this. */
 const minKilobytes = 20_000
 
-/** What a program found that ran where a sandbox process would. */
+/** The findings of a program that ran in place of a sandbox process. */
 interface Findings {
   refused: boolean
   reached: { tcp: boolean; abstract: boolean; byPath: boolean }
 }
 
 /**
- * Starts a sandbox process whose program tries the layers, and inspects it from outside as well. Nothing is
- * believed because of the command line alone.
+ * Starts a sandbox process whose program tries the layers, and inspects the process from outside as well. The command
+ * line alone proves nothing.
  */
 export async function probe(options: CommandOptions, probeSockets: ProbeSockets): Promise<Probe> {
   const { file, args, options: spawnOptions } = sandboxCommand(options)
@@ -55,13 +58,13 @@ export async function probe(options: CommandOptions, probeSockets: ProbeSockets)
 async function firstLine(stream: Readable): Promise<string | undefined> {
   let text = ''
   try {
-    // The process ends when its channel does, and there is more to look at.
+    // The process ends when its channel does, and has to be inspected first.
     for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += chunk as string
       if (text.includes('\n')) return text
     }
   } catch {
-    // What it complained about says more.
+    // The process's standard error gives a better reason.
   }
   return undefined
 }
@@ -89,7 +92,7 @@ function layersOf(findings: Findings, pid: number, { profile, dataKilobytes }: C
   return holds
 }
 
-/** A text about a process in `/proc`; empty where there is none. */
+/** Reads a file of a process in `/proc`; empty when there is none. */
 function kernelView(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8')
@@ -103,7 +106,10 @@ function fieldOf(status: string, name: string): string[] {
   return value === undefined ? [] : value.trim().split(/\s+/)
 }
 
-/** The program: it loads the addon as sandbox processes do, tries what is forbidden, and stays to be looked at. */
+/**
+ * The program of a probe: it loads the addon as sandbox processes do, tries forbidden operations, and stays for
+ * inspection.
+ */
 function programWith({ tcp, abstract, byPath }: ProbeSockets): string {
   return `
     const { connect, Socket } = require('node:net')

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The process itself, and what it has started, from the outside in. `unshare` stays outside of the namespaces that it
- * makes and waits; the last one is what runs inside. Without Linux, or without that list, only the process itself.
+ * The process and its descendants, from the outside in. `unshare` stays outside of the namespaces that it makes and
+ * waits; the last process is the isolated one. On other systems than Linux, or without that list, only the process
+ * itself.
  */
 function processesFrom(pid: number): number[] {
   const processes = [pid]
@@ -13,7 +14,7 @@ function processesFrom(pid: number): number[] {
   }
 }
 
-/** The process that runs inside, which is the one whose memory and signals matter. */
+/** The isolated process, whose memory and signals matter. */
 export function innermostOf(pid: number): number {
   return processesFrom(pid).at(-1)!
 }
@@ -28,15 +29,15 @@ function childOf(pid: number): number | undefined {
 }
 
 /**
- * Ends a process and what it has started, the innermost first. A process can ask to outlive the one that started it, so
- * ending the outermost is not enough.
+ * Ends a process and its descendants, the innermost first. A process can ask to outlive its parent, so ending the
+ * outermost is not enough.
  */
 export function endProcesses(pid: number): void {
   for (const each of processesFrom(pid).toReversed()) {
     try {
       process.kill(each, 'SIGKILL')
     } catch {
-      // It is gone already.
+      // The process has already ended.
     }
   }
 }

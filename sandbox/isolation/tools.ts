@@ -1,15 +1,18 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** The programs that make the isolation layers: of util-linux, but for `chroot`, `mkdir` and `nice`. */
+/** The programs that make the isolation layers: part of util-linux, except for `chroot`, `mkdir` and `nice`. */
 export const toolNames = ['unshare', 'setpriv', 'mount', 'chroot', 'mkdir', 'nice'] as const
 
 export type Tools = Partial<Record<(typeof toolNames)[number], string>>
 
-/** Only the administrator's: the PATH of this process may be anybody's, or lack folders for the administrator. */
+/**
+ * Only folders of the administrator's: the PATH of this process may contain other users' folders, or lack the
+ * administrator's.
+ */
 const folders = ['/usr/sbin', '/usr/bin', '/sbin', '/bin', '/run/current-system/sw/bin']
 
-/** Where the programs are. */
+/** Finds the paths of the programs. */
 export function findTools(): Tools {
   const tools: Tools = {}
   for (const name of toolNames) {

@@ -2,29 +2,29 @@ import type { Duplex } from 'node:stream'
 
 export interface Channel<Outgoing> {
   send(frame: Outgoing): void
-  /** Resolves when the other side has taken most of what was sent, or is gone; nothing when it has by now. */
+  /** Resolves when the other side has read most of the sent data, or is gone; undefined when there is no backlog. */
   drained(): Promise<void> | undefined
 }
 
 export interface ChannelOptions {
-  /** Of an incoming frame. */
+  /** Maximum size of an incoming frame. */
   maximumBytes: number
-  /** Whether incoming frames are objects of nothing but texts and numbers, and any other is a breach of the protocol. */
+  /** Whether incoming frames must be flat objects of strings and numbers; any other frame violates the protocol. */
   flat?: boolean
   onFrame(frame: unknown, bytes: number): void
-  /** The other side is gone, or does not speak the protocol. Happens once, and nothing after it. */
+  /** The other side is gone, or violates the protocol. Called once; no other event follows. */
   onBroken(reason: string, how: 'gone' | 'breach'): void
 }
 
 const headerBytes = 4
-/** What may wait to be written before others are asked to wait. */
+/** Bytes that may wait to be written before senders are asked to wait. */
 const backlogBytes = 16 * 1024 * 1024
-/** Then everybody else has a turn, however much has come. */
+/** Time for incoming frames before other work of this process gets a turn. */
 const sliceMilliseconds = 5
 
 /**
- * Speaks length-prefixed JSON over a stream: four bytes of length, little-endian, then so many bytes of UTF-8. Not
- * Node's own IPC, whose parent side has no limit on a message and obeys internal ones.
+ * Opens a channel of length-prefixed JSON over a stream: four bytes of length, little-endian, then as many bytes of
+ * UTF-8. Node's own IPC is no alternative: its parent side has no limit on a message and obeys internal ones.
  */
 export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): Channel<Outgoing> {
   let chunks: Buffer[] = []
@@ -102,7 +102,7 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
       const bytes = Buffer.allocUnsafe(headerBytes + length)
       bytes.writeUInt32LE(length, 0)
       bytes.write(text, headerBytes)
-      // What is sent before anything new comes in is written in one go: a write takes longer than making a frame.
+      // Frames sent in one tick are written together: a write takes longer than making a frame.
       if (stream.writableCorked === 0) {
         stream.cork()
         setImmediate(() => stream.uncork())
@@ -125,14 +125,14 @@ function parseFrame(bytes: Buffer): unknown {
   }
 }
 
-/** More than any frame has. */
+/** Above the number in any frame. */
 const maxFields = 16
 /** `"`, `\`, `:`, `{` and `[`. */
 const [quote, backslash, colon, brace, bracket] = [0x22, 0x5c, 0x3a, 0x7b, 0x5b]
 
 /**
- * Whether JSON is an object of texts and numbers, if it is JSON at all. A text costs no more than its length to parse;
- * millions of arrays in each other, or of fields, would hold the reader up, and take a hundred times their length.
+ * Whether JSON is an object of strings and numbers, if it is valid at all. Parsing a string costs no more than its
+ * length; millions of nested arrays, or of fields, would block the reader and take a hundred times their length.
  */
 function isFlat(bytes: Buffer): boolean {
   let objects = 0
@@ -147,7 +147,7 @@ function isFlat(bytes: Buffer): boolean {
   return true
 }
 
-/** @param start of its opening quote */
+/** @param start index of the opening quote */
 function endOfText(bytes: Buffer, start: number): number {
   let index = start + 1
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1

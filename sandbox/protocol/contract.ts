@@ -16,29 +16,30 @@ export type Json = string | number | boolean | null | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 
 /**
- * How a bundle is called, and what it finds around it. `native`: its hooks, actions and other functions are called with
- * one argument that has a `client`, among the globals of the web. `sdk`: its `handler` is called with requests, and it
- * finds what the public SDK and its HTTP client need as well: `process`, `require` and the like.
+ * How a bundle is called, and which globals it has. `native`: its hooks, actions and other functions are called with
+ * one argument that contains a `client`, and it has the globals of the web. `sdk`: its `handler` is called with
+ * requests, and it also has the globals that the public SDK and its HTTP client need: `process`, `require` and the
+ * like.
  */
 export type BundleKind = 'native' | 'sdk'
 
 export interface Bundle {
-  /** Names for ever the code, its environment, and whom it runs for: the same id always means the same isolate. */
+  /** Identifies the code, its environment and its owner for ever: the same id always means the same isolate. */
   id: string
-  /** The owner of the code. All bundles of a bot run in the same process slot. */
+  /** The bot that owns the code. All bundles of a bot run in the same process slot. */
   botId: string
-  /** Which upload it is, whatever environment it is given: what is held against it does not follow the next one. */
+  /** The upload, whatever its environment. The crash history applies to one upload, and not to the next. */
   codeId?: string
-  /** The installed integration whose code it is; absent when it is the bot's own. */
+  /** The installed integration that the code belongs to; absent for the bot's own code. */
   installationId?: string
   /** A CommonJS script: it assigns to `module.exports`. */
   code: string
   /** Default: `native`. */
   kind?: BundleKind
   /**
-   * `process.env` of an SDK bundle, where `fetch` of the origin of `BP_API_URL` is a call of the host, `BP_TOKEN` is
-   * replaced by one that names the run, and `BP_LOG_FORMAT=json` has its lines read as the SDK writes them. Of a native
-   * bundle, `env` in the argument of the functions that get a context.
+   * For an SDK bundle, its `process.env`: `fetch` of the origin of `BP_API_URL` becomes a call of the host, `BP_TOKEN`
+   * is replaced by a token that names the run, and with `BP_LOG_FORMAT=json` its log lines are parsed in the SDK's
+   * format. For a native bundle, `env` in the argument of the functions that get a context.
    */
   environment?: Record<string, string>
 }
@@ -48,7 +49,7 @@ export interface Limits {
   memoryMegabytes: number
   /** Processor time of one run, in milliseconds, waiting excluded. */
   cpuMilliseconds: number
-  /** Time of one run from start to end, in milliseconds, waiting included. */
+  /** Wall time of one run, in milliseconds, waiting included. */
   wallMilliseconds: number
   /** Processor time to evaluate the bundle, in milliseconds. */
   loadMilliseconds: number
@@ -62,26 +63,26 @@ export interface Limits {
   fetches: number
   /** Concurrent outbound requests in one run; further ones wait inside the isolate. */
   fetchesAtOnce: number
-  /** Characters of one such request's JSON. */
+  /** Characters of one outbound request's JSON. */
   fetchCharacters: number
   /** Characters of a run's result as JSON. */
   resultCharacters: number
   logLines: number
   logCharacters: number
-  /** Timers alive at once in one run. */
+  /** Concurrent timers in one run. */
   timers: number
 }
 
-/** The stages at which a bot's hooks run; `shared/models/bot-code.ts` says when. */
+/** An event, with the stages at which a bot's hooks run; `shared/models/bot-code.ts` defines them. */
 export interface EventTask {
   kind: 'event'
-  /** The `event` object as JSON; `createdOn` is an ISO 8601 string and becomes a `Date` inside. */
+  /** The `event` object as JSON; `createdOn` is an ISO 8601 string and becomes a `Date` in the isolate. */
   event: JsonObject
   /** Hook stages in the order they run, for instance `['beforeIncomingMessage', 'afterIncomingMessage']`. */
   stages: string[]
-  /** A stage that runs when the others are through or were stopped, but not when one failed: `afterTurnEnd`. */
+  /** A stage that runs after the others have finished or were stopped, but not after a failure: `afterTurnEnd`. */
   finally?: string
-  /** What the ids of its message streams begin with: its own, and the same when the event is run again. */
+  /** Prefix of the ids of the run's message streams: unique to the event, and the same when the event runs again. */
   streamPrefix: string
 }
 
@@ -92,42 +93,42 @@ export interface ActionTask {
   /** The event the action is called for. Ignored when `within` is set. */
   event: JsonObject
   /**
-   * The id of the run that called the action. The action then runs in that run's isolate, sees the very same `event`
-   * object, and draws on the same limits and deadline.
+   * The id of the run that called the action. The action then runs in the isolate of its caller, gets the same `event`
+   * object, and shares its limits and deadline.
    */
   within?: string
-  /** As an event's: its own, not that of the run that called it. */
+  /** As for an event: unique to the action, not that of its caller. */
   streamPrefix: string
 }
 
 /**
- * A call of a function that the bundle exports. What it returns is the result, `{}` when it returns nothing. The result
- * of an SDK bundle's is a `HandlerResponse`.
+ * A call of a function that the bundle exports. Its return value is the result; `{}` if it returns nothing. The result
+ * of an SDK bundle is a `HandlerResponse`.
  */
 export interface CallTask {
   kind: 'call'
   /**
-   * Where the function is, for instance `['actions', 'send']`. A function met on the way is the one: a channel may be
-   * one function for all types of messages.
+   * The path of the function, for instance `['actions', 'send']`. The first function on the path is called: a channel
+   * may be one function for all types of messages.
    */
   path: string[]
-  /** Whether there may be no such function. Then the result is `{}`. */
+  /** Whether the function may be missing. Then the result is `{}`. */
   optional?: boolean
   argument: JsonObject
   /** A field of the argument that gets a method `stream`, which reads the run's source of that name. */
   streamed?: {
     field: string
-    /** Why the field's `body` is left out, for those who look for it all the same. */
+    /** The error of reading the field's `body`, where the body is left out. */
     refusal?: string
   }
   /** Whether `client`, `logger` and `env` are added to the argument. */
   addsContext: boolean
-  /** As an action's. */
+  /** As for an action. */
   within?: string
   streamPrefix: string
 }
 
-/** What the handler of an SDK bundle answers to a request. */
+/** The response of an SDK bundle's handler. */
 export type HandlerResponse = {
   /** From 100 to 599. */
   status: number
@@ -137,27 +138,27 @@ export type HandlerResponse = {
 
 export type Task = EventTask | ActionTask | CallTask
 
-/** Requests that all runs of an event have made, in whatever isolates. */
+/** The number of requests that all runs of an event have made, in any isolate. */
 export interface FetchCount {
   fetches: number
 }
 
-/** What the worker asks the sandbox to run. */
+/** The worker's request to the sandbox. */
 export interface RunRequest {
   /** Chosen by the caller; unique among the runs in flight. */
   id: string
   bundle: Bundle
   task: Task
   limits: Limits
-  /** Answers what the bot asks of the platform during this run. */
+  /** Replies to the run's calls to the platform. */
   host: Host
-  /** Makes its requests to the world outside; without it, none can be made. */
+  /** Makes the run's outbound requests; if absent, they are refused. */
   fetch?: HostFetch
-  /** Counts against `limits.fetches` in every run of the event; of its run tree alone when absent. */
+  /** Counts against `limits.fetches` in every run of the event; if absent, only the run tree's requests count. */
   eventFetches?: FetchCount
-  /** What it may read in parts, by name. Each reading begins anew. */
+  /** The sources that the run may read in parts, by name. Each reading starts from the beginning. */
   sources?: Record<string, () => ByteSource>
-  /** Receives each line of the log at once, except for dropped lines. */
+  /** Receives each log line at once, except for dropped lines. */
   onLog?: (line: LogLine) => void
 }
 
@@ -174,22 +175,22 @@ export interface HostReply {
   body: Json
 }
 
-/** There is no reply, through no fault of the run: it ends as interrupted, and those that it called with it. */
+/** The host has no reply, through no fault of the run. The run ends as interrupted, with its run tree. */
 export interface Interruption {
   interrupted: string
 }
 
-/** How a bot reaches the platform. It always resolves: an error is a reply with its status. */
+/** The run's interface to the platform. It always resolves: an error is a reply with its status. */
 export type Host = (call: HostCall) => Promise<HostReply | Interruption>
 
-/** A request to the world outside. */
+/** An outbound request. */
 export interface FetchRequest {
   method: string
   /** An absolute URL. */
   url: string
   headers: Record<string, string>
   redirect: 'follow' | 'error' | 'manual'
-  /** Text, or base64 where `isBase64` says so. */
+  /** Text, or base64 if `isBase64` is set. */
   body?: string
   isBase64?: boolean
   /** Whether the body of the answer may come in parts. */
@@ -199,20 +200,20 @@ export interface FetchRequest {
 export interface FetchAnswer {
   status: number
   statusText: string
-  /** Whose answer it is, after redirects. */
+  /** The URL of the answer, after redirects. */
   url: string
-  /** Names in lower case; one that came more than once is there more than once. */
+  /** Names in lower case; a repeated header has several entries. */
   headers: [name: string, value: string][]
-  /** Text where the bytes are UTF-8, else base64. */
+  /** Text if the bytes are valid UTF-8, otherwise base64. */
   body: string
   isBase64: boolean
 }
 
-/** No answer came, or none that may be given. */
+/** There is no answer, or none that the run may receive. */
 export interface FetchFailure {
-  /** One word, for programs. `limit`: the event has made all of its requests, which ends the run. */
+  /** One word, for programs. `limit`: the event has used up its requests, which ends the run. */
   failure: string
-  /** For the author of the bot: what is wrong, and what to do. */
+  /** For the author of the bot: the cause, and the remedy. */
   message: string
 }
 
@@ -222,14 +223,14 @@ export interface FetchStream extends Omit<FetchAnswer, 'body' | 'isBase64'> {
 }
 
 /**
- * Bytes in chunks of any size, read no faster than they are asked for. It never rejects: a failure is its last item. Who
- * wants no more of it calls `return`.
+ * Bytes in chunks of any size, read no faster than they are requested. Never rejects: a failure is its last item. A
+ * reader that stops early calls `return`.
  */
 export type ByteSource = AsyncIterable<Uint8Array | FetchFailure>
 
 /**
- * How a bot reaches the world outside. It always resolves. The signal says that nobody waits any more for the answer, or
- * for the rest of one that streams.
+ * The run's interface for outbound requests. It always resolves. The signal aborts the request, or the rest of an
+ * answer that streams.
  */
 export type HostFetch = (
   request: FetchRequest,
@@ -237,7 +238,7 @@ export type HostFetch = (
 ) => Promise<FetchAnswer | FetchStream | FetchFailure>
 
 export interface LogLine {
-  /** ISO 8601, as the sandbox process saw it. */
+  /** ISO 8601, by the clock of the sandbox process. */
   timestamp: string
   level: 'debug' | 'info' | 'warn' | 'error'
   message: string
@@ -247,13 +248,13 @@ export interface RunError {
   name: string
   message: string
   /**
-   * Frames of the bundle only; positions are those of `bundle.code`, the file is called `bot.js`. Below them each cause of
-   * the error with its own.
+   * Frames of the bundle only; positions are those of `bundle.code`, and the file is called `bot.js`. Below them, each
+   * cause of the error with its own frames.
    */
   stack?: string
 }
 
-/** Why a run failed, by its own doing. `error` is a throw; the others name the limit that was met. */
+/** Why a run failed by its own fault. `error` is a throw; the others name the limit that was exceeded. */
 export type FailureReason =
   | 'error'
   | 'timeout'
@@ -269,14 +270,14 @@ interface Ended {
   logs: LogLine[]
   /** Processor time spent inside the isolate, in milliseconds. */
   cpuMilliseconds: number
-  /** The hooks and other functions that were active, in order; empty when the process died before it reported. */
+  /** The hooks and other functions that were active, in order; empty when the process died before it reported them. */
   hooks: HookStart[]
 }
 
-/** A function of the bundle that came to work, or was at work again after one that it had called. */
+/** A function of the bundle that became active, at its call or after the return of a function that it had called. */
 export interface HookStart {
   name: string
-  /** Milliseconds since the run began, as the worker has it: right to the time that a frame takes. */
+  /** Milliseconds since the run began, by the worker's clock, accurate to the transfer time of a frame. */
   start: number
 }
 
@@ -290,80 +291,92 @@ export type Outcome =
     })
   /** `hook` is the name of the hook or action that failed, where it is known. */
   | (Ended & { status: 'failed'; reason: FailureReason; error: RunError; hook?: string })
-  /** Ended through no fault of its own (its process was killed because of a neighbour): run it again. */
+  /**
+   * Ended through no fault of its own, for instance because its process was killed for a neighbour; it has to run
+   * again.
+   */
   | (Ended & { status: 'interrupted'; reason: string })
 
-/** What a bundle turns out to be when it is evaluated once, in an isolate of its own that is then thrown away. */
+/** The result of evaluating a bundle once, in an isolate that is then disposed. */
 export type Inspection =
   | {
       status: 'accepted'
-      /** `sdk` when it was to be inspected as such and has a `handler`; of such a bundle, no more is known. */
+      /** `sdk` when it was inspected as such and has a `handler`; the other fields of such a bundle are empty. */
       kind: BundleKind
       /** Names in `exports.hooks`, each a function or a list of functions. */
       hooks: string[]
       actions: string[]
-      /** Those of `register`, `unregister` and `handler` that are exported. */
+      /** The exported ones of `register`, `unregister` and `handler`. */
       exports: string[]
       /** Names in `exports.channels`. */
       channels: string[]
-      /** `exports.retry` as it is, for the caller to validate; absent when the bundle declares none. */
+      /** `exports.retry` as declared, for the caller to validate; absent when the bundle declares none. */
       retry?: Json
     }
-  /** `hook` is the name of the hook, action, channel or other function at fault, where it is one. */
+  /** `hook` is the name of the hook, action, channel or other function at fault, if there is one. */
   | { status: 'refused'; reason: FailureReason; error: RunError; hook?: string }
   | { status: 'interrupted'; reason: string }
 
-/** `hardened` trusts nobody. `jit` is for operators who trust the authors of their bots: faster, with more to attack. */
+/**
+ * `hardened` trusts no code. `jit` is for operators who trust the authors of their bots: faster, with a larger attack
+ * surface.
+ */
 export type Profile = 'hardened' | 'jit'
 
-/** A platform operation that bot code reaches as `client.<name>(input)`. */
+/** A platform operation that bot code calls as `client.<name>(input)`. */
 export interface ClientOperation {
   name: string
   method: string
-  /** With `{parameters}` that are taken from the input; the rest goes to the query for GET and DELETE, else the body. */
+  /**
+   * Contains `{parameters}`, which are taken from the input; the other fields become the query for GET and DELETE,
+   * otherwise the body.
+   */
   path: string
 }
 
 export interface SandboxOptions {
-  /** How many processes hold isolates. */
+  /** Number of processes that hold isolates. */
   processes: number
-  /** What these processes are to hold together, in megabytes. Default: 320 each. */
+  /** Intended memory of these processes together, in megabytes. Default: 320 each. */
   memoryMegabytes?: number
-  /** Of each process that compiles an upload. */
+  /** Limits of each process that compiles an upload. */
   compile?: Partial<CompileLimits>
   /** Default: `hardened`. */
   profile?: Profile
-  /** Isolation around the processes without which the sandbox does not open. */
+  /** Required isolation layers, without which the sandbox does not open. */
   require?: readonly IsolationLayer[]
   operations: ClientOperation[]
-  /** Hook names a bundle may declare. */
+  /** Names of hooks that a bundle may declare. */
   hooks: readonly string[]
   log: SandboxLog
-  /** Code is moved to quarantine, or out of service. Here it holds already; elsewhere, the caller sees to it. */
+  /**
+   * Called when code goes to quarantine or is disabled. This sandbox already enforces that; the caller has to inform
+   * others.
+   */
   onSuspension?: (suspension: CodeSuspension) => void
   watch?: SandboxWatch
-  /** When a process is replaced in good health; the defaults are for everybody but tests. */
+  /** When a healthy process is replaced; only tests change the defaults. */
   recycling?: Partial<Recycling>
 }
 
-/** How a run got its isolate: it was there; it was made ahead of time, without a bot; it had to be made. */
+/** How a run got its isolate: existing, made ahead of time without a bot, or made for the run. */
 export type IsolateStart = 'warm' | 'spare' | 'cold'
 
-/** Why a sandbox process came to its end that was not asked to. */
+/** Why a sandbox process ended unasked. */
 export type KillCause =
-  /** It ended by itself, or something outside ended it. */
+  /** It ended by itself, or was ended from outside. */
   | 'ended'
   | 'start'
   | 'heartbeat'
-  /** A run outlived its deadline. */
+  /** A run exceeded its deadline. */
   | 'deadline'
   /** A thread in it could not be stopped. */
   | 'stuck'
   | 'memory'
-  /** It said what it may not say, or too much of it. */
+  /** It sent a frame that the protocol forbids, or too many frames. */
   | 'protocol'
 
-/** Told what happens in the sandbox, for those who count it. */
+/** Receives events of the sandbox for metrics. */
 export interface SandboxWatch {
   started(kind: IsolateStart, count: number): void
   killed(cause: KillCause): void
@@ -375,38 +388,38 @@ export interface PlaceMemory {
   residentBytes: number
 }
 
-/** What becomes of code that has sandbox processes killed. */
+/** The suspension of code whose runs get sandbox processes killed. */
 export interface CodeSuspension {
   botId: string
   codeId: string
   installationId?: string
-  /** `quarantine`: it runs in a process of its own. `disabled`: it runs no more. */
+  /** `quarantine`: it runs in a process of its own. `disabled`: it does not run. */
   place: 'quarantine' | 'disabled'
-  /** For the author of the bot: what happened, and what to do. */
+  /** For the author of the bot: the cause, and the remedy. */
   reason: string
 }
 
-/** What a sandbox process may reach before another one takes its place. */
+/** Limits after which a sandbox process is replaced. */
 export interface Recycling {
   milliseconds: number
   runs: number
-  /** How long it may exceed its memory, while it disposes idle isolates, ten a second. */
+  /** Time above its memory, during which it disposes idle isolates, ten per second. */
   overweightMilliseconds: number
-  /** One younger than this is not replaced for its memory: its successor may come to need as much. */
+  /** A younger process is not replaced for its memory: its successor may need as much. */
   minMilliseconds: number
 }
 
-/** Where the sandbox reports what the operator should know: kills, restarts, isolation layers. */
+/** The sandbox's log for the operator: kills, restarts, isolation layers. */
 export type SandboxLog = (level: 'info' | 'warn' | 'error', message: string, details?: object) => void
 
 export interface Sandbox {
-  /** Runs to an outcome; never rejects because of what the bundle does. */
+  /** Runs to an outcome. Never rejects because of the bundle. */
   run(run: RunRequest): Promise<Outcome>
-  /** Evaluates a bundle once and says what it declares. */
+  /** Evaluates a bundle once and returns its declaration. */
   inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
-  /** Compiles what is to be run, without running it. */
+  /** Compiles code without running it. */
   readonly compiler: Compiler
-  /** What the processes hold, as they said at their last heartbeat. */
+  /** Memory of the processes, as reported with their last heartbeats. */
   memory(): PlaceMemory[]
   /** Kills all processes; runs in flight end as interrupted. */
   close(): Promise<void>

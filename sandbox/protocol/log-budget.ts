@@ -1,15 +1,15 @@
 import type { Limits } from './contract.ts'
 
-/** What a run has logged, or has tried to. */
+/** What a run has logged, dropped lines included. */
 export interface Logged {
   lines: number
   characters: number
 }
 
-/** The line that says that the log was cut comes on top of the limits. */
+/** The line that reports the cut is granted on top of the limits. */
 const cutLine: Logged = { lines: 1, characters: 200 }
 
-/** Counts a line; returns whether it fits the limits. The worker and its sandbox processes count alike. */
+/** Counts a line; returns whether it is within the limits. The worker and its sandbox processes count alike. */
 export function takesLine(logged: Logged, limits: Limits, message: string): boolean {
   logged.lines += 1
   logged.characters += message.length

@@ -1,17 +1,17 @@
 import type { Json } from './contract.ts'
 
-/** V8 parses any depth, but writes no more than some thousands. */
+/** V8 parses any depth, but serializes only some thousands. */
 const maxDepth = 1000
 
 /** `"`, `[`, `{`, `]` and `}`. */
 const [quote, bracket, brace, closingBracket, closingBrace] = [0x22, 0x5b, 0x7b, 0x5d, 0x7d]
 
 /**
- * Parses JSON that bot code made. Keys called `__proto__` are dropped: harmless here, they would change the prototype
- * of whatever they are assigned to later.
+ * Parses JSON from bot code. Keys called `__proto__` are dropped: harmless here, they would change the prototype of an
+ * object to which they are assigned later.
  *
- * @throws SyntaxError when it is no JSON
- * @throws TypeError when it is nested so deep that it could not be written again
+ * @throws SyntaxError when it is not valid JSON
+ * @throws TypeError when it is nested too deep to be serialized again
  */
 export function parseUntrustedJson(text: string): Json {
   if (isDeep(text)) throw new TypeError(`JSON may be nested ${maxDepth} deep`)
@@ -20,7 +20,7 @@ export function parseUntrustedJson(text: string): Json {
   return parsed
 }
 
-/** `JSON.parse` with a function for each value would hold the worker up for a second and more with one megabyte. */
+/** `JSON.parse` with a reviver would block the worker for a second and more with one megabyte. */
 function dropPrototypes(value: Json): void {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value) && Object.hasOwn(value, '__proto__')) delete value['__proto__']
@@ -41,7 +41,7 @@ function isDeep(text: string): boolean {
   return false
 }
 
-/** @param start of its opening quote */
+/** @param start index of the opening quote */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0

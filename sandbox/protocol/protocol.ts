@@ -1,20 +1,20 @@
 /**
- * The frames between the worker and a sandbox process. A frame is a flat JSON object of strings and numbers; JSON that
- * bot code made stays text in it, so that nobody parses it before its size is known.
+ * The frames between the worker and a sandbox process. A frame is a flat JSON object of strings and numbers. JSON from
+ * bot code stays a string in it, so that neither side parses it before its size is known.
  */
 
 import type { BundleKind, ClientOperation, FailureReason, Limits } from './contract.ts'
 import type { GroupName } from '../prelude/groups.ts'
 
-/** The largest frames that each side accepts, in bytes. A larger one ends the channel. */
+/** Maximum size of a frame that each side accepts, in bytes. A larger frame ends the channel. */
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
-/** How many parts of a stream, and of how many bytes each, may be sent before its reader has taken them. */
+/** How many parts of a stream may be sent before the reader has taken them, and the bytes of each. */
 export const creditParts = 4
 export const partBytes = 64 * 1024
 
-/** How often a source of a run may be read from its beginning. */
+/** How many times a run may read a source from its beginning. */
 export const maxReadings = 16
 
 export type ToProcess =
@@ -25,13 +25,13 @@ export type ToProcess =
   | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
   /**
-   * `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. Where it says `streams`, the body is
-   * the stream `fetch/<fetch>`.
+   * `answer` is the JSON of a `FetchAnswer` without its body, or of a `FetchFailure`. If its `streams` is set, the body
+   * is the stream `fetch/<fetch>`.
    */
   | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
-  /** Some more of a stream. `failure` is the JSON of a `FetchFailure`, or empty; it comes with the last part only. */
+  /** A part of a stream. `failure` is the JSON of a `FetchFailure`, or empty; only the last part has one. */
   | { type: 'part'; run: string; stream: string; data: string; isBase64: 0 | 1; isLast: 0 | 1; failure: string }
-  /** What the run waits for does not come: it is to end as interrupted. */
+  /** The run waits for a reply that does not come, and has to end as interrupted. */
   | { type: 'interrupt'; run: string; reason: string }
   | { type: 'ping' }
 
@@ -41,12 +41,12 @@ export interface Start {
   inside: string
   groups: Record<GroupName, string>
   operations: ClientOperation[]
-  /** What the process may hold: see `ProcessMemory`. */
+  /** Memory limits of the process: see `ProcessMemory`. */
   softBytes: number
   isolates: number
 }
 
-/** What an isolate is loaded with. */
+/** The contents of an isolate. */
 export interface BundleSource {
   kind: BundleKind
   code: string
@@ -65,7 +65,7 @@ const reasons: readonly string[] = [
   'crashed',
 ] satisfies FailureReason[]
 
-/** The reason a process names, or `crashed` when it names none that exists. */
+/** The reason that a process reports, or `crashed` for an unknown one. */
 export function toFailureReason(reason: string): FailureReason {
   return reasons.includes(reason) ? (reason as FailureReason) : 'crashed'
 }

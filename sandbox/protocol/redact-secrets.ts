@@ -1,16 +1,17 @@
-/** Shorter values are no secrets, and stand in texts by chance. */
+/** Shorter values are not treated as secrets, because they occur in texts by chance. */
 const shortestSecret = 6
 
 /**
- * The secrets that a bundle was given, as they may stand in a text. What code encodes in a way of its own is not found.
+ * The secrets of a bundle, in the forms in which they may occur in a text. Other encodings, made by code, are not
+ * found.
  *
- * @param environment the bundle's; its variables `SECRET_…` are the secrets
+ * @param environment the bundle's environment; its variables `SECRET_…` are the secrets
  */
 export function secretForms(environment: Record<string, string> = {}): string[] {
   return (
     Object.entries(environment)
       .filter(([name, value]) => name.startsWith('SECRET_') && value.length >= shortestSecret)
-      // One may be part of another.
+      // Longest first, because one secret may contain another.
       .map(([, value]) => value)
       .toSorted((a, b) => b.length - a.length)
       .flatMap((value) => {
@@ -22,8 +23,8 @@ export function secretForms(environment: Record<string, string> = {}): string[] 
 }
 
 /**
- * Hides the secrets that a bundle was given in what is written of it for people to read. It is for whole texts: of a
- * secret in whose middle a text was cut, the first part would stay.
+ * Makes a function that redacts the secrets of a bundle in a text that people read. Only for whole texts: if a text was
+ * cut in the middle of a secret, the first half of the secret would remain.
  */
 export function secretRedactor(environment?: Record<string, string>): (text: string) => string {
   const secrets = secretForms(environment)
