@@ -10,7 +10,7 @@ export class HookTimes {
     if (name !== '' && this.#starts.length < maxHooks) this.#starts.push([name, this.#now()])
   }
 
-  /** The text of the frame `done`, for a run that ends now. */
+  /** The text of the field `hooks` in the frame that ends the run; called when the run ends. */
   toText(): string {
     return this.#starts.length === 0 ? '' : JSON.stringify([this.#now(), ...this.#starts])
   }

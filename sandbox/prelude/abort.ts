@@ -5,24 +5,29 @@ type Listener = (event: Event) => void
 
 const construct = Symbol('construct')
 
-/** Signals made so far: those that follow one signal dispatch in the order of their creation. */
+/** Number of signals made so far: signals that follow the same signal dispatch in the order of their creation. */
 let made = 0
-/** Signals aborted so far: a signal that follows several has the reason of the one that was aborted first. */
+/**
+ * Number of signals aborted so far: a signal that follows several takes the reason of the one that was aborted first.
+ */
 let aborted = 0
 
 /** The web's `AbortSignal`. */
 export class AbortSignal extends EventTarget {
   readonly #number = (made += 1)
   #reason: unknown
-  /** Its place among all signals that were aborted; undefined while it is not. */
+  /** The signal's number in the order of aborted signals; undefined until it is aborted. */
   #abortedAs: number | undefined
   #onAbort: Listener | null = null
-  /** The signals that this one follows. They follow none themselves. */
+  /** The signals that this one follows. Those follow none themselves. */
   #sources: readonly AbortSignal[] = []
-  /** The signals that follow this one and have listeners. The others look here themselves, so that nothing keeps them. */
+  /**
+   * Signals that follow this one and have listeners. Signals without listeners read their sources on demand, so that no
+   * source keeps them alive.
+   */
   readonly #followers = new Set<AbortSignal>()
 
-  /** Only controllers and this class make signals. */
+  /** Only controllers and this class construct signals. */
   constructor(key?: symbol) {
     super()
     if (key !== construct) throw new TypeError('An AbortSignal comes from an AbortController')
@@ -89,13 +94,13 @@ export class AbortSignal extends EventTarget {
     return 'AbortSignal'
   }
 
-  /** Makes a signal, and the function that aborts it. */
+  /** Makes a signal and the function that aborts it. */
   static [construct](): { signal: AbortSignal; abort: (reason: unknown) => void } {
     const signal = new AbortSignal(construct)
     return { signal, abort: (reason) => signal.#abort(reason) }
   }
 
-  /** A signal that follows others looks at them, unless it is marked already. */
+  /** Reads the sources, unless the signal is marked as aborted already. */
   #isAborted(): boolean {
     if (this.#abortedAs !== undefined) return true
     const [first] = this.#sources
@@ -110,7 +115,7 @@ export class AbortSignal extends EventTarget {
     return this.#sources.length > 0 ? this.#sources : [this]
   }
 
-  /** Registers with the sources for as long as there are listeners. */
+  /** Registers with the sources while there are listeners. */
   #follow(): void {
     const isListenedTo = !this.#isAborted() && countListeners(this, 'abort') > 0
     for (const source of this.#sources) {
@@ -161,7 +166,7 @@ export class AbortController {
   }
 }
 
-/** Settles as the work does, or rejects with the signal's reason as soon as it is aborted. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as the signal is aborted. */
 export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** As much of Node's `assert` as HTTP libraries use to check their own doing. */
+/** The part of Node's `assert` with which HTTP libraries check their own state. */
 export const assert = Object.assign(ok, { ok, equal: strictEqual, strictEqual, AssertionError: Error })
 
 function ok(value: unknown, message?: unknown): void {

@@ -23,7 +23,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return latin1Text(codes)
 }
 
-/** Decodes base64 without spaces, with or without the padding; undefined when it is none. 10 MB take about 0.9 s. */
+/** Decodes base64 without whitespace, with or without padding; undefined when it is invalid. 10 MB take about 0.9 s. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const padding = text.length % 4 === 0 ? (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0) : 0
   const length = text.length - padding
@@ -47,7 +47,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   return bytes
 }
 
-/** The text whose characters have these codes. */
+/** Makes a string of these character codes. */
 export function latin1Text(codes: Uint8Array): string {
   let text = ''
   for (let start = 0; start < codes.length; start += charactersAtOnce) {

@@ -6,7 +6,7 @@ export interface BlobOptions {
   endings?: unknown
 }
 
-/** The web's `Blob`: bytes that do not change. */
+/** The web's `Blob`: immutable bytes. */
 export class Blob {
   readonly #bytes: Uint8Array<ArrayBuffer>
   readonly #type: string
@@ -21,7 +21,7 @@ export class Blob {
     this.#type = toType(type)
   }
 
-  /** The bytes of a blob, not to be changed. */
+  /** The bytes of a blob, which callers must not change. */
   static bytesOf(blob: Blob): Uint8Array<ArrayBuffer> {
     return blob.#bytes
   }
@@ -89,10 +89,10 @@ export class File extends Blob {
   }
 }
 
-/** What one reading of a stream gives at most. */
+/** Maximum size of a chunk of a stream. */
 const bytesAtOnce = 65_536
 
-/** A stream that gives these bytes, in parts, as they are asked for. */
+/** Makes a stream of these bytes, in chunks on demand. */
 export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   if (typeof ReadableStream !== 'function') {
     throw new TypeError('There are streams in isolates whose code names one: mention ReadableStream in it')
@@ -124,7 +124,7 @@ function toOptions(options: BlobOptions | null | undefined): BlobOptions {
   return options
 }
 
-/** @param isNative whether the lines of texts end as lines of this system do: with a line feed */
+/** @param isNative whether line endings in strings become the native one, a line feed */
 function partBytes(part: unknown, isNative: boolean): Uint8Array {
   if (part instanceof Blob) return Blob.bytesOf(part)
   if (part instanceof ArrayBuffer) return new Uint8Array(part)
@@ -133,7 +133,7 @@ function partBytes(part: unknown, isNative: boolean): Uint8Array {
   return encodeUtf8(isNative ? text.replace(/\r\n?/g, '\n') : text)
 }
 
-/** A type with other than printable characters is none. */
+/** A type with unprintable characters becomes empty. */
 function toType(type: unknown = ''): string {
   const text = toText(type)
   return /^[\x20-\x7e]*$/.test(text) ? text.toLowerCase() : ''

@@ -6,7 +6,7 @@ import { Incoming, type Form } from './incoming.ts'
 import { toText } from './text.ts'
 import { URLSearchParams } from './url/search-params.ts'
 
-/** The name of what bot code does not call. */
+/** The key of a method that bot code does not call. */
 export const take = Symbol('take')
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -14,7 +14,7 @@ type Stream = ReadableStream<Bytes>
 
 export type Content = string | Bytes | Incoming | Stream | null
 
-/** What requests and responses have in common: a content that is read once. */
+/** The common part of requests and responses: a content that can be read once. */
 export abstract class Body {
   abstract readonly headers: Headers
   #content: Content
@@ -62,7 +62,7 @@ export abstract class Body {
     return readForm(await this.bytes(), this.headers.get('content-type') ?? '')
   }
 
-  /** The content for a copy, which leaves this one as it is. */
+  /** Returns the content for a copy and leaves this one unused. */
   protected copyContent(): Content {
     this.#assertUnused()
     const content = this.#content instanceof Incoming ? this.#content.toStream() : this.#content
@@ -72,7 +72,7 @@ export abstract class Body {
     return other
   }
 
-  /** The content as it is, which counts as reading it. */
+  /** Returns the content and marks it as used. */
   protected moveContent(): Content {
     this.#assertUnused()
     const content = this.#content
@@ -82,9 +82,9 @@ export abstract class Body {
   }
 
   /**
-   * The content, read whole: a promise of it only where it is a stream.
+   * Reads the whole content; returns a promise only for a stream.
    *
-   * @param form what it had better be
+   * @param form the preferred form
    */
   [take](form: Form = 'bytes'): string | Bytes | null | Promise<string | Bytes> {
     const content = this.moveContent()
@@ -98,7 +98,7 @@ export abstract class Body {
   }
 }
 
-/** Reads what a request or a response is made with: the content, and the type that goes with it. */
+/** Reads the `body` of a request's or response's constructor: the content, and its default type. */
 export function toContent(body: unknown): { content: Content; type?: string } {
   if (body === undefined || body === null) return { content: null }
   if (body instanceof URLSearchParams) {
@@ -131,7 +131,7 @@ function isStream(value: unknown): value is Stream {
   return typeof ReadableStream === 'function' && value instanceof ReadableStream
 }
 
-/** Whether anybody has read of it: the library that makes streams tells this by a property of its own alone. */
+/** Whether the stream has been read from. The library that makes streams exposes this only by a private property. */
 function isDisturbed(stream: Stream): boolean {
   return (stream as unknown as Record<string, boolean>)['_disturbed']!
 }

@@ -5,7 +5,7 @@ type Call = (this: unknown, ...values: unknown[]) => unknown
 const { byteLength, from, isEncoding } = Buffer as unknown as Record<'byteLength' | 'from' | 'isEncoding', Call>
 const { toString, write } = Buffer.prototype as unknown as Record<'toString' | 'write', Call>
 
-/** The library reads both alphabets as `base64`. */
+/** The library's `base64` reads both alphabets. */
 function known(encoding: unknown): unknown {
   return isUrl(encoding) ? 'base64' : encoding
 }
@@ -14,7 +14,7 @@ function isUrl(encoding: unknown): boolean {
   return typeof encoding === 'string' && encoding.toLowerCase() === 'base64url'
 }
 
-/** Has `Buffer` know the encoding that tokens are written in, which its library does not. */
+/** Adds `base64url`, the encoding of tokens, which the library lacks, to `Buffer`. */
 export function teachBase64Url(): typeof Buffer {
   Object.assign(Buffer, {
     byteLength: (value: unknown, encoding: unknown) => byteLength.call(Buffer, value, known(encoding)),

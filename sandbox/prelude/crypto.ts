@@ -10,7 +10,7 @@ export interface WebCrypto {
 
 const hexadecimal = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** The part of the web's `crypto` that is about random numbers; the group `subtle` adds the other. */
+/** The random part of the web's `crypto`; the group `subtle` adds the rest. */
 export function createCrypto(seed: string): WebCrypto {
   const source = new RandomSource(seed)
   return {

@@ -1,7 +1,6 @@
 /**
- * The globals of the web that no isolate has by itself, as far as they are light. They run in the isolate, in the same
- * realm as bot code, after the kernel and before the bundle. Nothing here keeps anybody from anything: whatever it can do,
- * bot code may do without it.
+ * The lightweight globals of the web that isolates lack. They run in the realm of the bot code, after the kernel and
+ * before the bundle. This code is no security boundary: bot code may do anything that it can.
  */
 
 import type { Platform } from '../isolate/platform.ts'
@@ -23,7 +22,7 @@ import { structuredClone } from './structured-clone.ts'
 import { URLSearchParams } from './url/search-params.ts'
 import { URL } from './url/url.ts'
 
-/** Defines the globals; `groups.ts` tells their names. */
+/** Defines the globals named in `groups.ts`. */
 export function defineWeb(platform: Platform): void {
   defineGlobals({
     AbortController,
@@ -51,7 +50,7 @@ export function defineWeb(platform: Platform): void {
   })
 }
 
-/** Milliseconds are enough, and finer clocks help those who measure what they should not see. */
+/** Milliseconds suffice, and finer clocks would help timing attacks. */
 function createPerformance(): { now(): number; timeOrigin: number } {
   const timeOrigin = Date.now()
   return { timeOrigin, now: () => Date.now() - timeOrigin }

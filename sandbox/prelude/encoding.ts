@@ -1,9 +1,9 @@
 import { latin1Text } from './base64.ts'
 
-// Taken before bot code could replace them.
+// Saved before bot code can replace them.
 const { decodeURIComponent, escape } = globalThis as unknown as Record<string, (text: string) => string>
 
-/** Without a JIT, 10 million characters take 0.4 s as long as they are ASCII, and about 1 s where they are not. */
+/** Without a JIT, 10 million characters take 0.4 s if all are ASCII, otherwise about 1 s. */
 export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   const ascii = new Uint8Array(text.length)
   for (let index = 0; index < text.length; index += 1) {
@@ -14,7 +14,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return ascii
 }
 
-/** Goes on with the first character that is not ASCII. A character of the text takes three bytes at most. */
+/** Continues from the first character that is not ASCII. A UTF-16 code unit takes at most three bytes. */
 function encodeFrom(text: string, start: number, ascii: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(start + (text.length - start) * 3)
   bytes.set(ascii.subarray(0, start))
@@ -22,7 +22,7 @@ function encodeFrom(text: string, start: number, ascii: Uint8Array): Uint8Array<
   return bytes.slice(0, written)
 }
 
-/** Writes the text from `start` on, at the same place, as far as there is room for whole characters. */
+/** Writes the text from `start` on, to the same index, as far as whole characters fit. */
 function encodeInto(text: string, start: number, bytes: Uint8Array): { read: number; written: number } {
   let at = start
   let index = start
@@ -52,7 +52,7 @@ function encodeInto(text: string, start: number, bytes: Uint8Array): { read: num
   return { read: index, written: at }
 }
 
-/** Half a pair is the replacement character. */
+/** Lone surrogates become the replacement character. */
 function codePointAt(text: string, index: number): number {
   const point = text.codePointAt(index)!
   return point < 0x10000 ? 0xfffd : point
@@ -88,11 +88,11 @@ const replacement = '\uFFFD'
 const byteOrderMark = '\uFEFF'
 const nothing = new Uint8Array(0)
 
-/** The web's `TextDecoder`, for UTF-8 alone. */
+/** The web's `TextDecoder`, for UTF-8 only. */
 export class TextDecoder {
   readonly #fatal: boolean
   readonly #ignoresMark: boolean
-  /** The beginning of a character whose end has not come. */
+  /** The bytes of an incomplete character at the end of the input. */
   #pending: Uint8Array = nothing
   #atStart = true
 
@@ -117,7 +117,7 @@ export class TextDecoder {
     return this.#ignoresMark
   }
 
-  /** @param options `stream` when more bytes follow, so that a character may be divided between two calls */
+  /** @param options `stream` when more bytes follow, so that a character may be split between two calls */
   decode(input?: unknown, options?: { stream?: boolean } | null): string {
     const streams = Boolean(options?.stream)
     const bytes = joined(this.#pending, bytesOf(input))
@@ -144,14 +144,14 @@ export class TextDecoder {
   }
 }
 
-/** Larger parts would make texts that the heap has no room for beside them. */
+/** Larger chunks would make strings for which the heap has no room. */
 const bytesAtOnce = 65_536
 
 /**
- * The text of these bytes, byte order mark included. Where they are right, V8's own functions decode them: without a
- * JIT, 10 MB in about 0.3 s, and twenty times that byte by byte.
+ * Decodes these bytes, byte order mark included. V8's own functions decode valid UTF-8: without a JIT, they take about
+ * 0.3 s for 10 MB, and decoding byte by byte takes twenty times as long.
  *
- * @param fatal whether a TypeError is thrown where they are not, or else they are replaced
+ * @param fatal whether invalid bytes throw a TypeError instead of being replaced
  */
 export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
   let text = ''
@@ -195,9 +195,9 @@ function decodeReplacing(bytes: Uint8Array): string {
   return text
 }
 
-/** What a first byte tells: how many follow, and the range of the next one. */
+/** What a first byte determines: the number of bytes that follow, and the range of the next one. */
 interface FirstByte {
-  /** -1 when no character begins like this. */
+  /** -1 when no character begins with this byte. */
   missing: number
   lowest: number
   highest: number
@@ -206,7 +206,7 @@ interface FirstByte {
 const asciiCharacter: FirstByte = { missing: 0, lowest: 0, highest: 0 }
 const noCharacter: FirstByte = { missing: -1, lowest: 0, highest: 0 }
 
-/** The ranges leave out what could be written shorter, surrogates, and what is beyond the last code point. */
+/** The ranges exclude overlong forms, surrogates, and values beyond the last code point. */
 function firstOf(byte: number): FirstByte {
   if (byte >= 0xc2 && byte <= 0xdf) return { missing: 1, lowest: 0x80, highest: 0xbf }
   if (byte >= 0xe0 && byte <= 0xef) {
@@ -218,7 +218,7 @@ function firstOf(byte: number): FirstByte {
   return noCharacter
 }
 
-/** How many bytes there are without a character at their end that more bytes may complete. */
+/** Number of bytes before an incomplete character at the end. */
 function wholeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const at = bytes.length - back

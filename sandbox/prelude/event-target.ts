@@ -24,7 +24,7 @@ interface Listener {
   removed: boolean
 }
 
-/** Operations on the private state of an event, for targets alone. */
+/** Operations on the private state of an event, for targets only. */
 interface Dispatching {
   begin(event: Event, target: EventTarget): void
   isStopped(event: Event): boolean
@@ -181,10 +181,10 @@ export class Event {
   }
 }
 
-/** The number of listeners of a type. Bot code cannot replace it, as it can replace methods. */
+/** The number of listeners of a type. A function, because bot code can replace methods but not this. */
 export let countListeners: (target: EventTarget, type: string) => number
 
-/** The web's `EventTarget`. There is no tree of targets here: an event is at its target, and nowhere else. */
+/** The web's `EventTarget`. Targets form no tree: an event is dispatched at its target only. */
 export class EventTarget {
   readonly #listeners = new Map<string, Listener[]>()
 
@@ -222,7 +222,7 @@ export class EventTarget {
     dispatching.begin(event, this)
     for (const isCapturing of [true, false]) {
       if (dispatching.isStopped(event)) break
-      // Listeners that are added meanwhile are not called.
+      // Listeners that are added during the dispatch are not called.
       for (const listener of this.#listeners.get(event.type) ?? []) {
         if (listener.capture !== isCapturing) continue
         if (listener.once && !listener.removed) this.#remove(event.type, listener, false)
@@ -233,7 +233,7 @@ export class EventTarget {
     return !event.defaultPrevented
   }
 
-  /** @param isOver whether a dispatch in flight skips it, too */
+  /** @param isOver whether a dispatch in flight skips the listener too */
   #remove(type: string, wanted: Pick<Listener, 'callback' | 'capture'>, isOver = true): void {
     const all = this.#listeners.get(type) ?? []
     const removed = all.find((one) => isSame(one, wanted))
@@ -253,7 +253,7 @@ function isSame(one: Pick<Listener, 'callback' | 'capture'>, other: Pick<Listene
   return one.callback === other.callback && one.capture === other.capture
 }
 
-/** @throws TypeError for what can be no listener; null is none */
+/** @throws TypeError for a value that cannot be a listener; null means no listener */
 function isCallback(callback: unknown): callback is EventCallback {
   if (callback === null || callback === undefined) return false
   if (typeof callback === 'function' || typeof callback === 'object') return true

@@ -1,6 +1,6 @@
 import { toText } from './text.ts'
 
-/** The codes that exceptions had before they had names; those without a code are not here. */
+/** The legacy codes of exceptions; names without a code are absent. */
 const codes: Record<string, number> = {
   IndexSizeError: 1,
   HierarchyRequestError: 3,
@@ -31,11 +31,11 @@ export class DOMException extends Error {
   readonly #name: string
   readonly #message: string
 
-  /** @param options the name, or an object with it and the cause */
+  /** @param options the name, or an object with the name and the cause */
   constructor(message: unknown = '', options: unknown = 'Error') {
     const given = typeof options === 'object' && options !== null ? (options as { name?: unknown }) : { name: options }
     super('', 'cause' in given ? { cause: given.cause } : undefined)
-    // What `Error` gives each error of its own would hide the accessors.
+    // The own property that `Error` defines would hide the accessor.
     delete (this as { message?: string }).message
     this.#message = String(message)
     this.#name = toText(given.name ?? 'Error')
@@ -68,12 +68,12 @@ export class DOMException extends Error {
   }
 }
 
-/** `INDEX_SIZE_ERR` of `Index_Size`. */
+/** Makes `INDEX_SIZE_ERR` from `Index_Size`. */
 function constantOf(words: string): string {
   return `${words.toUpperCase()}_ERR`
 }
 
-/** The stack was written before the error had its name. */
+/** Replaces the name at the start of the stack, which was written before the error had its name. */
 function nameStack(error: Error, name: string, message: string): void {
   const { stack } = error
   if (typeof stack !== 'string') return

@@ -15,7 +15,7 @@ type Answered = Exclude<Fetched['answer'], FetchFailure>
 
 export type Fetch = (input: unknown, options?: RequestOptions) => Promise<Response>
 
-/** Makes `fetch`. Requests are made outside of the isolate, by those who know where they may go. */
+/** Makes `fetch`. The host makes the requests and enforces the permitted addresses. */
 export function createFetch(platform: Platform): Fetch {
   const base = platform.environment['BP_API_URL']
   const own = base === undefined || base === '' ? undefined : new URL(base).origin
@@ -33,7 +33,7 @@ async function fetchOutside(platform: Platform, request: Request, site: CallSite
   const signal = Request.signalOf(request)
   const token = platform.token()
   const taken = request[take]()
-  // Without a pause where there need be none: code that throws right after it has asked, has asked.
+  // Awaits only a promise, so that the request is made even if the code throws right after the call.
   const content = taken instanceof Promise ? await taken : taken
   const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)), site)
   signal?.addEventListener('abort', fetching.cancel, { once: true })
@@ -71,7 +71,7 @@ function toResponse(
   return Response.of(content, answer, { url: withoutFragment(url), redirected })
 }
 
-/** As Node's `fetch` fails, with the reason in the message as well. */
+/** Makes an error like that of Node's `fetch`, with the reason in the message as well. */
 function toError({ failure, message }: FetchFailure): TypeError {
   const cause = Object.assign(new Error(message), { code: failure })
   return new TypeError(`fetch failed: ${message}`, { cause })

@@ -86,7 +86,7 @@ function toEntry(name: unknown, value: unknown, filename: unknown): Entry {
   return [key, new File([value], fileName, { type: value.type, lastModified })]
 }
 
-/** The content of a multipart request. */
+/** Serializes a form as the body of a multipart request. */
 export function writeMultipart(form: FormData, boundary: string): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = []
   for (const [name, value] of form) {
@@ -111,10 +111,10 @@ function escapeName(name: string): string {
 }
 
 /**
- * Reads a form out of a body.
+ * Parses the form in a body.
  *
  * @param type the `content-type` of the body
- * @throws a TypeError when it holds no form
+ * @throws TypeError when the body contains no form
  */
 export function readForm(bytes: Uint8Array<ArrayBuffer>, type: string): FormData {
   const form = new FormData()
@@ -131,7 +131,7 @@ export function readForm(bytes: Uint8Array<ArrayBuffer>, type: string): FormData
 
 function readMultipart(bytes: Uint8Array<ArrayBuffer>, boundary: string, form: FormData): void {
   const delimiter = encodeUtf8(`\r\n--${boundary}`)
-  // The first delimiter may have no line break before it.
+  // The first delimiter may lack the preceding line break.
   const content = concatenate([encodeUtf8('\r\n'), bytes])
   let start = indexOf(content, delimiter, 0)
   for (;;) {
@@ -157,7 +157,7 @@ function readPart(part: Uint8Array<ArrayBuffer>, form: FormData): void {
   form.append(name, new File([content], filename, { type }))
 }
 
-/** Reads a parameter of a disposition, in quotes or without. @throws TypeError when they are no list of parameters */
+/** Reads a parameter of a disposition, quoted or not. @throws TypeError when the text is not a list of parameters */
 function parameter(disposition: string, name: string): string | undefined {
   let found: string | undefined
   let end = 0

@@ -1,16 +1,16 @@
 /**
- * The globals that bundles find are made in groups, each a script of its own (`groups/<name>.ts`), so that an isolate
- * evaluates only what its bundle can ask for. This table runs outside of isolates, and imports nothing of them.
+ * The globals of bundles come in groups, each a script of its own (`groups/<name>.ts`), so that an isolate evaluates
+ * only those that its bundle can use. This table is used outside of isolates, and imports none of the groups.
  */
 
 import type { BundleKind } from '../protocol/contract.ts'
 
-/** In the order in which an isolate evaluates them: each uses only what those before it define. */
+/** In the order of evaluation: each group uses only definitions of earlier ones. */
 export const groupNames = ['web', 'streams', 'subtle', 'buffer', 'node'] as const
 
 export type GroupName = (typeof groupNames)[number]
 
-/** The globals of the web that no isolate has by itself, by group. */
+/** The globals of the web that isolates lack, by group. */
 export const globalsOf = {
   web: [
     'AbortController',
@@ -57,13 +57,13 @@ export const globalsOf = {
   buffer: ['Buffer'],
 } as const satisfies Partial<Record<GroupName, readonly string[]>>
 
-/** What asks for a group without naming one of its globals: these are members of objects of the first group. */
+/** Members of objects of the first group, whose use requires another group without naming a global of it. */
 const members = {
   streams: ['getReader', 'pipeThrough', 'pipeTo', 'stream'],
   subtle: ['subtle'],
 }
 
-/** `globalThis`: code may go on to look for any of them by a name that it computes. */
+/** Code with `globalThis` may compute the name of any global. */
 const everything = /\bglobalThis\b/
 
 const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
@@ -74,8 +74,8 @@ const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
 }
 
 /**
- * Says which groups a bundle needs, in the order in which they are evaluated. What only members ask for is left out
- * where nothing of the web is mentioned: then there is no object that has them.
+ * Returns the groups that a bundle needs, in the order of evaluation. Members count only if a global of the web is
+ * mentioned: otherwise no object has them.
  */
 export function groupsFor(kind: BundleKind, code: string): GroupName[] {
   const isSdk = kind === 'sdk'

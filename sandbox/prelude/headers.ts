@@ -7,7 +7,7 @@ const wrongInValues = /[\0\r\n\u0100-\uffff]/
 
 /** The web's `Headers`. */
 export class Headers {
-  /** By lower-case names, which is how they are told. */
+  /** By lower-case name, the form in which names are reported. */
   readonly #values = new Map<string, string[]>()
 
   constructor(source?: HeadersSource) {
@@ -43,7 +43,7 @@ export class Headers {
     for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
   }
 
-  /** In the order of their names; cookies, which can not be joined, one by one. What is added meanwhile is among them. */
+  /** Sorted by name. Cookies cannot be joined, so each is an entry. Entries added during the iteration are included. */
   *entries(): Generator<[string, string]> {
     for (let index = 0; ; index += 1) {
       const entry = this.#sorted()[index]
@@ -93,7 +93,9 @@ function toPair(given: Iterable<unknown>): [unknown, unknown] {
   return [pair[0], pair[1]]
 }
 
-/** What an object shows of its own, symbols included: they can be no names, and are not passed over. */
+/**
+ * An object's own properties, symbols included: a symbol is not a valid name, and must be rejected rather than skipped.
+ */
 export function propertiesOf(source: object): [PropertyKey, unknown][] {
   return Reflect.ownKeys(source)
     .filter((key) => Object.getOwnPropertyDescriptor(source, key)?.enumerable)

@@ -8,15 +8,15 @@ export type { Form }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** A body that comes in parts from outside of the isolate. It is read once: whole, or as a stream. */
+/** A body that arrives from outside of the isolate in parts. It is read once: whole, or as a stream. */
 export class Incoming {
   readonly #stream: Stream
   readonly #toError: (failure: FetchFailure) => Error
   readonly #signal: AbortSignal | undefined
 
   /**
-   * @param toError makes what reading it throws
-   * @param signal ends it
+   * @param toError makes the error of a failed read
+   * @param signal aborts reading
    */
   constructor(stream: Stream, toError: (failure: FetchFailure) => Error, signal: AbortSignal | undefined) {
     this.#stream = stream
@@ -25,7 +25,7 @@ export class Incoming {
     signal?.addEventListener('abort', stream.cancel, { once: true })
   }
 
-  /** Reads it to its end: as a text where that is preferred and it is one. */
+  /** Reads the whole body, as a string if that is preferred and the bytes are valid UTF-8. */
   async readAll(form: Form): Promise<string | Bytes> {
     const parts: (string | Bytes)[] = []
     for (let part = await this.#next(form); part !== undefined; part = await this.#next(form)) parts.push(part)
@@ -33,7 +33,7 @@ export class Incoming {
     return concatenate(parts.map((part) => (typeof part === 'string' ? encodeUtf8(part) : part)))
   }
 
-  /** Makes a stream of it, which asks for a part when it is asked for one. */
+  /** Makes a stream of it, which requests parts on demand. */
   toStream(): ReadableStream<Bytes> {
     const pull = async (controller: ReadableByteStreamController) => {
       const part = await this.#next('bytes')
@@ -50,7 +50,7 @@ export class Incoming {
     const { data, failure } = await orAborted(this.#stream.next(form), this.#signal)
     if (data !== undefined) return typeof data === 'string' ? data : new Uint8Array(data)
     this.#finish(false)
-    // It may have been cancelled in this very moment.
+    // The signal may have been aborted in the meantime.
     this.#signal?.throwIfAborted()
     if (failure !== undefined) throw this.#toError(failure)
     return undefined

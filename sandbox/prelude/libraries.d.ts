@@ -1,4 +1,4 @@
-/** Libraries whose packages tell no types, as far as they are used here. */
+/** Types of the used parts of libraries without declarations. */
 
 declare module 'path-browserify' {
   const path: object

@@ -9,8 +9,8 @@ import { fs, http, http2, https, net, os, stream, tls, tty, zlib } from './node-
 import { unavailableIn } from './unavailable.ts'
 
 /**
- * Makes the `require` of SDK bundles. It gives libraries that do in an isolate what Node's modules do, and in the place
- * of those that reach outside what is enough for bundles to load.
+ * Makes the `require` of SDK bundles. It provides libraries that do in an isolate what Node's modules do, and stubs for
+ * modules that reach outside, sufficient for bundles to load.
  */
 export function createRequire(): (name: unknown) => unknown {
   const modules = new Map<string, unknown>(
@@ -55,7 +55,7 @@ function bufferModule(): object {
   return { Buffer, SlowBuffer: Buffer, Blob, File, atob, btoa, constants: { MAX_LENGTH: largest }, kMaxLength: largest }
 }
 
-/** Only where the bundle names them are there any. */
+/** Streams exist only if the bundle names them. */
 function webStreams(): object {
   const globals = globalThis as unknown as Record<string, unknown>
   return Object.fromEntries(globalsOf.streams.map((name) => [name, globals[name]]))

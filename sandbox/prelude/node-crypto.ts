@@ -7,7 +7,7 @@ import { unavailableIn } from './unavailable.ts'
 
 type Encoding = 'hex' | 'base64' | 'base64url' | 'latin1' | 'binary' | 'utf8'
 
-/** What computes, be it a digest or a code of authentication. */
+/** A digest or a message authentication code in progress. */
 interface Computation {
   update(bytes: Uint8Array): unknown
   digest(): Uint8Array
@@ -15,7 +15,7 @@ interface Computation {
 
 const hashes = new Map<string, CHash>(Object.entries({ md5, sha1, sha224, sha256, sha384, sha512 }))
 
-/** As much of Node's `crypto` as libraries use that sign and check requests. */
+/** The part of Node's `crypto` that libraries use to sign and verify requests. */
 export function createCryptoModule(): object {
   return {
     webcrypto: crypto,
@@ -74,7 +74,7 @@ function toBytes(data: unknown, encoding?: Encoding): Uint8Array {
   throw new TypeError('The data must be a string, a Buffer or a view of an ArrayBuffer')
 }
 
-/** The library that makes Buffers does not know it. */
+/** The library that provides `Buffer` lacks this encoding. */
 function encodeAs(bytes: Buffer, encoding: Encoding): string {
   if (encoding !== 'base64url') return bytes.toString(encoding)
   return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
@@ -93,13 +93,13 @@ function randomBytes(size: number, callback?: (error: null, bytes: Buffer) => vo
   return undefined
 }
 
-/** From `first` up to, and without, `end`; from 0 when there is only one. */
+/** A number from `first` (inclusive) to `end` (exclusive); from 0 with one argument. */
 function randomInt(first: number, end?: number): number {
   const [low, high] = end === undefined ? [0, first] : [first, end]
   const range = high - low
   if (!(range > 0 && range <= 2 ** 32)) throw new RangeError('randomInt takes a range of up to 2 ** 32')
   const numbers = new Uint32Array(1)
-  // The last numbers would make the first ones of the range likelier.
+  // Rejects the last numbers, which would make the start of the range more likely.
   const fair = 2 ** 32 - (2 ** 32 % range)
   do crypto.getRandomValues(numbers)
   while (numbers[0]! >= fair)

@@ -4,8 +4,8 @@ import { unavailable, unavailableIn } from './unavailable.ts'
 type StreamConstructor = (this: object, options?: unknown) => void
 
 /**
- * Streams are functions and no classes: libraries derive from them with `util.inherits`, and call them without `new`.
- * They can be made and listened to; nothing flows.
+ * Makes streams as functions instead of classes, because libraries derive from them with `util.inherits` and call them
+ * without `new`. They can be constructed and listened to, but carry no data.
  */
 function streamCalled(name: string): StreamConstructor {
   // oxlint-disable-next-line unicorn/consistent-function-scoping -- each has a prototype of its own.
@@ -30,7 +30,7 @@ export const stream = Object.assign(streamCalled('Stream'), {
   finished: unavailable('stream.finished'),
 })
 
-/** Holds the options of connections that are never made. */
+/** Holds the options of connections that are never opened. */
 class Agent extends EventEmitter {
   readonly options: unknown
 
@@ -103,7 +103,7 @@ export const zlib = {
   },
   ...unavailableIn('zlib', zlibFunctions, 'bundle a library that computes it'),
 }
-/** Libraries that colour their output ask for it, and then find that nobody looks at a terminal. */
+/** Libraries with coloured output read it, and then find that there is no terminal. */
 export const os = {
   EOL: '\n',
   platform: () => 'linux',

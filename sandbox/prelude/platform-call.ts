@@ -8,8 +8,8 @@ import type { URL } from './url/url.ts'
 import type { URLSearchParams } from './url/search-params.ts'
 
 /**
- * Answers a request to the platform's own origin by a call of the host. Its headers are not passed on: the host knows
- * who calls. An aborted request is given up here, and may still be answered there.
+ * Answers a request to the platform's own origin with a call to the host. Its headers are dropped, because the host
+ * knows the caller. An aborted request is abandoned here; the host may still perform it.
  */
 export async function callPlatform(platform: Platform, request: Request, url: URL, site: CallSite): Promise<Response> {
   const call = JSON.stringify(await toHostCall(request, url))
@@ -29,7 +29,7 @@ async function toHostCall(request: Request, url: URL): Promise<HostCall> {
   }
 }
 
-/** A name that comes more than once has a list. */
+/** A repeated name becomes a list. */
 function queryOf(parameters: URLSearchParams): JsonObject {
   const names = new Set(parameters.keys())
   return Object.fromEntries(
@@ -40,7 +40,7 @@ function queryOf(parameters: URLSearchParams): JsonObject {
   )
 }
 
-/** What is not JSON crosses as a string, for the host to refuse. */
+/** Text that is not JSON crosses as a string, for the host to refuse. */
 function toJson(text: string): NonNullable<HostCall['body']> | null {
   try {
     return JSON.parse(text) as NonNullable<HostCall['body']>

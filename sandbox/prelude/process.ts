@@ -1,15 +1,13 @@
 import { defineGlobals } from './globals.ts'
 import { unavailable } from './unavailable.ts'
 
-/** A Node that bundles of the SDK take this for: what they ask is that there be a version. */
+/** The Node version that SDK bundles see; they only check that one exists. */
 const nodeVersion = '24.0.0'
 
-/** `process.env`; filled by `install`, while libraries look at it before. */
+/** `process.env`. `install` fills it later, because libraries read it while they load. */
 export const environment: Record<string, string> = {}
 
-/**
- * What bundles find as `process`. It has no tag of its own: axios chooses its adapter by it, and would choose sockets.
- */
+/** The `process` of bundles. It has no `Symbol.toStringTag`: with one, axios would choose its adapter for sockets. */
 export const process = {
   env: environment,
   versions: { node: nodeVersion },
@@ -26,7 +24,7 @@ export const process = {
   nextTick: (callback: (...values: unknown[]) => void, ...values: unknown[]) => {
     queueMicrotask(() => callback(...values))
   },
-  // Nothing is ever announced: what goes wrong ends the run.
+  // No event is ever emitted: a failure ends the run.
   on: listen,
   once: listen,
   off: listen,

@@ -1,6 +1,6 @@
 /**
- * Random bytes without end from 32 that came from outside: ChaCha20 (RFC 8439), whose key is replaced by the first
- * bytes of each block that is made of it, so that nothing of what was given out can be told from what is kept.
+ * An endless source of random bytes, seeded with 32 bytes from outside of the isolate: ChaCha20 (RFC 8439). The first
+ * bytes of each block replace the key, so that earlier output cannot be computed from the current state.
  */
 export class RandomSource {
   #key: Uint32Array
@@ -38,7 +38,7 @@ const noNonce = new Uint32Array(3)
 /** "expand 32-byte k" */
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]
 
-/** A block of ChaCha20's key stream; words are little-endian, as all machines are that this runs on. */
+/** A block of ChaCha20's key stream. Words are little-endian, as on all supported machines. */
 export function chachaBlock(key: Uint32Array, counter: number, nonce: Uint32Array): Uint32Array {
   const start = Uint32Array.from([...constants, ...key, counter, ...nonce])
   const state = start.slice()

@@ -20,7 +20,7 @@ export interface RequestOptions {
   window?: unknown
 }
 
-/** What each option may be. `navigate` is for pages alone. */
+/** The allowed values of each option. `navigate` is reserved for pages. */
 const choices = {
   redirect: ['follow', 'error', 'manual'],
   mode: ['cors', 'no-cors', 'same-origin'],
@@ -55,7 +55,10 @@ const defaults: Choices = {
   referrerPolicy: '',
 }
 
-/** The web's `Request`. There are no cookies, caches, origins and pages here: what says something of them is only kept. */
+/**
+ * The web's `Request`. Isolates have no cookies, caches, origins or pages: options about them are kept without an
+ * effect.
+ */
 export class Request extends Body {
   readonly url: string
   readonly method: string
@@ -70,7 +73,7 @@ export class Request extends Body {
   readonly keepalive: boolean
   readonly destination = ''
   readonly duplex = 'half'
-  /** The signal that it was made with. */
+  /** The signal given to the constructor. */
   readonly #given: AbortSignal | undefined
   #signal: AbortSignal | undefined
 
@@ -99,7 +102,7 @@ export class Request extends Body {
     this.#given = given.signal === undefined && copied ? copied.#given : (given.signal ?? undefined)
   }
 
-  /** A signal of its own in any case: one that is never aborted when it was made without. */
+  /** Always a signal of the request's own; it is never aborted if the constructor was given none. */
   get signal(): AbortSignal {
     this.#signal ??= this.#given ? AbortSignal.any([this.#given]) : new AbortController().signal
     return this.#signal
@@ -115,7 +118,7 @@ export class Request extends Body {
     return 'Request'
   }
 
-  /** The signal of a request, if it was made with one. */
+  /** The signal given to the constructor, if any. */
   static signalOf(request: Request): AbortSignal | undefined {
     return request.#given
   }
@@ -144,7 +147,7 @@ function toOptions(options: unknown): RequestOptions {
   return options
 }
 
-/** Where any option is given, the policy for referrers of the request that is copied does not hold for the copy. */
+/** If any option is given, the copy does not inherit the referrer policy of the request. */
 function choose(given: RequestOptions, copied: Request | undefined): Choices {
   const chosen = { ...defaults }
   for (const name of Object.keys(choices) as (keyof Choices)[]) {

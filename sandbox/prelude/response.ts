@@ -10,7 +10,7 @@ export interface ResponseOptions {
   headers?: HeadersSource
 }
 
-/** Where a response came from. */
+/** The origin of a response. */
 export interface ResponseSource {
   url: string
   redirected: boolean
@@ -30,7 +30,7 @@ export class Response extends Body {
   readonly url: string
   readonly #source: ResponseSource | undefined
 
-  /** @param source unless it is made by whoever uses it */
+  /** @param source absent for a response that bot code constructs */
   constructor(body?: unknown, options: ResponseOptions | null = {}, source?: ResponseSource) {
     const { status: given = 200, statusText = '', headers } = options ?? {}
     const status = Math.trunc(given)
@@ -53,7 +53,7 @@ export class Response extends Body {
     if (!source && type !== undefined && !this.headers.has('content-type')) this.headers.set('content-type', type)
   }
 
-  /** What came of a request. */
+  /** Makes the response to a request. */
   static of(
     content: string | Uint8Array<ArrayBuffer> | Incoming,
     options: ResponseOptions,

@@ -1,14 +1,14 @@
 import { Blob, File } from './blob.ts'
 import { DOMException } from './exceptions.ts'
 
-/** What has been copied already, so that what is there twice, or holds itself, is so in the copy as well. */
+/** Objects copied so far, so that shared references and cycles are preserved in the copy. */
 type Copies = Map<object, unknown>
 
 /**
- * The web's `structuredClone`. Buffers that are transferred are copied, and stay where they were: isolates have none that
- * move.
+ * The web's `structuredClone`. Transferred buffers are copied, and the originals stay usable: buffers cannot be moved
+ * in isolates.
  *
- * @throws a DataCloneError for functions, symbols, and objects that are more than data
+ * @throws DataCloneError for functions, symbols, and objects that are more than data
  */
 export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
   if (arguments.length === 0) throw new TypeError('structuredClone takes a value')
@@ -57,7 +57,7 @@ function copyProperties(value: object, target: object, copies: Copies): object {
 
 const viewNameOf = getterOf(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)
 
-/** Views of one buffer are views of one buffer in the copy. */
+/** Views of one buffer share one buffer in the copy. */
 function copyView(view: ArrayBufferView, copies: Copies): object {
   const buffer = copy(view.buffer, copies) as ArrayBuffer
   const name = viewNameOf.call(view) as string | undefined
@@ -86,11 +86,14 @@ function copyError(error: Error, copies: Copies): object {
 
 type Method = (this: unknown) => unknown
 
-/** Objects of one class that have more than their properties. */
+/** The objects of one class that have state besides their properties. */
 interface Kind {
-  /** Throws for an object that only inherits from the class. Bot code may replace it, but not what is held here. */
+  /**
+   * Throws for an object that only inherits from the class. Saved here, because bot code may replace the method on the
+   * class.
+   */
   ask: Method
-  /** @param answer what it said */
+  /** @param answer the return value of `ask` */
   copy(value: object, copies: Copies, answer: unknown): object
 }
 
@@ -171,7 +174,7 @@ const kinds = new Map<object, Kind>([
   ...[Boolean, Number, String, BigInt].map(({ prototype }) => [prototype as object, boxed(prototype)] as const),
 ])
 
-/** Classes of the language and of the web whose objects are more than their properties. */
+/** Classes of the language and the web whose objects have state that cannot be cloned. */
 const notData = [
   'AbortController',
   'AbortSignal',
@@ -200,7 +203,7 @@ const notData = [
 
 let prototypesOfNotData: Set<object | undefined> | undefined
 
-/** Those of streams and keys are there after this script, and before bot code. */
+/** Called after this script, when the classes of streams and keys exist too, and before bot code. */
 function findPrototypesOfNotData(): Set<object | undefined> {
   const globals = globalThis as unknown as Record<string, { prototype: object } | undefined>
   const iterators = [
@@ -216,7 +219,10 @@ function findPrototypesOfNotData(): Set<object | undefined> {
   return new Set([...notData.map((name) => globals[name]?.prototype), ...generators, ...others])
 }
 
-/** Copies what is of a class: as the nearest kind that it inherits from and really is, else as its properties. */
+/**
+ * Copies an instance of a class: as the nearest kind that it inherits from and is a genuine instance of, otherwise by
+ * its properties.
+ */
 function copyBuiltIn(value: object, copies: Copies): object {
   prototypesOfNotData ??= findPrototypesOfNotData()
   let prototype = Object.getPrototypeOf(value) as object | null

@@ -1,12 +1,12 @@
 import type { Transformer } from 'web-streams-polyfill'
 import type { DecoderOptions } from './encoding.ts'
 
-/** Makes the web's `TextEncoderStream` and `TextDecoderStream`, of the globals that are there already. */
+/** Makes the web's `TextEncoderStream` and `TextDecoderStream` from globals that exist already. */
 export function createTextStreams(): Record<string, unknown> {
   return { TextDecoderStream, TextEncoderStream }
 }
 
-/** What both have. */
+/** The common part of both classes. */
 class TransformPair<Input, Output> {
   readonly readable: ReadableStream<Output>
   readonly writable: WritableStream<Input>
@@ -46,7 +46,7 @@ class TextEncoderStream extends TransformPair<string, Uint8Array> {
 
   constructor() {
     const encoder = new TextEncoder()
-    // The first half of a character may end one part, and the second begin the next.
+    // A surrogate pair may be split between two chunks.
     let half = ''
     super({
       transform(chunk, controller) {

@@ -1,10 +1,10 @@
-/** A value as a text, as the web's interfaces take it; symbols are refused. */
+/** Converts a value to a string, as Web IDL's `DOMString` does; throws for symbols. */
 export function toDomString(value: unknown): string {
   if (typeof value === 'symbol') throw new TypeError('A symbol is no text')
   return String(value)
 }
 
-/** The same, of whole characters. */
+/** The same, with lone surrogates replaced. */
 export function toText(value: unknown): string {
   return toDomString(value).toWellFormed()
 }

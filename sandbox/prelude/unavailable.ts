@@ -1,8 +1,7 @@
 /**
- * Makes a function that stands where Node has one that no isolate can have: bundles load, and learn what is missing
- * when they call it.
+ * Makes a stub for a function of Node that isolates cannot have: bundles load, and a call throws the reason.
  *
- * @param instead what to do in its place
+ * @param instead the alternative, for the message
  */
 export function unavailable(name: string, instead = 'use fetch to reach the world outside'): () => never {
   return () => {
@@ -11,7 +10,7 @@ export function unavailable(name: string, instead = 'use fetch to reach the worl
   }
 }
 
-/** Such functions by their names, for a module. */
+/** Makes such stubs for the functions of a module, by name. */
 export function unavailableIn(module: string, names: readonly string[], instead?: string): Record<string, () => never> {
   return Object.fromEntries(names.map((name) => [name, unavailable(`${module}.${name}`, instead)]))
 }

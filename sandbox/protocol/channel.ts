@@ -102,7 +102,8 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
       const bytes = Buffer.allocUnsafe(headerBytes + length)
       bytes.writeUInt32LE(length, 0)
       bytes.write(text, headerBytes)
-      // Frames sent in one tick are written together: a write takes longer than making a frame.
+      // Frames sent before the event loop reads new input are written together: a write takes longer than making a
+      // frame.
       if (stream.writableCorked === 0) {
         stream.cork()
         setImmediate(() => stream.uncork())

@@ -1,4 +1,4 @@
-/** Node's `Buffer`, which much code for the web uses as well. */
+/** Node's `Buffer`, which much code for the web also uses. */
 
 import type { Prelude } from '../../isolate/platform.ts'
 import { teachBase64Url } from '../buffer.ts'

@@ -1,15 +1,15 @@
 /**
- * What bundles of the public SDK find around them beside the globals of the web: those of Node, and the modules that the
- * SDK, its HTTP client and what people bundle with them touch.
+ * The additional environment of the public SDK's bundles: globals of Node, and the modules that the SDK, its HTTP
+ * client and libraries commonly bundled with them require.
  */
 
-// Libraries look at `process` while they load.
+// Imported first, because libraries read `process` while they load.
 import { environment } from '../process.ts'
 import type { Platform, Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
 import { createRequire } from '../modules.ts'
 
-/** Defines the globals, and gives back the `require` that the bundle gets. */
+/** Defines the globals, and returns the bundle's `require`. */
 export const install: Prelude = (platform) => {
   fillEnvironment(platform)
   defineGlobals({

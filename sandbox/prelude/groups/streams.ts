@@ -1,4 +1,4 @@
-/** The streams of the web, which also bodies and blobs give when they are asked for them. */
+/** The streams of the web, which bodies and blobs provide too. */
 
 import * as streams from 'web-streams-polyfill'
 import type { Prelude } from '../../isolate/platform.ts'

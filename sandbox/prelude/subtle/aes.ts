@@ -59,7 +59,7 @@ function cipherOf(algorithm: Algorithm, key: CryptoKey): Cipher {
 
 const blockBytes = 16
 
-/** AES-CTR, whose counter is the last bits of a block: when they overflow, they begin again, and the others stay. */
+/** AES-CTR. The counter is the last bits of a block: on overflow these restart at zero, and the other bits stay. */
 function convertCounting(algorithm: Algorithm, key: Uint8Array, data: Uint8Array): Uint8Array {
   const start = toBytes(algorithm['counter'], 'algorithm.counter')
   const bits = Number(algorithm['length'])

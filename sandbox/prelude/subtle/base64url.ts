@@ -1,12 +1,12 @@
 import { decodeBase64, encodeBase64 } from '../base64.ts'
 import { dataError, type JsonWebKey } from './key.ts'
 
-/** Base64 as it is in JSON Web Keys. */
+/** Encodes base64url, as in JSON Web Keys. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** The bytes of a member of a JSON Web Key. */
+/** Decodes a member of a JSON Web Key. */
 export function decodeMember(jwk: JsonWebKey, name: keyof JsonWebKey): Uint8Array<ArrayBuffer> {
   const value = jwk[name]
   const isText = typeof value === 'string' && !/[+/=]/.test(value)

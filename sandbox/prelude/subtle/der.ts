@@ -9,7 +9,7 @@ export interface Element {
   content: Uint8Array<ArrayBuffer>
 }
 
-/** Reads the elements that bytes consist of; throws a DataError where they do not. */
+/** Parses the bytes as a list of elements. Throws a DataError when they are malformed. */
 export function readElements(bytes: Uint8Array<ArrayBuffer>): Element[] {
   const elements: Element[] = []
   for (let at = 0; at < bytes.length;) {
@@ -27,14 +27,14 @@ export function readElements(bytes: Uint8Array<ArrayBuffer>): Element[] {
   return elements
 }
 
-/** The elements within the one that these bytes are. */
+/** Parses the elements of the sequence in these bytes. */
 export function readSequence(bytes: Uint8Array<ArrayBuffer>): Element[] {
   const [sequence, ...more] = readElements(bytes)
   if (sequence?.tag !== tags.sequence || more.length > 0) throw malformed()
   return readElements(sequence.content)
 }
 
-/** The content of the element at this place. */
+/** The content of the element at this index, which must have this tag. */
 export function contentAt(elements: readonly Element[], index: number, tag: number): Uint8Array<ArrayBuffer> {
   const element = elements[index]
   if (element?.tag !== tag) throw malformed()
@@ -49,21 +49,21 @@ export function writeElement(tag: number, ...contents: Uint8Array[]): Uint8Array
   return concatenate([Uint8Array.from(head), content])
 }
 
-/** A number that is not negative. */
+/** Encodes a non-negative number. */
 export function writeInteger(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = bytes.findIndex((byte) => byte !== 0)
   const digits = start === -1 ? Uint8Array.of(0) : bytes.slice(start)
   return writeElement(tags.integer, digits[0]! > 0x7f ? concatenate([Uint8Array.of(0), digits]) : digits)
 }
 
-/** The key in a `SubjectPublicKeyInfo`, when it is of this algorithm: the bytes of what names it. */
+/** Reads the key in a `SubjectPublicKeyInfo`, which must have this algorithm identifier. */
 export function readPublicKey(bytes: Uint8Array<ArrayBuffer>, algorithm: Uint8Array): Uint8Array<ArrayBuffer> {
   const elements = readSequence(bytes)
   assertAlgorithm(contentAt(elements, 0, tags.sequence), algorithm)
   return contentAt(elements, 1, tags.bitString).slice(1)
 }
 
-/** The key in a `PrivateKeyInfo`, likewise. */
+/** Reads the key in a `PrivateKeyInfo`, which must have this algorithm identifier. */
 export function readPrivateKey(bytes: Uint8Array<ArrayBuffer>, algorithm: Uint8Array): Uint8Array<ArrayBuffer> {
   const elements = readSequence(bytes)
   assertAlgorithm(contentAt(elements, 1, tags.sequence), algorithm)

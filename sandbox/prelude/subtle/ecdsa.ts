@@ -27,9 +27,9 @@ import {
 interface Curve {
   name: string
   ecdsa: ECDSA
-  /** Of one coordinate. */
+  /** Length of one coordinate. */
   bytes: number
-  /** What names it in key files. */
+  /** Identifier of the curve in key files. */
   identifier: Uint8Array
 }
 

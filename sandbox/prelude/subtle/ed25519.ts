@@ -17,7 +17,7 @@ interface Material {
   secretKey?: Uint8Array
 }
 
-/** What names it in key files. */
+/** Identifier of the algorithm in key files. */
 const identifier = Uint8Array.of(0x06, 0x03, 0x2b, 0x65, 0x70)
 
 export const family: Family = {

@@ -12,7 +12,7 @@ export interface NamedHash {
   hash: CHash
 }
 
-/** Finds a hash by its name, or by an object with it. */
+/** Finds a hash by its name, or by an object with its name. */
 export function hashOf(value: unknown): NamedHash {
   const given: unknown = typeof value === 'object' && value !== null ? (value as { name?: unknown }).name : value
   if (given === undefined) throw new TypeError(`The algorithm names no hash: ${Object.keys(hashes).join(', ')}`)

@@ -1,4 +1,4 @@
-/** An algorithm as it is named and parametrised by those who use it. */
+/** The name and parameters of an algorithm, as callers pass them. */
 export interface Algorithm {
   name: string
   [parameter: string]: unknown
@@ -7,7 +7,7 @@ export interface Algorithm {
 export type KeyType = 'secret' | 'public' | 'private'
 export type KeyFormat = 'raw' | 'jwk' | 'pkcs8' | 'spki'
 
-/** A JSON Web Key, as far as the algorithms here know its members. */
+/** A JSON Web Key, with the members that the algorithms here use. */
 export interface JsonWebKey {
   kty?: string
   crv?: string
@@ -35,7 +35,7 @@ export interface KeyOptions<Material> {
   material: Material
 }
 
-/** The web's `CryptoKey`. What it consists of is known to nobody but the algorithms. */
+/** The web's `CryptoKey`. Only the algorithms can read its material. */
 export class CryptoKey {
   readonly #options: KeyOptions<unknown>
 
@@ -69,13 +69,13 @@ export class CryptoKey {
   }
 }
 
-/** What an algorithm knows to do; the rest it can not. */
+/** The operations of an algorithm; an absent one is not supported. */
 export interface Family {
-  /** What keys of each type may be used for. */
+  /** Permitted usages of each type of key. */
   usages: Partial<Record<KeyType, readonly string[]>>
   importKey(format: KeyFormat, data: Uint8Array | JsonWebKey, algorithm: Algorithm): Imported
   exportKey?(format: KeyFormat, key: CryptoKey): Uint8Array | JsonWebKey
-  /** Gives one key, or two. */
+  /** Returns one key, or a pair. */
   generateKey?(algorithm: Algorithm): Imported[]
   sign?(algorithm: Algorithm, key: CryptoKey, data: Uint8Array): Uint8Array
   verify?(algorithm: Algorithm, key: CryptoKey, signature: Uint8Array, data: Uint8Array): boolean
@@ -85,7 +85,7 @@ export interface Family {
   deriveBits?(algorithm: Algorithm, key: CryptoKey, length: number): Uint8Array
 }
 
-/** A key without what its user says of it. */
+/** A key without the properties that its user sets. */
 export type Imported = Pick<KeyOptions<unknown>, 'type' | 'algorithm' | 'material'>
 
 export function dataError(message: string): DOMException {
@@ -100,7 +100,7 @@ export function notSupported(message: string): DOMException {
   return new DOMException(message, 'NotSupportedError')
 }
 
-/** The bytes of a parameter or of data, as a copy that does not change any more. */
+/** Copies the bytes of a parameter or of data, so that later changes have no effect. */
 export function toBytes(value: unknown, what: string): Uint8Array<ArrayBuffer> {
   if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0))
   if (ArrayBuffer.isView(value)) {
@@ -109,7 +109,7 @@ export function toBytes(value: unknown, what: string): Uint8Array<ArrayBuffer> {
   throw new TypeError(`${what} must be an ArrayBuffer or a view of one`)
 }
 
-/** Compares without telling by its time where they differ. */
+/** Compares in a time that does not reveal where the values differ. */
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   let difference = 0

@@ -1,7 +1,7 @@
 import { assertKind, decodeMember, encodeBase64Url } from './base64url.ts'
 import { CryptoKey, notSupported, type JsonWebKey } from './key.ts'
 
-/** Keys that are bytes and nothing else: as they are, or in a JSON Web Key. */
+/** Keys that consist of bytes only: raw, or in a JSON Web Key. */
 
 type Kind = 'AES' | 'HMAC'
 
@@ -12,7 +12,7 @@ export function importOctets(kind: Kind, format: string, data: Uint8Array | Json
   return decodeMember(data as JsonWebKey, 'k')
 }
 
-/** @param alg what a JSON Web Key calls the algorithm */
+/** @param alg the name of the algorithm in a JSON Web Key */
 export function exportOctets(kind: Kind, format: string, key: CryptoKey, alg: () => string): Uint8Array | JsonWebKey {
   const bytes = octetsOf(key)
   if (format === 'raw') return bytes

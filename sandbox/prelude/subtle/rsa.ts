@@ -21,12 +21,12 @@ import {
   type JsonWebKey,
 } from './key.ts'
 
-/** RSASSA-PKCS1-v1_5: what Google's service accounts and many others sign with. */
+/** RSASSA-PKCS1-v1_5, the signature algorithm of Google's service accounts and many others. */
 
 interface Material {
   modulus: Uint8Array
   exponent: Uint8Array
-  /** Of a private key. */
+  /** Private keys only. */
   secret?: Uint8Array
 }
 
@@ -37,7 +37,7 @@ const schemes: Record<string, typeof PKCS1_SHA256> = {
   'SHA-512': PKCS1_SHA512,
 }
 
-/** What names it in key files. */
+/** Identifier of the algorithm in key files. */
 const identifier = Uint8Array.of(0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, tags.nothing, 0x00)
 
 export const family: Family = {
@@ -107,7 +107,7 @@ function toNumber(bytes: Uint8Array): bigint {
   return BigInt(`0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
 }
 
-/** Without the zeros before it. */
+/** Removes leading zeros. */
 function trim(bytes: Uint8Array): Uint8Array {
   return bytes.slice(bytes.findIndex((byte) => byte !== 0))
 }

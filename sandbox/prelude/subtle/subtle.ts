@@ -12,7 +12,7 @@ import {
   type KeyFormat,
 } from './key.ts'
 
-/** The algorithms, by their names in capitals; each is loaded when it is first asked for. */
+/** The algorithms, by their names in capitals; each is loaded on first use. */
 const algorithms = new Map<string, { name: string; load: () => Promise<{ family: Family }> }>(
   Object.entries({
     HMAC: () => import('./hmac.ts'),
@@ -133,7 +133,7 @@ export class SubtleCrypto {
   }
 }
 
-/** The algorithm of this name, and the key that is used with it, when it may be used so. */
+/** Finds the algorithm of this name, and checks that the key permits this usage. */
 async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Found> {
   const parameters = typeof given === 'object' && given !== null ? (given as Algorithm) : { name: given as string }
   const known = algorithms.get(toText(parameters.name).toUpperCase())

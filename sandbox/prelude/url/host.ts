@@ -6,9 +6,9 @@ const forbiddenInHosts = /[\0\t\n\r #/:<>?@[\\\]^|]/
 const forbiddenInDomains = /[\0-\x20#%/:<>?@[\\\]^|\x7f]/
 
 /**
- * Reads the host of a URL; undefined when it is none.
+ * Reads the host of a URL; undefined when it is invalid.
  *
- * @param isSpecial whether it is a domain or an address, as in URLs of HTTP, and not just some name
+ * @param isSpecial whether the host is a domain or an address, as in URLs of HTTP, rather than an opaque name
  */
 export function parseHost(text: string, isSpecial: boolean): string | undefined {
   if (text[0] === '[') {
@@ -21,7 +21,7 @@ export function parseHost(text: string, isSpecial: boolean): string | undefined 
   return endsInNumber(domain) ? parseIpv4(domain) : domain
 }
 
-/** What is looked over in domains: soft hyphens, joiners that join nothing, selectors of variants. */
+/** Characters that are ignored in domains: soft hyphens, joiners without an effect, variation selectors. */
 // oxlint-disable-next-line no-misleading-character-class -- each stands for itself.
 const ignored = /[\u00ad\u034f\u180b-\u180f\u200b\u2060\u2064\ufe00-\ufe0f\ufeff\u{e0100}-\u{e01ef}]/gu
 // oxlint-disable-next-line no-misleading-character-class -- likewise.
@@ -29,8 +29,8 @@ const unassigned = /[\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Zs}\p{Cc}\p{Bidi_C}\u200c\
 const mark = /^\p{M}/u
 
 /**
- * A domain in ASCII, lower case. V8 has the normal forms of Unicode but not the tables of UTS 46, so that a few domains
- * pass here that a browser refuses: whoever resolves the name refuses them then.
+ * A domain in ASCII, in lower case. V8 provides the normal forms of Unicode but not the tables of UTS 46, so a few
+ * domains pass that a browser refuses; name resolution refuses those.
  */
 function toAscii(domain: string): string | undefined {
   if (isAscii(domain)) return domain.toLowerCase()
@@ -68,14 +68,14 @@ function parseIpv4(text: string): string | undefined {
   return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join('.')
 }
 
-/** Decimal, octal or hexadecimal; NaN when it is none of them. */
+/** Parses a decimal, octal or hexadecimal number; NaN when it is none of these. */
 function parseIpv4Number(text: string): number {
   if (/^0x[\da-f]*$/i.test(text)) return text.length === 2 ? 0 : Number.parseInt(text, 16)
   if (/^0[0-7]+$/.test(text)) return Number.parseInt(text, 8)
   return /^(0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The eight pieces of an address. */
+/** Parses the eight pieces of an address. */
 function parseIpv6(text: string): number[] | undefined {
   const halves = text.split('::')
   if (halves.length > 2) return undefined
@@ -101,7 +101,7 @@ function parsePieces(text: string, isEnd: boolean): number[] | undefined {
   return pieces
 }
 
-/** The first of the longest runs of zeros is left out, unless it is a single one. */
+/** The first of the longest runs of zeros is abbreviated, unless it is a single piece. */
 function showIpv6(pieces: number[]): string {
   let start = -1
   let length = 1

@@ -3,7 +3,7 @@ import { driveLetter, isSlash, restOf, takeUntil, type Parsing, type Step } from
 import { percentEncode, userInfoSet } from './percent.ts'
 import { isSpecial, usualPort } from './record.ts'
 
-/** The states of the parser between a scheme and a path; each returns the next. */
+/** The parser's states between scheme and path; each returns the next one. */
 
 export function skipSlashes(parsing: Parsing): Step {
   while (/^[/\\]/.test(restOf(parsing))) parsing.at += 1
@@ -44,7 +44,7 @@ export function readHost(parsing: Parsing): Step {
   return parsing.part === undefined ? 'path start' : 'stop'
 }
 
-/** Colons in brackets are part of an address. */
+/** Colons in brackets belong to an address. */
 function takeHost(parsing: Parsing, end: RegExp): string {
   const start = parsing.at
   let isInBrackets = false
@@ -64,7 +64,7 @@ export function readPort(parsing: Parsing): Step {
   if (!isPart && restOf(parsing) !== '' && !isSlash(parsing) && !/^[?#]/.test(restOf(parsing))) return 'failure'
   if (digits !== '') {
     const port = Number(digits)
-    // What comes of a host with a port that is none is the host.
+    // Setting `host` with an invalid port sets the host only.
     if (port > 65_535) return parsing.part === 'host' ? 'stop' : 'failure'
     url.port = port === usualPort(url.scheme) ? null : port
   }

@@ -2,7 +2,7 @@ import { driveLetter, isSlash, restOf, takeUntil, type Parsing, type Step } from
 import { controlSet, fragmentSet, pathSet, percentEncode, querySet, specialQuerySet } from './percent.ts'
 import { isSpecial } from './record.ts'
 
-/** The states of the parser from the path on; each returns the next. */
+/** The parser's states from the path on; each returns the next one. */
 
 const singleDot = /^(\.|%2e)$/i
 const doubleDot = /^(\.|%2e){2}$/i
@@ -26,7 +26,7 @@ export function readPathStart(parsing: Parsing): Step {
   return 'stop'
 }
 
-/** A segment at a time. */
+/** Reads one segment per step. */
 export function readPath(parsing: Parsing): Step {
   const url = parsing.url
   const path = url.path as string[]
@@ -60,7 +60,7 @@ function readAfterPath(parsing: Parsing): Step {
 
 export function readOpaquePath(parsing: Parsing): Step {
   const text = percentEncode(takeUntil(parsing, /[?#]/), controlSet)
-  // A space before what follows would be lost when the URL is parsed again.
+  // Parsing the URL again would trim a trailing space.
   parsing.url.path = restOf(parsing) === '' ? text : text.replace(/ $/, '%20')
   return readAfterPath(parsing)
 }

@@ -2,7 +2,7 @@ import { shorten } from './parse-path.ts'
 import { isSlash, restOf, type Parsing, type Step } from './parsing.ts'
 import { isSpecial, usualPort } from './record.ts'
 
-/** The states of the parser about schemes, and about what a base lends; each returns the next. */
+/** The parser's states for schemes, and for parts inherited from the base; each returns the next one. */
 
 const startsWithDriveLetter = /^[A-Za-z][:|]([/\\?#]|$)/
 
@@ -103,7 +103,7 @@ export function readFileSlash(parsing: Parsing): Step {
   return 'path'
 }
 
-/** Takes over what the text does not replace. */
+/** Copies the parts of the base that the text does not replace. */
 function takeOverBase(parsing: Parsing): Step {
   const base = parsing.base!
   const { username, password, host, port, query } = base

@@ -33,7 +33,7 @@ const states: Record<State, (parsing: Parsing) => Step> = {
   fragment: readFragment,
 }
 
-/** Parses a URL as browsers do; undefined when it is none. */
+/** Parses a URL as browsers do; undefined when it is invalid. */
 export function parseUrl(text: string, base?: UrlRecord): UrlRecord | undefined {
   // oxlint-disable-next-line no-control-regex -- that is what is trimmed.
   const input = text.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '')
@@ -41,7 +41,10 @@ export function parseUrl(text: string, base?: UrlRecord): UrlRecord | undefined 
   return run({ input: withoutBreaks(input), url, base, part: undefined, at: 0 }, 'scheme start') ? url : undefined
 }
 
-/** Replaces a part of a URL by what the text has of it, beginning with this state; leaves it when there is nothing. */
+/**
+ * Replaces one part of a URL by parsing the text from the given state on. Leaves the URL unchanged when the text is
+ * invalid.
+ */
 export function replacePart(url: UrlRecord, text: string, part: State | 'hostname'): void {
   const changed = { ...url, path: typeof url.path === 'string' ? url.path : [...url.path] }
   const first = part === 'hostname' ? 'host' : part
@@ -49,7 +52,7 @@ export function replacePart(url: UrlRecord, text: string, part: State | 'hostnam
   if (run(parsing, first)) Object.assign(url, changed)
 }
 
-/** Whether all went well. */
+/** Runs the states from the first one; false on failure. */
 function run(parsing: Parsing, first: State): boolean {
   for (let step: Step = first; ;) {
     if (step === 'stop') return true

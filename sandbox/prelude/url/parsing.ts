@@ -1,6 +1,6 @@
 import { isSpecial, type UrlRecord } from './record.ts'
 
-/** Where the parser is, by the names of the URL Standard. */
+/** The parser's states, by their names in the URL Standard. */
 export type State =
   | 'scheme start'
   | 'scheme'
@@ -21,17 +21,17 @@ export type State =
   | 'query'
   | 'fragment'
 
-/** What a state says: which comes next, or that it is over, well or not. */
+/** The result of a state: the next state, the end, or a failure. */
 export type Step = State | 'stop' | 'failure'
 
-/** A parse that is under way. */
+/** A parse in progress. */
 export interface Parsing {
   readonly input: string
   readonly url: UrlRecord
   readonly base: UrlRecord | undefined
-  /** The only part that is parsed, when it is not all of a URL. */
+  /** The part to parse, if it is not a whole URL. */
   readonly part: State | 'hostname' | undefined
-  /** How far the input has been read. */
+  /** The position in the input up to which it has been read. */
   at: number
 }
 
@@ -41,7 +41,7 @@ export function restOf({ input, at }: Parsing): string {
   return input.slice(at)
 }
 
-/** Takes what comes before the first of these characters. */
+/** Reads up to the first match of `end`. */
 export function takeUntil(parsing: Parsing, end: RegExp): string {
   const rest = restOf(parsing)
   const { index } = end.exec(rest) ?? { index: rest.length }

@@ -1,6 +1,6 @@
 import { decodeUtf8, encodeUtf8 } from '../encoding.ts'
 
-/** The characters below 0x7f that are written as bytes; all others outside of printable ASCII always are. */
+/** The characters below 0x7f that are percent-encoded; all characters outside of printable ASCII always are. */
 export type PercentSet = string
 
 export const controlSet: PercentSet = ''
@@ -12,7 +12,7 @@ export const userInfoSet: PercentSet = `${pathSet}/:;=@[\\]|`
 
 const hexadecimal = Array.from({ length: 256 }, (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
 
-/** Writes the characters of the set as the bytes of their UTF-8. */
+/** Percent-encodes the characters of the set, as the bytes of their UTF-8. */
 export function percentEncode(text: string, set: PercentSet): string {
   if (isPlain(text, set)) return text
   let encoded = ''
@@ -34,7 +34,7 @@ function encodeCharacter(character: string): string {
   return encoded
 }
 
-/** Undoes it. What is not followed by two digits stays, and what is not UTF-8 is replaced. */
+/** Reverses `percentEncode`. A `%` without two hexadecimal digits stays, and invalid UTF-8 is replaced. */
 export function percentDecode(text: string): string {
   if (!text.includes('%')) return text
   const bytes = encodeUtf8(text)
@@ -48,7 +48,7 @@ export function percentDecode(text: string): string {
   return decodeUtf8(bytes.subarray(0, at))
 }
 
-/** As HTML forms write names and values. */
+/** Encodes a name or value as HTML forms do. */
 export function formEncode(text: string): string {
   let encoded = ''
   for (const character of text) {

@@ -1,4 +1,4 @@
-/** Punycode (RFC 3492), which writes labels of all scripts in ASCII. */
+/** Punycode (RFC 3492), the encoding of Unicode labels in ASCII. */
 
 const base = 36
 const smallest = 1

@@ -6,13 +6,13 @@ export interface UrlRecord {
   password: string
   host: string | null
   port: number | null
-  /** Segments, or the whole where it has none: `mailto:a@b.example`. */
+  /** Segments, or one string for an opaque path: `mailto:a@b.example`. */
   path: string[] | string
   query: string | null
   fragment: string | null
 }
 
-/** Schemes of which the web knows more than their names, and their usual ports. */
+/** The special schemes of the URL Standard, with their default ports. */
 const ports = new Map<string, number | null>([
   ['ftp', 21],
   ['file', null],
@@ -51,7 +51,7 @@ export function showUrl(url: UrlRecord): string {
   return fragment === null ? text : `${text}#${fragment}`
 }
 
-/** Only `http://a.example` and the like have an origin that can be told. */
+/** Only URLs such as `http://a.example` have an origin that can be serialized. */
 export function originOf(url: UrlRecord): string {
   if (url.scheme === 'blob') return 'null'
   if (!isSpecial(url) || url.scheme === 'file') return 'null'

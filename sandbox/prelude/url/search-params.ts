@@ -4,15 +4,15 @@ import { formEncode, percentDecode } from './percent.ts'
 
 type Pair = [string, string]
 
-/** Tells whoever has the parameters that they have changed. */
+/** Key of the callback that informs the owner of the parameters of a change. */
 export const onChange = Symbol('onChange')
-/** Reads the parameters again, from a text. */
+/** Key of the method that parses the parameters again. */
 export const replaceAll = Symbol('replaceAll')
 
 /** The web's `URLSearchParams`. */
 export class URLSearchParams {
   #pairs: Pair[]
-  /** Called with the text of the parameters; names that bot code does not know. */
+  /** Called with the serialized parameters. Its key is a symbol that bot code does not have. */
   declare [onChange]: ((text: string) => void) | undefined
 
   constructor(source: unknown = '') {
