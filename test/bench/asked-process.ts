@@ -1,21 +1,21 @@
 import { fork, type ForkOptions } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A process of the benchmark's own that is asked one thing after the other. */
+/** A process of the benchmark that answers one question at a time. */
 export interface AskedProcess<Question, Answer> {
   pid: number
-  /** @throws Error with the words of the process when it cannot answer, or when it is gone */
+  /** @throws Error with the process's message when it cannot answer, or when it has ended */
   ask(question: Question): Promise<Answer>
 }
 
 type Reply<Answer> = { answer: Answer } | { error: string }
 
 /**
- * Starts a process that answers questions. It ends with the parts, or with this process.
+ * Starts a process that answers questions. It ends with `parts`, or with this process.
  *
- * @param name what errors call it
+ * @param name its name in errors
  * @param script a module that calls `answerQuestions`
- * @param options by which program it is run, if not by this one
+ * @param options the program that runs it, if not this one's
  */
 export function startAskedProcess<Question extends object, Answer>(
   name: string,
@@ -48,10 +48,10 @@ export function startAskedProcess<Question extends object, Answer>(
   }
 }
 
-/** Makes this process one that answers its parent's questions over Node's channel, and ends with it. */
+/** Makes this process answer its parent's questions over Node's IPC channel, and end with the parent. */
 export function answerQuestions(answer: (question: never) => Promise<object>): void {
   process.on('disconnect', () => process.exit())
-  // A Ctrl-C reaches the whole group: the parent decides when this one ends.
+  // Ctrl-C reaches the whole process group; the parent decides when this process ends.
   process.on('SIGINT', () => {})
   process.on('message', (question) => {
     answer(question as never).then(

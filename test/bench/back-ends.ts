@@ -1,3 +1,3 @@
-/** Where jobs and signals live. */
+/** The back ends for jobs and signals. */
 export const backEnds = ['redis', 'postgres'] as const
 export type BackEnd = (typeof backEnds)[number]

@@ -6,7 +6,7 @@ import type { Options } from './options.ts'
 import type { Servers } from './servers.ts'
 import { startSide, type Result } from './side.ts'
 
-/** What one round measured of a side. */
+/** The measurements of a side in one round. */
 export interface Round {
   saturated: Result
   quiet: Result
@@ -14,18 +14,20 @@ export interface Round {
 
 export interface Comparison {
   backEnd: BackEnd
-  /** Round by round; what was measured next to each other stands at the same place. */
+  /** By round; measurements that were made next to each other have the same index. */
   ours: Round[]
   floor: Round[]
 }
 
-/** By then V8 has compiled most of what is used often, on both sides: after 40 s each needs a fifth less than after 3 s. */
+/**
+ * Within this time, V8 compiles most of the hot code on both sides: after 40 s each needs a fifth less than after 3 s.
+ */
 const firstWarmUpSeconds = 15
 const warmUpSeconds = 0.5
 
 /**
- * Measures both sides on a back end, in turn and in changing order, so that whatever else the machine does hits both.
- * A side that is not being measured is idle.
+ * Measures both sides on a back end, in turn and in changing order, so that other load on the machine affects both. The
+ * side that is not measured is idle.
  */
 export async function compare(
   backEnd: BackEnd,

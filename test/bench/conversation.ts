@@ -4,14 +4,14 @@ import type { Chat } from './system.ts'
 
 /** A chat user's end of a conversation. */
 export interface Conversation {
-  /** Sends a message. Resolves when it is answered over HTTP and the bot's reply is heard on the stream. */
+  /** Sends a message. Resolves when it has been answered over HTTP and the bot's reply has arrived on the stream. */
   say(): Promise<void>
 }
 
 const messages = new Agent({ keepAlive: true, maxSockets: Infinity })
 const replyPrefix = 'You said '
 
-/** Listens to a conversation, on a connection of its own, and gets ready to talk in it. */
+/** Listens to a conversation, on a connection of its own, and prepares to send in it. */
 export async function openConversation(chatUrl: string, { conversationId, key }: Chat): Promise<Conversation> {
   const awaited = new Map<string, () => void>()
   await listen(`${chatUrl}/conversations/${conversationId}/listen`, key, (text) => {

@@ -8,29 +8,31 @@ import { limitsOf } from '../../worker/execution/limits.ts'
 import type { Options } from './options.ts'
 import { spread, table } from './report.ts'
 
-/** What code does that does not end by itself. A native looks at nothing while it works: its process has to go. */
+/**
+ * Code that does not end by itself. A native function does not check for termination, so its process has to be killed.
+ */
 const endless = {
   waits: 'await new Promise(() => {})',
   'is busy': 'for (;;);',
   'is busy in a native': 'new Array(2 ** 32 - 2).indexOf(1)',
 }
 
-/** From its limit on, whatever code does is to be over after this time. */
+/** Target: the run is over within this time after its limit. */
 const maxMilliseconds = 2000
 const wallMilliseconds = 400
 const limits = { ...limitsOf(readLimits({})), wallMilliseconds, cpuMilliseconds: 60_000 }
 const timesEach = 5
-/** By then a process that had to go is replaced. */
+/** Within this time, a killed process is replaced. */
 const afterMilliseconds = 1500
 
-/** How long, in milliseconds, each of several runs went on after its limit, and its neighbour waited at most. */
+/** Of several runs, each in milliseconds: the time from its limit to its end, and the neighbour's longest wait. */
 interface Ending {
   what: string
   late: number[]
   waits: number[]
 }
 
-/** Measures how soon code is stopped that does not end by itself, and how long a bot waits that runs beside it. */
+/** Measures how soon endless code is stopped, and how long a bot beside it waits. */
 export async function measureEndings({ rounds }: Options, parts: AsyncDisposableStack): Promise<Ending[]> {
   await using own = parts.use(new AsyncDisposableStack())
   const sandbox = own.adopt(
@@ -62,7 +64,7 @@ async function measureEnding(sandbox: Sandbox, body: string): Promise<{ late: nu
   return { late, wait: await waiting }
 }
 
-/** What the longest run of a neighbour takes that does nothing; one that is interrupted runs again, as in a worker. */
+/** The longest run of a neighbour with an empty function; an interrupted run is repeated, as in a worker. */
 async function longestWait(sandbox: Sandbox, isOver: () => boolean): Promise<number> {
   const neighbour = makeBundle('')
   let longest = 0
@@ -75,7 +77,7 @@ async function longestWait(sandbox: Sandbox, isOver: () => boolean): Promise<num
   return longest
 }
 
-/** A bot of its own. */
+/** Makes a bundle of a bot of its own. */
 function makeBundle(body: string): Bundle {
   return { id: randomUUID(), botId: randomUUID(), code: `exports.handle = async () => { ${body} }` }
 }
@@ -85,7 +87,7 @@ function run(sandbox: Sandbox, bundle: Bundle): Promise<Outcome> {
   return sandbox.run({ id: randomUUID(), bundle, task, limits, host: () => Promise.reject(new Error('No calls')) })
 }
 
-/** How long code went on after its limit, and its neighbour waited, as a Markdown table. */
+/** Makes the Markdown table of endings and waits. */
 export function endingsTable(endings: Ending[]): string {
   return table(
     ['code that', `is over, ms after its limit (aim: ≤ ${maxMilliseconds})`, 'longest wait of a neighbour, ms'],

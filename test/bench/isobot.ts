@@ -18,7 +18,7 @@ import {
 
 const repository = resolve(import.meta.dirname, '..', '..')
 
-/** @param before what the hook does before it answers */
+/** @param before code that the hook runs before its reply */
 export const echoBot = (before = '') => `
   export const hooks = {
     async afterIncomingMessage({ event, client }) {
@@ -32,7 +32,7 @@ export const echoBot = (before = '') => `
   }
 `
 
-/** Starts our side: the api and the worker as an operator would, with a bot that echoes. */
+/** Starts our side: the api and the worker as an operator would, with an echo bot. */
 export async function startIsobot(options: SystemOptions): Promise<System> {
   const isobot = await prepare(`isobot_on_${options.backEnd}`, options)
   const processes = { api: await isobot.start('api'), worker: await isobot.start('worker') }
@@ -75,9 +75,9 @@ export async function startApi(database: string, options: SystemOptions): Promis
   return { chatUrl, chats: await openChats(chatUrl, options.conversations), pid }
 }
 
-/** A platform whose bots are called from outside, by their actions. */
+/** A platform whose bots are called from outside, through their actions. */
 export interface BotHost {
-  /** Makes another bot of this code. */
+  /** Makes another bot with this code. */
   createBot(code: string): Promise<{ call(action: string, input: object): Promise<unknown> }>
   workerPid: number
 }
@@ -106,11 +106,11 @@ export async function startBotHost(
   }
 }
 
-/** A platform with a bot that echoes, and a workspace beside its own. */
+/** A platform with an echo bot, and a workspace beside the bot's own. */
 export interface UploadHost {
   chatUrl: string
   chats: Chat[]
-  /** Makes another bot of this code, in one of the two workspaces. */
+  /** Makes another bot with this code, in one of the two workspaces. */
   upload(who: 'neighbour' | 'hostile', code: string): Promise<Response>
 }
 
@@ -135,17 +135,17 @@ export async function startUploadHost(database: string, options: SystemOptions):
 
 interface Isobot {
   databaseUrl: string
-  /** Starts a process, and gives its id. */
+  /** Starts a process and returns its id. */
   start(name: 'api' | 'worker'): Promise<number>
-  /** Gives the bot and the address of its chat, as soon as the api is ready. */
+  /** Creates a bot when the api is ready; returns it with its chat URL. */
   createBot(bot: { name: string; code?: string }): Promise<{ id: string; chatUrl: string }>
-  /** Posts something as the administrator. */
+  /** Sends a POST request as the administrator. */
   ask<Answer>(path: string, body: object, headers?: Record<string, string>): Promise<Answer>
-  /** Likewise, whatever the answer is. */
+  /** As `ask`, for any answer. */
   send(path: string, body: object, headers?: Record<string, string>): Promise<Response>
 }
 
-/** @param variables variables of the environment that replace the usual ones */
+/** @param variables environment variables that replace the default ones */
 async function prepare(
   database: string,
   { servers, backEnd, nodeOptions, parts }: SystemOptions,

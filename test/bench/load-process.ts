@@ -1,20 +1,20 @@
 import { startAskedProcess } from './asked-process.ts'
 import type { Chat, System } from './system.ts'
 
-/** How hard the chat users talk, and for how long. */
+/** The chat users' concurrency and its duration. */
 export interface Pace {
-  /** Messages under way at any moment. */
+  /** Concurrent messages in flight. */
   inFlight: number
   warmUpSeconds: number
   seconds: number
 }
 
 export interface Measured {
-  /** All messages, those of the warm-up and the end included. */
+  /** All messages, including those of the warm-up and the end. */
   messages: number
-  /** Replies heard per second, without warm-up and end. */
+  /** Replies received per second, without warm-up and end. */
   rate: number
-  /** Milliseconds from sending a message to hearing the reply. */
+  /** Milliseconds from sending a message to receiving the reply. */
   p50: number
   p99: number
 }
@@ -22,7 +22,9 @@ export interface Measured {
 export type LoadQuestion = { open: { chatUrl: string; chats: Chat[] } } | { measure: Pace }
 export type LoadAnswer = { opened: true } | { measured: Measured }
 
-/** The chat users of one side: a process of their own, so that neither side nor the other's users slow them down. */
+/**
+ * The chat users of one side: a process of their own, so that they slow down neither a side nor the other side's users.
+ */
 export interface Load {
   pid: number
   measure(pace: Pace): Promise<Measured>

@@ -4,9 +4,9 @@ import { openConversation, type Conversation } from './conversation.ts'
 import type { LoadAnswer, LoadQuestion, Measured, Pace } from './load-process.ts'
 import { percentile } from './statistics.ts'
 
-/** The process that plays the chat users. */
+/** The process of the chat users. */
 
-/** Beyond it, a reply is lost. */
+/** A reply that takes longer counts as lost. */
 const drainMilliseconds = 30_000
 
 let conversations: Conversation[] = []
@@ -19,8 +19,8 @@ answerQuestions(async (question: LoadQuestion): Promise<LoadAnswer> => {
 })
 
 /**
- * Keeps so many messages under way, each in a conversation of its own: the next is sent when the reply to the one
- * before is heard. Resolves when every reply has come.
+ * Keeps `inFlight` messages in flight, each in a conversation of its own: the next is sent when the reply to the
+ * previous one arrives. Resolves when every reply has arrived.
  */
 async function measure({ inFlight, warmUpSeconds, seconds }: Pace): Promise<Measured> {
   const begin = performance.now() + warmUpSeconds * 1000

@@ -20,11 +20,11 @@ import { listenersPerConversation } from './system.ts'
 import { compareUploads, describeUploads, uploadsTable } from './uploads.ts'
 
 /**
- * `npm run bench`: measures the way of a chat user's message to the bot and of the reply back, how an api process
- * carries open streams, how soon bots answer in the sandbox, and what its walls cost; each beside a floor, which does the
- * same with nothing of ours; how soon code is stopped that does not end, what validating by developers' schemas
- * costs, and what bots feel of another that is flooded, or of hostile uploads.
- * See the README in this folder.
+ * `npm run bench`: measures the path of a chat user's message to the bot and of the reply back, an api process with
+ * open streams, the response times of bots in the sandbox, and the cost of the isolation, each beside a floor, which
+ * does the same with none of our code. Also measures how soon endless code is stopped, the cost of validation by
+ * developers' schemas, and the effect of a flooded bot, or of hostile uploads, on other bots. See the README in this
+ * folder.
  */
 async function main(): Promise<void> {
   let options: Options
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const how = await Promise.race([measure(options, parts), stopped])
   if (how !== 'stopped') return
   await parts.disposeAsync()
-  // What was just being started ends with this process.
+  // Processes that are just being started end with this one.
   process.exit(130)
 }
 
@@ -50,7 +50,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
   const { benchmarks } = options
   const sections = [describeMachine()]
   const results: Results = {}
-  // They need no servers, which would be on the same cores.
+  // These need no servers, which would use the same cores.
   if (benchmarks.includes('bundles')) sections.push(...(await bundles(options, results, parts)))
   if (benchmarks.includes('sandbox')) sections.push(...(await sandboxes(options, results, parts)))
   if (benchmarks.includes('endings')) sections.push(endingsTable(await measureEndings(options, parts)))

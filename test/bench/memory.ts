@@ -7,7 +7,7 @@ import { round, table } from './report.ts'
 import { residentMegabytes } from './sandbox/resident.ts'
 import type { Servers } from './servers.ts'
 
-/** What the processes hold after so many events, in megabytes. */
+/** The memory of the processes after a number of events, in megabytes. */
 interface Sample {
   events: number
   api: number
@@ -21,13 +21,13 @@ export interface MemoryCourse {
 }
 
 const parts = ['api', 'worker', 'sandbox'] as const
-/** Events between two readings are as many as so much of the whole. */
+/** Readings per measurement. */
 const readings = 20
 const megabyte = 1024 * 1024
 
 /**
- * Has a worker handle many events at full load, and reads now and then what it holds: after a collection of its garbage,
- * with nothing under way.
+ * Makes a worker handle many events at full load, and reads the memory periodically: after garbage collection, with no
+ * message in flight.
  */
 export async function measureMemory(
   backEnd: BackEnd,
@@ -62,7 +62,7 @@ async function read({ api, worker }: { api: number; worker: number }, events: nu
   return { events, api: ofApi.now / megabyte, worker: ofWorker.now / megabyte, sandbox }
 }
 
-/** What each process held in the course of the events, as a Markdown table. */
+/** Makes the Markdown table of each process's memory over the events. */
 export function memoryTable(courses: MemoryCourse[]): string {
   const rows = courses.flatMap(({ backEnd, samples }) => {
     if (samples.length < 4) return []
@@ -78,7 +78,7 @@ export function memoryTable(courses: MemoryCourse[]): string {
   return table(['back end', 'process', 'events', ...quarters, 'KB per 1,000 events, second half'], rows)
 }
 
-/** Of the straight line that is nearest to the points (least squares). */
+/** The slope of the regression line through the points (least squares). */
 function slope(points: [x: number, y: number][]): number {
   const [x, y] = [mean(points.map((point) => point[0])), mean(points.map((point) => point[1]))]
   const above = points.reduce((sum, [px, py]) => sum + (px - x) * (py - y), 0)

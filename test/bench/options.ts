@@ -2,28 +2,28 @@ import { parseArgs } from 'node:util'
 import { backEnds, type BackEnd } from './back-ends.ts'
 import { listenersPerConversation } from './system.ts'
 
-/** The benchmarks, each of which may be left out. */
+/** The default benchmarks; each may be omitted. */
 const usual = ['straight-line', 'listeners', 'bundles', 'sandbox', 'endings', 'schemas', 'fairness', 'uploads'] as const
-/** It takes as long as it is given, so it has to be asked for. */
+/** `memory` runs only on request, because it takes as long as its events do. */
 const benchmarks = [...usual, 'memory'] as const
 type Benchmark = (typeof benchmarks)[number]
 
 export interface Options {
   benchmarks: readonly Benchmark[]
-  /** Open streams, a multiple of the listeners that each conversation has. */
+  /** Open streams, a multiple of the listeners of each conversation. */
   listeners: number
-  /** Messages that are said to listeners. */
+  /** Messages to the listeners. */
   messages: number
-  /** How long each measurement at saturation lasts, its warm-up not counted. */
+  /** Duration of each measurement at saturation, without its warm-up. */
   seconds: number
-  /** Conversations that somebody talks in, one message under way in each. */
+  /** Conversations with one message in flight each. */
   conversations: number
-  /** What a worker handles while its memory is watched. */
+  /** Events that a worker handles while its memory is watched. */
   events: number
-  /** How often each of the two sides is measured, in turn. */
+  /** Measurements of each of the two sides, in turn. */
   rounds: number
   backEnds: readonly BackEnd[]
-  /** Where profiles of our processes are written; absent: they are not profiled. */
+  /** Folder for the profiles of our processes; if absent, they are not profiled. */
   profileDirectory?: string
 }
 
@@ -40,9 +40,9 @@ export const usage = `Usage: npm run bench -- [options]
   --profile <directory>              write CPU profiles of our api and worker there; the figures suffer`
 
 /**
- * Reads the command line.
+ * Parses the command line.
  *
- * @throws Error saying what is wrong with it
+ * @throws Error with the fault of the command line
  */
 export function readOptions(): Options {
   const { values } = parseArgs({

@@ -1,31 +1,31 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick is. */
+/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick. */
 const ticksPerSecond = 100
 
 interface Process {
   parent: number
-  /** Milliseconds of its own. */
+  /** The process's own milliseconds. */
   own: number
-  /** Milliseconds of children that are gone. */
+  /** Milliseconds of its children that have ended. */
   gone: number
 }
 
-/** Milliseconds of processor time that processes have taken since they started, read at one moment. */
+/** Processor time of processes since their start, in milliseconds, read at one moment. */
 export interface ProcessorTimes {
-  /** A process's own. */
+  /** The process's own time. */
   own(pid: number): number
-  /** Those of the processes below it, alive or gone. */
+  /** The time of its descendants, running or ended. */
   below(pid: number): number
 }
 
-/** Reads the processor times of all processes. Undefined where the system does not tell: anywhere but on Linux. */
+/** Reads the processor times of all processes. Undefined on other systems than Linux. */
 export async function readProcessorTimes(): Promise<ProcessorTimes | undefined> {
   if (process.platform !== 'linux') return undefined
   const processes = new Map<number, Process>()
   for (const name of await readdir('/proc')) {
     const pid = Number(name)
-    // Some are gone before they are read.
+    // A process may end before it is read.
     const stat = Number.isInteger(pid) && (await readFile(`/proc/${name}/stat`, 'latin1').catch(() => undefined))
     if (stat) processes.set(pid, parse(stat))
   }
@@ -38,7 +38,7 @@ export async function readProcessorTimes(): Promise<ProcessorTimes | undefined> 
 }
 
 function parse(stat: string): Process {
-  // The second field is the program's name in parentheses, which may hold anything; the third is the state.
+  // The second field is the program's name in parentheses, which may contain any character; the third is the state.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const milliseconds = (index: number) => (Number(fields[index]) / ticksPerSecond) * 1000
   return {

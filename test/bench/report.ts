@@ -9,18 +9,18 @@ interface Measure {
   of: (round: Round) => number
 }
 
-/** The day, the machine and the runtime, in a line. */
+/** One line on the day, the machine and the runtime. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor'
   return `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${model}), Node ${process.versions.node}`
 }
 
-/** The load of the straight line, in a line. */
+/** One line on the load of the straight line. */
 export function describeStraightLine({ seconds, conversations, rounds }: Options): string {
   return `${conversations} conversations, ${rounds} rounds of ${seconds} s; median of the rounds (smallest to largest)`
 }
 
-/** What both sides did, side by side, as a Markdown table. */
+/** Makes the Markdown table that compares both sides. */
 export function compareTable(comparisons: Comparison[], { conversations }: Options): string {
   const measures: Measure[] = [
     { name: `messages/s, ${conversations} at once`, of: ({ saturated }) => saturated.rate },
@@ -40,7 +40,7 @@ export function compareTable(comparisons: Comparison[], { conversations }: Optio
   )
 }
 
-/** Where the processor's time goes at saturation, as a Markdown table; empty where the system does not tell. */
+/** Makes the Markdown table of the processor time at saturation; empty on systems that do not report it. */
 export function processorTable(comparisons: Comparison[]): string {
   const sides = comparisons.flatMap(({ backEnd, ours, floor }) => [
     { backEnd, side: 'ours', rounds: ours },
@@ -57,17 +57,17 @@ export function processorTable(comparisons: Comparison[]): string {
   )
 }
 
-/** Milliseconds for each message at saturation. */
+/** Processor time per message at saturation, in milliseconds. */
 function timeOf(rounds: Round[], part: PartName): number {
   return median(rounds.map(({ saturated }) => saturated.processorTime?.[part] ?? 0))
 }
 
-/** The median, smallest and largest of the rounds. */
+/** The median, minimum and maximum of the rounds. */
 export function spread(values: number[]): string {
   return `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`
 }
 
-/** A figure with as many decimals as tell something. */
+/** A figure with as many decimals as are significant. */
 export function round(value: number): string {
   if (value >= 100) return value.toFixed(0)
   if (value < 0.01) return value.toPrecision(2)

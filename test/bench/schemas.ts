@@ -34,20 +34,23 @@ const cartOf = (length: number) => ({
 
 const [smallCart, largeCart] = [cartOf(2), cartOf(2600)]
 
-/** One is given up after all its steps. */
+/** A schema whose validation ends only at the interpreter's limit of steps. */
 const hostile = {
   schema: { anyOf: [0, 1].map((name) => ({ properties: { a: { $ref: '#' } }, required: [`x${name}`] })) },
   data: Array.from({ length: 100 }).reduce<object>((inner) => ({ a: inner }), {}),
 }
 
 interface Measured {
-  /** Processor milliseconds, of ours and of Ajv in a context with a time limit. */
+  /** Processor time in milliseconds, for our interpreter and for Ajv in a context with a time limit. */
   costs: { what: string; ours: number; ajv: number }[]
-  /** How long, in milliseconds, each turn of a neighbour took that validates a small state. */
+  /** Durations, in milliseconds, of a neighbour's turns, each of which validates a small state. */
   turns: { what: string; sorted: number[] }[]
 }
 
-/** Measures what validating by a developer's schema costs, beside Ajv with a time limit, and what neighbours feel of it. */
+/**
+ * Measures the cost of validation by a developer's schema, compared with Ajv with a time limit, and its effect on
+ * neighbours.
+ */
 export async function measureSchemas({ seconds }: Options): Promise<Measured> {
   const [ours, ajv] = [makeOurs(), makeAjv()]
   return {
@@ -83,7 +86,7 @@ async function least(times: number, work: () => unknown): Promise<number> {
   return all / times
 }
 
-/** As it was done before there was an interpreter. */
+/** The implementation before the interpreter. */
 function makeAjv(): (data: object) => unknown {
   const ajv = new Ajv({ strict: false, logger: false, useDefaults: true, verbose: true, code: { optimize: false } })
   addFormats.default(ajv)
@@ -99,7 +102,7 @@ function makeHostile(): () => void {
   return () => void schema.validate(hostile.data)
 }
 
-/** @param other what comes between the turns of the neighbour */
+/** @param other work between the turns of the neighbour */
 async function measureTurns(seconds: number, validate: (data: object) => unknown, other: () => void) {
   const turns: number[] = []
   const end = performance.now() + seconds * 1000
@@ -113,7 +116,7 @@ async function measureTurns(seconds: number, validate: (data: object) => unknown
   return turns.toSorted((a, b) => a - b)
 }
 
-/** Both tables, as Markdown. */
+/** Makes both Markdown tables. */
 export function schemasTables({ costs, turns }: Measured): string[] {
   return [
     table(

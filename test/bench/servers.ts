@@ -10,17 +10,17 @@ export interface Servers {
   redis: { url: string; pid: number }
   postgres: {
     pid: number
-    /** Makes an empty database and gives its connection URL. */
+    /** Makes an empty database and returns its connection URL. */
     createDatabase(name: string): Promise<string>
     /**
-     * Does at once what PostgreSQL would do in its own time: clean and count a database's tables and write out what is
-     * pending. So no measurement pays for the one before, and plans are those of a database that has been in use.
+     * Runs PostgreSQL's deferred work at once: vacuums and analyses a database's tables and writes a checkpoint. So no
+     * measurement pays for an earlier one, and query plans are those of a database in use.
      */
     settle(databaseUrl: string): Promise<void>
   }
 }
 
-/** Starts a PostgreSQL with its default, durable settings and a Redis, both for this run alone. */
+/** Starts a PostgreSQL with its default, durable settings and a Redis, both for this run only. */
 export async function startServers(parts: AsyncDisposableStack): Promise<Servers> {
   const directory = await mkdtemp(join(tmpdir(), 'isobot-bench-'))
   parts.defer(() => rm(directory, { recursive: true, force: true }))

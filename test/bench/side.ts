@@ -4,21 +4,21 @@ import { readProcessorTimes, type ProcessorTimes } from './processor-time.ts'
 import type { Servers } from './servers.ts'
 import type { System, SystemOptions } from './system.ts'
 
-/** What takes part in a message, in the order of the table. */
+/** The processes that a message involves, in the order of the table. */
 export const partNames = ['api', 'worker', 'sandbox', 'PostgreSQL', 'Redis', 'chat users'] as const
 export type PartName = (typeof partNames)[number]
 
 export interface Result extends Measured {
-  /** Milliseconds of processor time for each message; absent where the system does not tell. */
+  /** Processor time per message, in milliseconds; absent on systems that do not report it. */
   processorTime?: Record<PartName, number>
 }
 
-/** One side, started and with its chat users. */
+/** A started side, with its chat users. */
 export interface Side {
   measure(pace: Pace): Promise<Result>
 }
 
-/** What still runs when the last reply is heard (ends of events, finished jobs) is over after this. */
+/** Work that continues after the last reply (ends of events, finished jobs) is over after this time. */
 const settleMilliseconds = 300
 
 /** Starts a side and its chat users. The name is for errors. */

@@ -5,7 +5,7 @@ import { round, table } from './report.ts'
 import type { SandboxComparison, SideFigures } from './sandbox/compare.ts'
 import { median } from './statistics.ts'
 
-/** What was measured; whatever was left out is not there. */
+/** The results; those of omitted benchmarks are absent. */
 export interface Results {
   straightLine?: Comparison[]
   listeners?: ListenersComparison[]
@@ -15,7 +15,7 @@ export interface Results {
 
 type Row = [name: string, ours: string, floor: string, ratio: string, aim: string]
 
-/** The figures to watch, one line each, with what they are to be beside the floor, as a Markdown table. */
+/** Makes the Markdown table of the key figures, one line each, with their targets relative to the floor. */
 export function summaryTable({ straightLine = [], listeners = [], bundles = [], sandbox }: Results): string {
   const rows: Row[] = [
     ...straightLine.flatMap(ofStraightLine),
@@ -64,7 +64,7 @@ function ofBundles({ kind, ours, floor }: BundleComparison): Row[] {
   ]
 }
 
-/** Beside bare isolates, which have neither walls nor a worker. */
+/** Compared with bare isolates, which have neither further isolation layers nor a worker. */
 function ofSandbox({ rounds: { ours, bare }, capacities }: SandboxComparison): Row[] {
   const row = (name: string, of: (figures: SideFigures) => number | undefined): Row[] => {
     const [our, least] = [ours.flatMap((figures) => of(figures) ?? []), bare.flatMap((figures) => of(figures) ?? [])]
@@ -89,7 +89,7 @@ function ofListeners({ backEnd, protocol, ours, floor }: ListenersComparison): R
   ]
 }
 
-/** Both medians, and the median of the ratios of what was measured next to each other. */
+/** Both medians, and the median of the ratios of adjacent measurements. */
 function beside(ours: number[], floor: number[]): [ours: string, floor: string, ratio: string] {
   const ratios = ours.map((value, index) => value / floor[index]!)
   return [round(median(ours)), round(median(floor)), median(ratios).toFixed(2)]

@@ -1,13 +1,13 @@
 import type { BackEnd } from './back-ends.ts'
 import type { Servers } from './servers.ts'
 
-/** One of the two sides: processes that answer a chat user's message over HTTP. */
+/** One of the two sides: processes that reply to a chat user's message over HTTP. */
 export interface System {
-  /** Where the chat is; both sides speak the same few paths below it. */
+  /** The chat's URL; both sides serve the same few paths below it. */
   chatUrl: string
   chats: Chat[]
   databaseUrl: string
-  /** The process ids, by what the process is for. */
+  /** Process ids by role. */
   processes: { api: number; worker: number }
 }
 
@@ -18,33 +18,33 @@ export interface StreamServer {
   pid: number
 }
 
-/** A conversation that one user talks in. */
+/** A conversation of one user. */
 export interface Chat {
   conversationId: string
-  /** The user's key, which the floor does not look at. */
+  /** The user's key, which the floor ignores. */
   key: string
 }
 
-/** What a side needs to start. */
+/** The parameters of a side's start. */
 export interface SystemOptions {
   servers: Servers
   backEnd: BackEnd
   conversations: number
-  /** Options of Node for its processes. */
+  /** Node options of its processes. */
   nodeOptions: string[]
   parts: AsyncDisposableStack
 }
 
-/** Mailboxes, or bare jobs, that a worker handles at once. */
+/** Mailboxes, or bare jobs, that a worker handles concurrently. */
 export const workerConcurrency = 100
 /** Listeners of each conversation in the listeners' benchmark. */
 export const listenersPerConversation = 100
-/** Connections to PostgreSQL that a process holds for its own statements. */
+/** Connections to PostgreSQL of a process for its own statements. */
 export const poolSize = 10
-/** Those that a worker holds for its queue, where that is in PostgreSQL. */
+/** Connections of a worker for its queue, where that is in PostgreSQL. */
 export const queuePoolSize = 5
 
-/** Waits until a process answers that it is ready. */
+/** Waits until a process reports that it is ready. */
 export async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + 30_000
   while (Date.now() < deadline) {

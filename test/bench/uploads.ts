@@ -7,14 +7,14 @@ import { round, table } from './report.ts'
 import type { Servers } from './servers.ts'
 import { percentile } from './statistics.ts'
 
-/** Code that the compiler cannot take, whatever it is given. */
+/** Code that exceeds the compiler's limits, whatever they are. */
 const hostile = {
   '200,000 brackets': `const a = ${'['.repeat(200_000)}1${']'.repeat(200_000)}`,
   '4 MB of decorators': `class A {${'@x a;'.repeat(800_000)}}`,
 }
 type Hostile = keyof typeof hostile
 
-/** Conversations of the neighbour, with one message a second each. */
+/** Conversations of the neighbour, with one message per second each. */
 const conversations = 10
 const seconds = 6
 const rounds = 2
@@ -33,7 +33,7 @@ interface UploadsComparison {
   beside: Record<Hostile, Course>
 }
 
-/** Measures a neighbour alone, and in turn with that while another workspace uploads hostile code all the time. */
+/** Measures a neighbour alone, and in turn with that, while another workspace uploads hostile code continuously. */
 export async function compareUploads(backEnd: BackEnd, servers: Servers): Promise<UploadsComparison> {
   await using parts = new AsyncDisposableStack()
   const options = { servers, backEnd, conversations, nodeOptions: [], parts }
@@ -66,7 +66,7 @@ function newCourse(): Course {
   return { replies: [], uploads: [], refused: 0 }
 }
 
-/** One upload after the other. */
+/** Uploads small bots, one at a time. */
 async function uploadAsNeighbour({ upload }: UploadHost, over: AbortSignal): Promise<number[]> {
   const times: number[] = []
   while (!over.aborted) {
@@ -79,19 +79,19 @@ async function uploadAsNeighbour({ upload }: UploadHost, over: AbortSignal): Pro
   return times
 }
 
-/** Uploads that are refused, each followed by another at once. */
+/** Uploads refused code, one upload after another without a pause. */
 async function uploadHostile({ upload }: UploadHost, code: string, over: AbortSignal): Promise<number> {
   let refused = 0
   while (!over.aborted) {
     const { status } = await upload('hostile', code)
-    // It took too much, or more time than an api waits where others use the processor too.
+    // The upload exceeded a limit, or the api's time limit where other work uses the processor too.
     if (status !== 413 && status !== 504) throw new Error(`Hostile code was answered with ${status}`)
     refused++
   }
   return refused
 }
 
-/** The load, in a line. */
+/** One line on the load. */
 export function describeUploads(): string {
   return (
     `A neighbour with ${conversations} messages a second who uploads a small bot again and again, alone and while another workspace ` +
@@ -99,7 +99,7 @@ export function describeUploads(): string {
   )
 }
 
-/** What a neighbour feels of hostile uploads, as a Markdown table. */
+/** Makes the Markdown table of the effect of hostile uploads on a neighbour. */
 export function uploadsTable(comparisons: UploadsComparison[]): string {
   const measures = [
     { name: 'reply, p50 ms', of: ({ replies }: Course) => percentileOf(replies, 50) },

@@ -1,30 +1,30 @@
-/** What a conversation's state holds: all that was heard in it, in two forms. */
+/** A conversation's state: all texts received in it, in two forms. */
 export interface Heard {
   count: number
   /** Depends on every text and on their order. */
   digest: number
 }
 
-/** The state after another text was heard. It runs here and, as text, in the bot. */
+/** The state after one more text. Runs here and, as text, in the bot. */
 export function hear({ count = 0, digest = 0 }: Partial<Heard>, text: string): Heard {
   let next = digest
   for (const character of text) next = (Math.imul(next, 31) + character.codePointAt(0)!) | 0
   return { count: count + 1, digest: next }
 }
 
-/** What the bot answers. Likewise. */
+/** The bot's reply. Runs in both places too. */
 export function answerTo(text: string, { count, digest }: Heard): string {
   return `${text} is the text ${count} of ${digest}`
 }
 
-/** What the bot's log says of a text. Likewise. */
+/** The bot's log line for a text. Runs in both places too. */
 export function logOf(text: string): string {
   return `heard ${text}`
 }
 
 /**
- * Answers each message with the state that it leads to. It takes its time before and after the reply, so that most
- * faults come in the middle of a run.
+ * Replies to each message with the resulting state. It waits before and after the reply, so that most faults occur in
+ * the middle of a run.
  */
 export const botCode = `
   ${String(hear)}

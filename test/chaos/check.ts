@@ -2,23 +2,23 @@ import { Client } from 'pg'
 import { answerTo, hear, logOf, type Heard } from './bot.ts'
 import type { Talk } from './talk.ts'
 
-/** What is not as it would be had nothing gone wrong. */
+/** Deviations from a run without faults. */
 export interface Differences {
-  /** Acknowledged messages that are not there, or that the bot has not answered. */
+  /** Acknowledged messages that are missing, or without the bot's reply. */
   lost: number
-  /** Messages and answers that are there more than once. */
+  /** Messages and replies that exist more than once. */
   duplicates: number
-  /** Conversations whose messages or answers are not in order. */
+  /** Conversations whose messages or replies are out of order. */
   outOfOrder: number
-  /** Answers that differ from what a serial run gives. */
+  /** Replies that differ from those of a serial run. */
   otherAnswers: number
-  /** Conversations whose state differs from what a serial run gives. */
+  /** Conversations whose state differs from that of a serial run. */
   otherStates: number
   /** Events that did not end as processed. */
   unprocessed: number
-  /** Lines that are missing in the log, or that are there more than once. */
+  /** Log lines that are missing, or that exist more than once. */
   otherLogs: number
-  /** What differs first, in words, of as many conversations as help to find the reason. */
+  /** The first difference of some conversations, in words: enough to find the cause. */
   examples: string[]
 }
 
@@ -31,13 +31,13 @@ interface Conversation {
   logs: string[]
 }
 
-/** How many events wait to be handled. */
+/** Counts the events that wait. */
 export async function countWaiting(databaseUrl: string): Promise<number> {
   const [row] = await read<{ count: string }>(databaseUrl, `select count(*) from events where status = 'pending'`)
   return Number(row!.count)
 }
 
-/** Compares what is in the database with what a serial run of the acknowledged messages gives. */
+/** Compares the database with a serial run of the acknowledged messages. */
 export async function findDifferences(databaseUrl: string, talks: Talk[]): Promise<Differences> {
   const found = await readConversations(databaseUrl)
   const unprocessed = await read<{
@@ -114,7 +114,7 @@ function textOf(answer: string): string {
   return answer.split(' is ')[0]!
 }
 
-/** The same texts, one after the other, with nothing going wrong. */
+/** Handles the same texts one after another, without faults. */
 function runSerially(texts: string[]): { answers: string[]; state: Partial<Heard> } {
   let state: Partial<Heard> = {}
   const answers = texts.map((text) => {

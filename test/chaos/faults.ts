@@ -4,7 +4,7 @@ import type { Link } from './network.ts'
 import type { Chances } from './random.ts'
 import type { Postgres, RedisServer } from './servers.ts'
 
-/** All that happens to the platform. */
+/** All kinds of faults. */
 export const faultKinds = [
   'worker killed',
   'api killed',
@@ -23,24 +23,24 @@ export type FaultKind = (typeof faultKinds)[number]
 /** One fault of a plan. */
 export interface Fault {
   kind: FaultKind
-  /** How long to wait before it. */
+  /** Delay before the fault. */
   afterMilliseconds: number
-  /** How long it lasts, where it lasts. */
+  /** Duration of the fault, if it has one. */
   milliseconds: number
-  /** To which of those whom it can happen to: a number from 0 up to 1. */
+  /** Selects the fault's target among the possible ones: a number from 0 up to 1. */
   place: number
 }
 
-/** What faults happen to. */
+/** The targets of faults. */
 export interface Scene {
   members: Member[]
   postgres: Postgres
-  /** Absent: the queue is in PostgreSQL. */
+  /** Absent when the queue is in PostgreSQL. */
   redis?: RedisServer | undefined
   queue: Pick<RedisServer, 'flush' | 'expireLocks'>
 }
 
-/** How long faults last, in milliseconds, from and to. A worker is paused for longer than its hold on jobs lasts. */
+/** Minimum and maximum duration of faults, in milliseconds. A worker is paused for longer than its job locks last. */
 const lengths: Partial<Record<FaultKind, [number, number]>> = {
   'worker paused': [7000, 12_000],
   'Redis restarted': [200, 3000],
@@ -50,7 +50,7 @@ const lengths: Partial<Record<FaultKind, [number, number]>> = {
 }
 
 /**
- * Plans faults: each kind as often as the others, in any order.
+ * Plans faults: each kind equally often, in random order.
  *
  * @param spacing milliseconds between two faults, on average
  */
@@ -65,18 +65,17 @@ export function planFaults(chances: Chances, kinds: readonly FaultKind[], count:
   }))
 }
 
-/** Who looks on while things go wrong. */
+/** Observes the faults and the platform's progress. */
 export interface Witness {
-  /** Is told of each fault when it begins. */
+  /** Called when a fault begins. */
   happened(kind: FaultKind): void
-  /** Waits until the platform has got on since the fault before: one that only lies there shows nothing. */
+  /** Waits until the platform has made progress since the previous fault: a stalled platform would show nothing. */
   untilProgress(): Promise<void>
 }
 
 /**
- * Has the faults of a plan happen, one after the other or several at once, as planned. One that would happen to what is
- * down already waits for it. Resolves when everything is mended.
- *
+ * Performs the faults of a plan, sequentially or overlapping, as planned. A fault whose target is already down waits
+ * for the target. Resolves when all faults are over.
  */
 export async function carryOut(plan: Fault[], scene: Scene, witness: Witness): Promise<void> {
   const busy = new Map<unknown, Promise<void>>()
@@ -94,7 +93,7 @@ export async function carryOut(plan: Fault[], scene: Scene, witness: Witness): P
     const target = targetOf(fault, scene)
     const over = happenAfter(busy.get(target), fault, target)
     busy.set(target, over)
-    // A failure is told at the end.
+    // `Promise.all` below reports a failure.
     over.catch(() => {})
   }
   await Promise.all(busy.values())
@@ -161,9 +160,9 @@ const fail: Record<'network cut' | 'network silent' | 'answers lost', (link: Lin
   'answers lost': (link) => link.loseAnswers(),
 }
 
-/** One of them or all. The place has chosen the process already; its further digits choose here. */
+/** Selects one link or all. `place` has selected the process already; its further digits select here. */
 function someOf(links: Link[], kind: FaultKind, place: number): Link[] {
-  // When nothing is answered on any of them, no client can have been told what was not so.
+  // `answers lost` affects one link at a time: with all of them lost, no client could receive a wrong answer.
   const choices =
     kind === 'answers lost' ? [links.slice(0, 1), links.slice(-1)] : [links, ...links.map((link) => [link])]
   return choices[Math.floor(place * 997) % choices.length]!

@@ -18,8 +18,8 @@ const usage = `Usage: npm run chaos -- [options]
   --logs <level>                  what the processes log (fatal)`
 
 /**
- * `npm run chaos`: people talk to a bot while processes are killed, servers crash and the network fails; then what came
- * of it is compared with a run in which nothing goes wrong. See the README in this folder.
+ * `npm run chaos`: users talk to a bot while processes are killed, servers crash and the network fails; afterwards the
+ * result is compared with that of a run without faults. See the README in this folder.
  */
 async function main(): Promise<void> {
   let runs: ChaosOptions[]
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     const how = await Promise.race([runAndReport(options, parts), stopped])
     if (how !== 'stopped') continue
     await parts.disposeAsync()
-    // What was just being started ends with this process.
+    // Processes that are just being started end with this one.
     process.exit(130)
   }
 }

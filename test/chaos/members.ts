@@ -9,18 +9,18 @@ const repository = join(import.meta.dirname, '..', '..')
 export interface MemberOptions {
   kind: 'api' | 'worker'
   environment: NodeJS.ProcessEnv
-  /** Its ways to PostgreSQL and to Redis, and its clients' ways to it. */
+  /** Its links to PostgreSQL and Redis, and its clients' links to it. */
   links: Link[]
 }
 
-/** How long a platform's process manager takes to notice that a process is gone. */
+/** Time until a platform's process manager notices the end of a process. */
 const noticeMilliseconds = 300
 
-/** One process of the platform, with a manager that starts it again whenever it ends. */
+/** One process of the platform, with a manager that restarts it whenever it ends. */
 export class Member {
   readonly kind: 'api' | 'worker'
   readonly links: Link[]
-  /** Ends that nobody asked for. */
+  /** Ends that were not requested. */
   readonly surprises: Exit[] = []
 
   readonly #environment: NodeJS.ProcessEnv
@@ -64,7 +64,7 @@ export class Member {
     if (this.#child) process.kill(this.#child.pid, signal)
   }
 
-  /** Kills the processes that run bots for this worker; it is to replace them. Gives how many there were. */
+  /** Kills the worker's sandbox processes, which it has to replace. Returns their number. */
   killSandboxes(): number {
     if (!this.#child) return 0
     const sandboxes = sandboxesOf(this.#child.pid)
@@ -72,7 +72,7 @@ export class Member {
     return sandboxes.length
   }
 
-  /** Asks it to end, for good. */
+  /** Ends the process for good. */
   async stop(): Promise<Exit | undefined> {
     this.#isOver = true
     this.#isEndAsked = true

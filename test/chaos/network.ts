@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** The network between one process and one server, which can fail. */
+/** The network between one process and one server, whose failures can be simulated. */
 export interface Link extends AsyncDisposable {
-  /** Where the process finds the server. */
+  /** The port at which the process reaches the server. */
   port: number
-  /** Ends all connections, and refuses others until it is mended. */
+  /** Ends all connections, and refuses further ones until `mend`. */
   cut(): void
-  /** Carries nothing any more, without a word to either end, and carries it all when it is mended. */
+  /** Holds all data back without an error at either end, and delivers it after `mend`. */
   silence(): void
-  /** Carries all to the server, and nothing back; when it is mended its connections end. */
+  /** Delivers all data to the server and none back; `mend` ends these connections. */
   loseAnswers(): void
   mend(): void
 }
@@ -17,10 +17,10 @@ export interface Link extends AsyncDisposable {
 /**
  * Opens a link to a server of this machine.
  *
- * @param target gives the port of the server, which may change when it starts again
+ * @param target returns the port of the server, which may change with a restart
  */
 export async function openLink(target: () => number): Promise<Link> {
-  /** Each end of each connection, with the other one. */
+  /** Each end of each connection, mapped to the other one. */
   const ends = new Map<Socket, Socket>()
   const nears = new Set<Socket>()
   let state: 'whole' | 'cut' | 'silent' | 'deaf' = 'whole'
@@ -40,7 +40,7 @@ export async function openLink(target: () => number): Promise<Link> {
     one.setNoDelay(true)
     ends.set(one, other)
     if (state !== 'silent') one.pipe(other)
-    // However one end goes, the other one sees a connection that breaks.
+    // However one end closes, the other one gets a reset.
     one.once('close', () => {
       ends.delete(one)
       other.resetAndDestroy()

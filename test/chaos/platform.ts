@@ -14,7 +14,7 @@ export interface PlatformOptions {
   backEnd: 'redis' | 'postgres'
   apis: number
   workers: number
-  /** Settings of PostgreSQL, and variables of the environment. */
+  /** Settings of PostgreSQL, and environment variables. */
   settings: Record<string, string>
   environment: NodeJS.ProcessEnv
 }
@@ -22,17 +22,17 @@ export interface PlatformOptions {
 /** A platform of several processes, with servers of its own. */
 export interface ChaosPlatform extends Scene {
   apiUrls: string[]
-  /** The database's address, past all links. */
+  /** The database's URL, without a link. */
   databaseUrl(): string
-  /** Makes the bot. Gives the path of its chat, and conversations with it. */
+  /** Makes the bot. Returns the path of its chat, and conversations with it. */
   openTalks(count: number): Promise<{ chatPath: string; talks: Talk[] }>
 }
 
-/** Conversations that one user talks in. */
+/** Conversations per user. */
 const conversationsOfUser = 5
 const readyMilliseconds = 60_000
 
-/** Starts the servers and the processes, each with links of its own to the servers. */
+/** Starts the servers and the processes; each process has links of its own to the servers. */
 export async function openChaosPlatform(options: PlatformOptions, parts: AsyncDisposableStack): Promise<ChaosPlatform> {
   const postgres = await openPostgres(parts, options.settings)
   const redis = options.backEnd === 'redis' ? await openRedis(parts) : undefined

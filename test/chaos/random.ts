@@ -1,4 +1,4 @@
-/** Chances that come out the same for the same seed. */
+/** Random choices, which are the same for the same seed. */
 export interface Chances {
   /** From `low` up to `high`. */
   between(low: number, high: number): number
@@ -6,7 +6,7 @@ export interface Chances {
   shuffle<Item>(items: readonly Item[]): Item[]
 }
 
-/** @param seed a whole number; each has chances of its own (mulberry32) */
+/** @param seed an integer; each has a sequence of its own (mulberry32) */
 export function chancesFrom(seed: number): Chances {
   let state = seed | 0
 

@@ -1,12 +1,12 @@
 import type { ChaosReport } from './run.ts'
 
-/** Whether everything came out as if nothing had gone wrong. */
+/** Whether the result equals that of a run without faults. */
 export function isClean({ differences, waiting, surprises }: ChaosReport): boolean {
   const { examples: _examples, ...counts } = differences
   return waiting === 0 && surprises.length === 0 && Object.values(counts).every((count) => count === 0)
 }
 
-/** The counts of a run, in lines. */
+/** Describes the counts of a run, in lines. */
 export function describeReport(report: ChaosReport): string {
   const { options, counts, faults, seconds, waiting, surprises, differences } = report
   const total = [...faults.values()].reduce((sum, count) => sum + count, 0)

@@ -6,38 +6,38 @@ import { chancesFrom } from './random.ts'
 import { talk, type Counts, type Talk } from './talk.ts'
 
 export interface ChaosOptions extends PlatformOptions {
-  /** Plans the same faults for the same number. */
+  /** The same seed plans the same faults. */
   seed: number
-  /** Messages that are said at least; as many more as are said until the faults are over. */
+  /** Minimum number of messages; further ones are sent until the faults are over. */
   messages: number
   conversations: number
   faults: number
   kinds: readonly FaultKind[]
   /** Milliseconds between two faults, on average. */
   spacingMilliseconds: number
-  /** How long events may wait when everything is mended. */
+  /** How long events may wait after the last fault. */
   drainMilliseconds: number
 }
 
-/** What happened, and what came of it. */
+/** The faults of a run, and its result. */
 export interface ChaosReport {
   options: ChaosOptions
   counts: Counts
   faults: Map<FaultKind, number>
-  /** How long people talked while things went wrong, and how long it took afterwards until nothing waited. */
+  /** Duration of the conversations with faults, and the time from then until no event waited. */
   seconds: { faults: number; drain: number }
-  /** Events that still waited when the time for them was over. */
+  /** Events that still waited when the time limit was over. */
   waiting: number
-  /** Processes that ended although nobody asked them to, or that did not end in order at the end, in words. */
+  /** Descriptions of processes that ended unasked, or did not end gracefully at the end. */
   surprises: string[]
   differences: Differences
 }
 
 /**
- * Has people talk to a bot while things go wrong, and compares what came of it with what a serial run gives.
+ * Makes users talk to a bot during faults, and compares the result with that of a serial run.
  *
- * @param parts what is to be closed afterwards
- * @param tell is told, now and then, how far it is
+ * @param parts receives what has to be closed afterwards
+ * @param tell receives the progress, periodically
  */
 export async function runChaos(
   options: ChaosOptions,
@@ -66,7 +66,7 @@ export async function runChaos(
   }
 }
 
-/** How long a platform may take to get on between two faults. */
+/** Time within which a platform must make progress between two faults. */
 const patienceMilliseconds = 30_000
 
 interface Told {
@@ -89,7 +89,7 @@ async function talkDuringFaults(
     apiUrls: platform.apiUrls,
     chatPath,
     chances: chancesFrom(options.seed + 1),
-    // So that people talk for about as long as things go wrong, which also delays them.
+    // Makes the conversations last about as long as the faults, which also delay them.
     pauseMilliseconds: (planned * talks.length) / options.messages / 2,
     isOver: () => isMended && counts.acknowledged >= options.messages,
   }
@@ -109,7 +109,7 @@ async function talkDuringFaults(
   await Promise.all([talking, happening])
 }
 
-/** @returns how many events wait when the time is over */
+/** @returns the number of events that wait when the time limit is over */
 async function untilHandled(
   platform: ChaosPlatform,
   milliseconds: number,
@@ -124,12 +124,12 @@ async function untilHandled(
   }
 }
 
-/** Ends the processes in order: what is under way anywhere has its effect before anybody looks. */
+/** Ends the processes gracefully: all work in flight has its effect before the check. */
 async function stopMembers({ members }: ChaosPlatform): Promise<string[]> {
   const ends = await Promise.all(members.map(async (member) => ({ member, exit: await member.stop() })))
   return ends.flatMap(({ member, exit }) => [
     ...member.surprises.map(({ code, signal }) => `the ${member.kind} ended by itself (${signal ?? `code ${code}`})`),
-    // One whose program did not listen for the signal yet had nothing to put in order.
+    // A process that does not handle the signal yet has no work to finish.
     ...(exit && exit.code !== 0 && exit.signal !== 'SIGTERM'
       ? [`the ${member.kind} did not stop in order (${exit.signal ?? `code ${exit.code}`})`]
       : []),

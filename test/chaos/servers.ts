@@ -8,28 +8,28 @@ import { startEmbeddedPostgres } from '../../cli/postgres/embedded-postgres.ts'
 import { migrate } from '../../migrations/migrations.ts'
 import { startRedis } from '../support/redis.ts'
 
-/** The database and the queue's server, which can be made to fail. */
+/** The database and the queue's server, whose failures can be simulated. */
 export interface Postgres {
   port(): number
-  /** The database's address on a port: that of the server, or of a link to it. */
+  /** The database's URL on a port: that of the server, or of a link to it. */
   urlOn(port: number): string
-  /** Shuts down at once, as in a crash: nothing is written that was not yet. Starts again, and recovers from its log. */
+  /** Shuts down at once, as in a crash, without writing pending data. Starts again, and recovers from its log. */
   crash(): Promise<void>
 }
 
 export interface RedisServer {
   port(): number
   flush(): Promise<void>
-  /** Ends and starts again, with nothing in it. */
+  /** Stops and starts again, empty. */
   restart(awayMilliseconds: number): Promise<void>
-  /** Takes away all holds on jobs, as when its clock jumps ahead. */
+  /** Removes all job locks, as a jump of its clock would. */
   expireLocks(): Promise<void>
 }
 
 /**
  * Starts a PostgreSQL with a migrated database.
  *
- * @param settings of the server; the default ones are durable
+ * @param settings settings of the server; the default ones are durable
  */
 export async function openPostgres(parts: AsyncDisposableStack, settings: Record<string, string>): Promise<Postgres> {
   const directory = await mkdtemp(join(tmpdir(), 'isobot-chaos-'))
@@ -82,7 +82,7 @@ export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServe
   }
 }
 
-/** Asks again when PostgreSQL has chosen this statement to end a deadlock with those of the queue. */
+/** Retries when PostgreSQL has cancelled this statement to resolve a deadlock with statements of the queue. */
 async function untilNotInTheWay(ask: () => Promise<unknown>): Promise<void> {
   try {
     await ask()
@@ -92,7 +92,7 @@ async function untilNotInTheWay(ask: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Does the same to a queue in PostgreSQL as is done to one in Redis. */
+/** The same faults for a queue in PostgreSQL as for one in Redis. */
 export function openPostgresQueue(postgres: Postgres) {
   async function tell(...statements: string[]): Promise<void> {
     const client = new Client({ connectionString: postgres.urlOn(postgres.port()) })

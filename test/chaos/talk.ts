@@ -1,41 +1,41 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Chances } from './random.ts'
 
-/** A conversation that somebody talks in, and what was acknowledged of it. */
+/** A conversation, and its acknowledged messages. */
 export interface Talk {
   conversationId: string
   key: string
-  /** The texts that were acknowledged, in order. The bot has to have handled exactly these. */
+  /** The acknowledged texts, in order. The bot must have handled exactly these. */
   acknowledged: string[]
 }
 
 export interface Counts {
   acknowledged: number
-  /** What was answered instead, by status; 0 for no answer. Each was followed by a retry. */
+  /** Other answers by status; 0 for no answer. A retry followed each. */
   refusals: Map<number, number>
-  /** Of the acknowledged, those that an earlier request had stored. */
+  /** Acknowledged messages that an earlier request had stored. */
   replayed: number
 }
 
 export interface Speakers {
-  /** Where the api processes listen, without what names the bot's chat. */
+  /** URLs of the api processes, without the path of the bot's chat. */
   apiUrls: string[]
   chatPath: string
   chances: Chances
   /** Milliseconds between two messages of a conversation, on average. */
   pauseMilliseconds: number
-  /** Whether to say no more. Asked before each message. */
+  /** Whether to stop. Called before each message. */
   isOver(): boolean
 }
 
 const answerMilliseconds = 10_000
 const retryMilliseconds = 200
-/** What a client may ask again after: others tell that the request itself is wrong. */
+/** Statuses after which a client may retry; other errors mean that the request itself is wrong. */
 const mayPass = new Set([0, 408, 409, 429, 500, 502, 503, 504])
 
 /**
- * Says one message after the other in a conversation. A message that is not acknowledged is sent again with the same
- * Idempotency-Key, at whichever process, until it is.
+ * Sends messages in a conversation, one at a time. A message that is not acknowledged is sent again with the same
+ * Idempotency-Key, to any process, until it is.
  *
  * @throws Error when a message is refused for good
  */

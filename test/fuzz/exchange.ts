@@ -2,19 +2,19 @@ import { Agent, request as open, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { FuzzRequest } from './requests.ts'
 
-/** What came of a request: an answer, or why there is none. */
+/** The result of a request: an answer, or the reason why there is none. */
 export interface Outcome {
   status: number
   headers: IncomingMessage['headers']
   text: string
-  /** Absent: there was an answer. */
+  /** Absent when there was an answer. */
   failure?: string
 }
 
-/** Whoever waits for longer waits in vain: code may take as long as its limit, which the fuzz's does not. */
+/** An answer that takes longer counts as missing: only code may take that long, and the fuzz's code does not. */
 const hangMilliseconds = 30_000
 
-/** As many bytes of an answer are looked at. */
+/** Maximum number of bytes of an answer that are read. */
 const maxAnswerBytes = 8 * 1024 * 1024
 
 /** Sends a request over one of the agent's connections. Never rejects. */
@@ -39,7 +39,7 @@ export function sendRequest(
     outgoing.on('error', (error) => end(response ? undefined : `no answer: ${error.message}`))
     outgoing.on('response', (incoming) => {
       response = incoming.setEncoding('utf8')
-      // A stream does not end; that it has begun is the answer.
+      // A stream does not end; its beginning counts as the answer.
       if (incoming.headers['content-type']?.startsWith('text/event-stream')) {
         end()
         return void outgoing.destroy()
@@ -54,7 +54,7 @@ export function sendRequest(
   })
 }
 
-/** Sends bytes, says that no more come, and reads all answers until the connection ends. Never rejects. */
+/** Sends bytes, ends its side, and reads all answers until the connection ends. Never rejects. */
 export function sendBytes(port: number, bytes: string): Promise<Outcome> {
   return new Promise((resolve) => {
     let received = ''
@@ -76,12 +76,12 @@ export function sendBytes(port: number, bytes: string): Promise<Outcome> {
   })
 }
 
-/** An answer that says that it is none for now, and when to come again. */
+/** An answer that refuses the request for now, with the time of a retry. */
 export function isDeliberate({ status, headers }: Outcome): boolean {
   return status === 503 && headers['retry-after'] !== undefined
 }
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** The fault of an answer; undefined when there is none. */
 export function faultOf({ method, forbidden }: FuzzRequest, outcome: Outcome): string | undefined {
   const { status, headers, text, failure } = outcome
   if (failure !== undefined) return failure
@@ -93,7 +93,7 @@ export function faultOf({ method, forbidden }: FuzzRequest, outcome: Outcome): s
   return method === 'HEAD' ? undefined : faultOfBody(text)
 }
 
-/** The same of all answers over one connection. That there are none is right where the client has gone first. */
+/** The fault of all answers over one connection. None is correct where the client has closed its side first. */
 export function faultOfBytes({ text, failure }: Outcome): string | undefined {
   if (failure !== undefined) return failure
   for (const answer of text.split(/(?=HTTP\/1\.1 \d{3} )/).filter(Boolean)) {

@@ -13,8 +13,8 @@ const usage = `Usage: npm run fuzz -- [options]
   --logs <level>               what the processes log (fatal)`
 
 /**
- * `npm run fuzz`: attacks a platform of its own with requests that no client sends, and with those of one tenant for what
- * is another's. See the README in this folder.
+ * `npm run fuzz`: attacks a platform of its own with requests that no client sends, and with requests of one tenant for
+ * rows of another. See the README in this folder.
  */
 async function main(): Promise<void> {
   let options: FuzzOptions

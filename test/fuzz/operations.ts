@@ -1,11 +1,11 @@
 import type { Resolve, Schema } from './values.ts'
 
-/** An operation as `/openapi.json` describes it. */
+/** An operation as described in `/openapi.json`. */
 export interface Operation {
   id: string
   method: string
   path: string
-  /** The credentials that it takes: each of the list with all of its schemes. */
+  /** The accepted credentials: alternatives, each with all of its schemes. */
   security: string[][]
   parameters: { in: string; name: string; schema: Schema }[]
   body?: { schema: Schema; example: unknown }
@@ -28,7 +28,7 @@ interface DescribedOperation {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
 }
 
-/** Reads what can be asked of a platform, so that a new operation is tried by being there. */
+/** Reads the operations of a platform, so that new ones are included without a change here. */
 export async function readApi(url: string): Promise<Api> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
   const resolveAny = (reference: string): unknown => {
@@ -53,7 +53,10 @@ export async function readApi(url: string): Promise<Api> {
   return { operations, resolve: (reference) => resolveAny(reference) as Schema }
 }
 
-/** What the id in a parameter or a field is of, named as in paths: `{id}` in `/bots/{id}` is of `bots`. */
+/**
+ * The kind of row that an id in a parameter or field belongs to, named as in paths: `{id}` in `/bots/{id}` belongs to
+ * `bots`.
+ */
 export function kindOf(name: string, path: string): string {
   if (name.length > 2 && name.endsWith('Id')) return `${name.slice(0, -2)}s`
   const segments = path.split('/')

@@ -10,7 +10,7 @@ import { openPostgres, openRedis } from '../chaos/servers.ts'
 
 export interface PlatformOptions {
   backEnd: 'redis' | 'postgres'
-  /** Settings of PostgreSQL, and variables of the environment. */
+  /** Settings of PostgreSQL, and environment variables. */
   settings: Record<string, string>
   environment: NodeJS.ProcessEnv
 }
@@ -21,7 +21,7 @@ export interface FuzzPlatform {
   port: number
   databaseUrl: string
   members: Member[]
-  /** Makes an account that is a member of a workspace, a new one unless given; it belongs to nobody else. */
+  /** Makes an account that is a member of one workspace only, by default a new one. */
   addMember(
     role: Role,
     workspaceId?: string,
@@ -43,7 +43,7 @@ export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDis
     HOST: '127.0.0.1',
     PORT: String(port),
     LOG_LEVEL: 'fatal',
-    // How much is too much has tests of its own: here as many requests as possible are to be answered.
+    // Rate limits have tests of their own: here as many requests as possible have to be answered.
     CHAT_RATE_LIMIT_USER: '0',
     CHAT_RATE_LIMIT_INSTALLATION: '0',
     BOT_WAITING_EVENTS: '1000000',

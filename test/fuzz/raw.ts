@@ -5,7 +5,7 @@ const host = 'Host: x\r\n'
 const websocket = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
 const long = 'x'.repeat(20_000)
 
-/** What no client sends that keeps to HTTP, byte by byte. */
+/** Byte sequences that no conforming HTTP client sends. */
 export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
   const { pathname } = new URL(chatUrl)
   const key = `x-user-key: ${credentials.user['x-user-key']}\r\n`
@@ -80,7 +80,7 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
   ]
 }
 
-/** One of them, or a valid request of which some bytes are others, or that breaks off. */
+/** One of them, or a valid request, with some bytes changed or with its end missing. */
 export function mutatedBytes(bytes: string, chances: Chances): string {
   const changed = bytes.split('')
   for (let count = Math.floor(chances.between(1, 6)); count > 0; count--) {

@@ -1,6 +1,6 @@
 import type { Fault, FuzzReport } from './run.ts'
 
-/** Whether every answer was as it must be. */
+/** Whether the run has found no fault. */
 export function isClean({ faults, foreignRows, breakdowns }: FuzzReport): boolean {
   return faults.length === 0 && foreignRows.length === 0 && breakdowns.length === 0
 }
@@ -8,7 +8,7 @@ export function isClean({ faults, foreignRows, breakdowns }: FuzzReport): boolea
 const maxShown = 20
 const maxCharacters = 3000
 
-/** The counts of a run, in lines, and each fault with the request that showed it. */
+/** Describes the counts of a run, in lines, and each fault with its request. */
 export function describeReport(report: FuzzReport): string {
   const { options, sent, faults, foreignRows, breakdowns } = report
   const total = sent.matrix + sent.raw + sent.random

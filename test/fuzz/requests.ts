@@ -3,7 +3,7 @@ import { kindOf, type Api, type Operation } from './operations.ts'
 import { firstOfKind, type Credentials, type Ids, type Tenant } from './tenant.ts'
 import { mutate, oddTexts, oddValue, valueOf } from './values.ts'
 
-/** A request that is to be sent, and what its answer must not hold. */
+/** A request, and the texts that its answer must not contain. */
 export interface FuzzRequest {
   /** The id of its operation. */
   operation: string
@@ -15,10 +15,10 @@ export interface FuzzRequest {
   forbidden: string[]
 }
 
-/** Requests that would take away what the others need: they get ids of what was made on the way. */
+/** Requests that could delete rows that others need; they get only ids of rows that the run has made. */
 const isDestructive = ({ method, id }: Operation) => method === 'DELETE' || (id.startsWith('admin') && method !== 'GET')
 
-/** Any request of an operation: usually by somebody who may call, with mostly valid fields, and a few that are not. */
+/** A random request of an operation: usually with a permitted caller and mostly valid fields. */
 export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: Chances): FuzzRequest {
   const operation = chances.pick(api.operations)
   const pool = isDestructive(operation) ? withoutFirst(own.ids) : own.ids
@@ -88,8 +88,8 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
 type CredentialName = keyof Tenant['credentials']
 
 /**
- * Each operation with all credentials of one tenant, and none, on what belongs to the other; and with those of one chat
- * user on what is another's.
+ * Each operation on rows of the other tenant, with every credential of one tenant and with none; and on rows of another
+ * chat user, with one chat user's credentials.
  */
 export function matrixRequests(api: Api, own: Tenant, foreign: Tenant): FuzzRequest[] {
   const nobody: [name: CredentialName | undefined, headers: Credentials][] = [
@@ -99,7 +99,7 @@ export function matrixRequests(api: Api, own: Tenant, foreign: Tenant): FuzzRequ
   const all = [...nobody, ...(Object.entries(own.credentials) as [CredentialName, Credentials][])]
   const strangers = [foreign.marker, foreign.privateMarker]
   return api.operations.flatMap((operation) => {
-    // Whoever knows the address of a chat may become a user there.
+    // Any client that knows the URL of a chat may become a user there.
     if (operation.security.length === 0) return []
     const ofTenant = all.flatMap(([name, headers]) =>
       foreignHeaders(headers, foreign).map((given) => {
@@ -115,7 +115,7 @@ export function matrixRequests(api: Api, own: Tenant, foreign: Tenant): FuzzRequ
 }
 
 interface Target {
-  /** A chat user's key is for one chat: at that chat's address, everything behind it is another's. */
+  /** A chat user's key is valid for one chat: there, all rows in the request belong to others. */
   webhookId: string
   ids: Ids
   forbidden: string[]
@@ -137,7 +137,7 @@ function matrixRequest(
   }
 }
 
-/** A caller's headers as they are, and with another tenant's workspace and bot in them. */
+/** A caller's headers unchanged, and with the workspace and bot of another tenant. */
 function foreignHeaders(headers: Credentials, { ids }: Tenant): Credentials[] {
   if (headers['x-workspace-id'] === undefined) return [headers]
   return [headers, { ...headers, 'x-workspace-id': ids['workspaces']![0]!, 'x-bot-id': ids['bots']![0]! }]
@@ -161,7 +161,7 @@ function idIn(ids: Ids, name: string, path: string): string {
   return ids[kindOf(name, path)]?.[0] ?? 'none'
 }
 
-/** It takes away the user who asks. */
+/** Whether the operation deletes the calling user. */
 const isLeaving = ({ method, path }: Operation) => method === 'DELETE' && path.endsWith('/me')
 
 function namesFor(operation: Operation): CredentialName[] {
@@ -204,7 +204,7 @@ function queryOf(name: string, value: unknown): string {
   return entries.map(([key, inner]) => `${name}.${encode(key)}=${encode(String(inner))}`).join('&')
 }
 
-/** As clients encode it. Half of a surrogate pair has no encoding. The address has its own limit, with tests of its own. */
+/** Encodes as clients do. A lone surrogate has no encoding. The URL's length limit has tests of its own. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed().slice(0, 1000).toWellFormed())
 }

@@ -4,10 +4,10 @@ import type { Ids } from './tenant.ts'
 /** Rows of one tenant by table, each as JSON. */
 export type Rows = Map<string, Set<string>>
 
-/** Its rows are counts of what has happened, written some time later. */
+/** Its rows are activity counts, which are written with a delay. */
 const countedLater = 'bot_activity'
 
-/** Reads all rows that belong to a tenant: one of its ids stands in a column that is called so. */
+/** Reads all rows that belong to a tenant: one of its ids is in a column of the corresponding name. */
 export async function readRows(databaseUrl: string, ids: Ids): Promise<Rows> {
   const known = Object.values(ids).flat()
   const client = new Client({ connectionString: databaseUrl })
@@ -35,7 +35,7 @@ export async function readRows(databaseUrl: string, ids: Ids): Promise<Rows> {
   }
 }
 
-/** Rows that are there after and were not before, or the other way round, in words. */
+/** Describes the rows that exist in only one of the two states. */
 export function differencesOf(before: Rows, after: Rows): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((table) => {
     const [then, now] = [before.get(table) ?? new Set<string>(), after.get(table) ?? new Set<string>()]

@@ -12,21 +12,21 @@ import { differencesOf, readRows } from './rows.ts'
 import { harvest, openTenant, type Tenant } from './tenant.ts'
 
 export interface FuzzOptions extends PlatformOptions {
-  /** Makes the same requests for the same number, but for the ids in them. */
+  /** The same seed makes the same requests, except for the ids in them. */
   seed: number
-  /** How many requests are made beside the matrix and the raw ones. */
+  /** Number of requests in addition to the matrix and the raw ones. */
   requests: number
-  /** Takes only every so manieth request of the matrix. */
+  /** Takes every n-th request of the matrix only. */
   matrixStep: number
-  /** Requests at one time. */
+  /** Concurrent requests. */
   concurrency: number
-  /** No further requests are begun after that. */
+  /** After this time, no further requests begin. */
   maxMilliseconds: number
-  /** Sends the request with this number alone. */
+  /** Sends only the request with this number. */
   only?: number
 }
 
-/** A request whose answer was wrong. */
+/** A request with a wrong answer. */
 export interface Fault {
   number: number
   what: string
@@ -38,14 +38,14 @@ export interface FuzzReport {
   options: FuzzOptions
   operations: number
   sent: { matrix: number; raw: number; random: number }
-  /** How often each status was answered; 0 for a connection that ended without. */
+  /** Number of answers by status; 0 for a connection that ended without one. */
   statuses: Map<number, number>
   /** Operations of which a random request succeeded. */
   succeeded: Set<string>
   faults: Fault[]
-  /** Rows of the other tenant that changed. */
+  /** Changed rows of the other tenant. */
   foreignRows: string[]
-  /** Processes that ended by themselves, and a bot that does not answer any more, in words. */
+  /** Descriptions of processes that ended by themselves, and of a bot that no longer replies. */
   breakdowns: string[]
   seconds: number
 }
@@ -56,10 +56,10 @@ type Attempt = { kind: keyof FuzzReport['sent'] } & (
 )
 
 /**
- * Sends requests that no client sends, and looks at every answer.
+ * Sends requests that no client sends, and checks every answer.
  *
- * @param parts what is to be closed afterwards
- * @param tell is told, now and then, how far it is
+ * @param parts receives what has to be closed afterwards
+ * @param tell receives the progress, periodically
  */
 export async function runFuzz(
   options: FuzzOptions,
@@ -108,7 +108,7 @@ export async function runFuzz(
   return report
 }
 
-/** The request of each number: those of the matrix, the raw ones, and then as many random ones as were asked for. */
+/** The request of each number: first the matrix, then the raw ones, then the given number of random ones. */
 function planOf(options: FuzzOptions, api: Api, own: Tenant, foreign: Tenant) {
   const matrix = matrixRequests(api, own, foreign).filter(
     (_, index) => (index + options.seed) % options.matrixStep === 0,
@@ -140,18 +140,18 @@ function note(report: FuzzReport, number: number, { kind, request, bytes }: Atte
   report.faults.push({ number, what, request: request ?? bytes, answer: outcome.text.slice(0, 1000) })
 }
 
-/** What was made can be asked for afterwards, changed and deleted. */
+/** Keeps the ids of new rows, so that later requests read, change and delete them. */
 function learn(own: Tenant, { path }: FuzzRequest, { text }: Outcome): void {
   try {
     harvest(own.ids, path, JSON.parse(text))
   } catch {
-    // Pages are no answers of operations.
+    // Pages are not answers of operations.
   }
 }
 
 const settleMilliseconds = 60_000
 
-/** Waits until everything that the tenants were made with has been handled. */
+/** Waits until all events from the tenants' creation have been handled. */
 async function untilSettled({ databaseUrl }: FuzzPlatform): Promise<void> {
   const deadline = Date.now() + settleMilliseconds
   while ((await countWaiting(databaseUrl)) > 0) {
@@ -160,7 +160,7 @@ async function untilSettled({ databaseUrl }: FuzzPlatform): Promise<void> {
   }
 }
 
-/** What the platform is not any more that it was before: every process is there, and a bot answers. */
+/** Checks that every process runs and a bot replies; returns descriptions of failures. */
 async function findBreakdowns(platform: FuzzPlatform, tenant: Tenant): Promise<string[]> {
   const ended = platform.members.flatMap(({ kind, surprises }) =>
     surprises.map(({ code, signal }) => `the ${kind} ended by itself (${signal ?? `code ${code}`})`),

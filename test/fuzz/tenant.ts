@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { send } from '../support/platform.ts'
 import type { FuzzPlatform } from './platform.ts'
 
-/** Headers that say who asks. */
+/** Headers that identify the caller. */
 export type Credentials = Record<string, string>
 
-/** Ids by what they are of, named as in paths: `users`, `conversations`, `bots`. */
+/** Ids by kind of row, named as in paths: `users`, `conversations`, `bots`. */
 export type Ids = Record<string, string[]>
 
 /** A workspace with a bot, an integration, members, chat users, and a row of each kind. */
 export interface Tenant {
-  /** Stands in texts of all its rows: whoever reads it has read one of them. */
+  /** Contained in texts of all its rows: an answer with this text reveals one of them. */
   marker: string
-  /** Stands in the rows that only one of the chat users may read, as long as that user adds nobody. */
+  /** Contained in the rows that only one of the chat users may read, as long as that user adds no participant. */
   privateMarker: string
   /** The ids of these rows. */
   privateIds: Ids
@@ -39,14 +39,14 @@ const integrationCode = `
   export const actions = { echo: ({ input }) => input }
   export function handler({ request }) { return { body: { length: (request.body ?? '').length } } }`
 
-/** Makes a tenant through the API, as people do. */
+/** Makes a tenant through the API, as users do. */
 export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tenant> {
   const marker = `marker-${randomBytes(8).toString('hex')}`
   const privateMarker = `private-${randomBytes(8).toString('hex')}`
   const ids: Ids = {}
   const privateIds: Ids = {}
 
-  /** Asks for something that must succeed, and keeps the ids of what comes. */
+  /** Sends a request that must succeed, and keeps the ids in the answer. */
   async function make(method: string, path: string, body: unknown, headers: Credentials, into = ids) {
     const answer = await send(method, path.startsWith('http') ? path : `${url}${path}`, body, headers)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -107,7 +107,7 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)
   await make('POST', `/v1/chat/states/bot/${bot.id}/seen`, { payload: { text: marker } }, asBot)
 
-  // A credential that is none would have everything refused, and nothing found.
+  // With an invalid credential, every request would be refused and the run would find no fault.
   for (const name of ['owner', 'viewer'] as const) await make('GET', '/v1/admin/bots', undefined, credentials[name])
   for (const name of ['bot', 'integration'] as const) await make('GET', '/v1/chat/users', undefined, credentials[name])
   for (const name of ['user', 'otherUser', 'leavingUser'] as const) {
@@ -122,11 +122,11 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   return { marker, privateMarker, privateIds, chatUrl, credentials, ids }
 }
 
-/** How many of the ids that came first, those that the tenant was made with, are always kept. */
+/** The number of ids per kind that are always kept: the first ones, from the tenant's creation. */
 export const firstOfKind = 12
 const keptOfKind = 40
 
-/** Keeps the ids in an answer: of fields that are objects or lists of objects with an id, and of fields called `…Id`. */
+/** Keeps the ids in an answer: those of objects, also in lists, and those in fields called `…Id`. */
 export function harvest(ids: Ids, path: string, answer: unknown): void {
   const keep = (kind: string, id: unknown): void => {
     if (typeof id !== 'string' || id.length > 200) return

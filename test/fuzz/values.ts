@@ -1,6 +1,6 @@
 import type { Chances } from '../chaos/random.ts'
 
-/** A JSON Schema, as far as values are made of it. */
+/** The part of JSON Schema that values are generated from. */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -18,12 +18,12 @@ export interface Schema {
   format?: string
 }
 
-/** Finds what a reference names. */
+/** Resolves a reference. */
 export type Resolve = (reference: string) => Schema
 
 const long = 20_000
 
-/** Texts that have been too much for one program or another. */
+/** Texts that programs often handle wrongly. */
 export const oddTexts: readonly string[] = [
   ['', ' ', '\0', 'a\0b', '\ud800', '\udfff\ud800', '😀', '\u202e', '\r\nx: y', '\u2028', 'ﷺ', 'ı'],
   ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'undefined', 'true', 'NaN', 'Infinity'],
@@ -37,7 +37,7 @@ export const oddTexts: readonly string[] = [
 
 const oddNumbers = [0, -0, -1, 1.5, 2 ** 31, 2 ** 31 - 1, 2 ** 53, 2 ** 63, 1e21, 1e308, -1e308, 5e-324, 101, 1_000_000]
 
-/** Values of every type, most of them of the wrong one wherever they are put. */
+/** Values of every type, mostly of the wrong one for their field. */
 export function oddValue(chances: Chances): unknown {
   const kind = Math.floor(chances.between(0, 10))
   if (kind < 5) return chances.pick(oddTexts)
@@ -63,7 +63,7 @@ function nested(depth: number): unknown {
   return value
 }
 
-/** A value that a schema more or less describes. */
+/** Generates a value that mostly conforms to a schema. */
 export function valueOf(schema: Schema, chances: Chances, resolve: Resolve, depth = 0): unknown {
   const within = (inner: Schema) => valueOf(inner, chances, resolve, depth + 1)
   if (depth > 8) return null
@@ -104,7 +104,7 @@ function objectOf(schema: Schema, chances: Chances, within: (inner: Schema) => u
   return Object.fromEntries([...fields, [chances.pick(['a', 'b.c', chances.pick(oddTexts)]), entry]])
 }
 
-/** Changes a value in some places: a field goes, another comes, one is what it must not be. */
+/** Changes a value in some places: removes a field, adds one, or makes one invalid. */
 export function mutate(value: unknown, chances: Chances): unknown {
   if (chances.between(0, 1) < 0.15 || typeof value !== 'object' || value === null) return oddValue(chances)
   const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [...(value as unknown[])] : { ...value }

@@ -1,13 +1,13 @@
 import { send, type Answer } from './platform.ts'
 
-/** Somebody who talks to a bot over plain HTTP. */
+/** A user who talks to a bot over plain HTTP. */
 export interface Chatter {
   userId: string
   key: string
   ask(method: string, path: string, body?: unknown): Promise<Answer>
   createConversation(id?: string): Promise<string>
   say(conversationId: string, text: string): Promise<Answer>
-  /** What was said in a conversation, oldest first. */
+  /** The messages of a conversation, oldest first. */
   heard(conversationId: string): Promise<{ text: string; userId: string; createdAt: string; id: string }[]>
 }
 

@@ -6,7 +6,7 @@ import { detectIsolation, type Isolation } from '#sandbox/isolation/detect-isola
 
 let opened: Promise<Compiler> | undefined
 
-/** The compiler of a worker, without one. It holds nothing open while it does nothing. */
+/** The compiler of a worker, without a worker. It keeps no handle open while idle. */
 export function compilerHere(): Promise<Compiler> {
   return (opened ??= openCompilerOf((own) => own))
 }

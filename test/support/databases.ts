@@ -4,7 +4,7 @@ import { inject } from 'vitest'
 
 export interface TestDatabase {
   readonly url: string
-  /** Removes it, whoever is still connected. */
+  /** Drops the database even if clients are connected. */
   drop(): Promise<void>
 }
 

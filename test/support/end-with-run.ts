@@ -1,12 +1,12 @@
 /**
- * For vitest's `setupFiles`. A worker whose run was interrupted or killed would go on until its test is over, with all
- * that the test has started. What it started ends with it, so it may end at once; `process.exit` is not for tests to
- * call, vitest sees to that.
+ * For vitest's `setupFiles`. After an interrupted or killed run, a vitest worker would continue until its test is over,
+ * with all processes that the test has started. Those end with the vitest worker, so it can end at once. vitest does
+ * not let tests call `process.exit`.
  */
 function endWithRun(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-// One process runs many files, and this is run for each of them.
+// One process runs many files, and this module runs for each of them.
 const isPrepared = process.listeners('disconnect').some(({ name }) => name === endWithRun.name)
 if (!isPrepared) process.once('disconnect', endWithRun)

@@ -4,10 +4,10 @@ import { findOperation } from '#shared/router.ts'
 import { createChatter } from './chat-client.ts'
 import type { Answer, Platform } from './platform.ts'
 
-/** Asks a runtime operation of the platform as a bot. */
+/** Calls a runtime operation of the platform as a bot. */
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Pick<Answer, 'status' | 'body'>>
 
-/** A bot, and the ways in which it reaches the platform. A test that walks through all of them proves that they meet. */
+/** A bot, and all its ways to call the platform. A test that uses each of them proves that they are equivalent. */
 export interface BotWithDoors {
   botId: string
   userId: string
@@ -16,8 +16,8 @@ export interface BotWithDoors {
 }
 
 /**
- * Bot code whose `ask` action calls whatever method of its client it is told to, and gives back what comes of it. It also
- * has the actions `greet` and `fail`.
+ * Bot code whose `ask` action calls a given method of its client and returns the result. It also has the actions
+ * `greet` and `fail`.
  */
 const asker = `
   export const actions = {
@@ -35,7 +35,7 @@ const asker = `
   export const hooks = {}
 `
 
-/** Deploys the asking bot, with a user and a conversation. */
+/** Deploys that bot, with a user and a conversation. */
 export async function openDoors(platform: Platform): Promise<BotWithDoors> {
   const bot = await platform.createBot(asker)
   const chatter = await createChatter(bot.chatUrl)
@@ -47,7 +47,7 @@ export async function openDoors(platform: Platform): Promise<BotWithDoors> {
     const input = { ...nestQuery(parse(search ?? '')), ...(body as object | undefined), ...parameters }
     const called = await overHttp('POST', '/v1/chat/actions', { type: 'ask', input: { name: operation.name, input } })
     if (called.status !== 200) throw new Error(`The asking action failed: ${JSON.stringify(called.body)}`)
-    // The client gives the body alone; that it came means that the status was the operation's.
+    // The client returns only the body; a result implies the operation's status.
     const { status = operation.status, body: reply } = called.body.output
     return { status, body: reply }
   }

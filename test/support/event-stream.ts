@@ -1,27 +1,27 @@
-/** What a listener is told. */
+/** A signal that a listener receives. */
 export interface Frame {
   type: string
-  // Frames are asserted on field by field; their shapes are what is tested.
+  // Tests assert single fields; the shapes are the subject of the tests.
   // oxlint-disable-next-line typescript/no-explicit-any
   data: any
 }
 
-/** An open stream of server-sent events, and what has come over it. */
+/** An open stream of server-sent events, with the data received over it. */
 export interface EventStream {
   response: Response
-  /** The data of each frame, as it came. */
+  /** The data of each frame, unparsed. */
   lines(): string[]
-  /** What was told: the frames without the pings. */
+  /** The frames, without pings. */
   frames(): Frame[]
   /** The ids of the frames that have one. */
   ids(): string[]
-  /** Resolves when the stream has ended, from whichever side. */
+  /** Resolves when either side has ended the stream. */
   ended: Promise<void>
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): Promise<void>
 }
 
-/** Listens to a conversation as published clients do, but that it shows the frames as they come. */
+/** Listens to a conversation as published clients do, but returns the frames unprocessed. */
 export async function listen(
   chatUrl: string,
   key: string,

@@ -13,11 +13,11 @@ export interface Installed {
 interface Options {
   alias?: string
   configuration?: object
-  /** Of the integration, beside its code. */
+  /** Definition of the integration, apart from its code. */
   definition?: object
 }
 
-/** Creates an integration of this code and installs it on a bot, as administrators do. */
+/** Creates an integration from this code and installs it on a bot, as administrators do. */
 export async function installCode(platform: Platform, botId: string, code: string, options: Options = {}) {
   const { alias = 'tool', configuration = {}, definition } = options
   const name = `tool-${randomBytes(6).toString('hex')}`

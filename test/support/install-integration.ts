@@ -4,7 +4,7 @@ import type { InstallationRow } from '#shared/models/tables.ts'
 import { compile } from './compiler.ts'
 import type { Platform } from './platform.ts'
 
-/** Stores a native integration of the workspace as it is after its upload. @returns its id */
+/** Stores a native integration of the workspace in the state after its upload. @returns its id */
 export async function storeIntegration(platform: Platform, code = 'export function register() {}'): Promise<string> {
   const { native } = await compile(code)
   const id = newId('int')
@@ -24,7 +24,7 @@ export async function storeIntegration(platform: Platform, code = 'export functi
   return id
 }
 
-/** Stores that an integration is installed on a bot, without having it registered. */
+/** Stores an installation on a bot, without a registration. */
 export async function installIntegration(
   platform: Platform,
   botId: string,

@@ -2,7 +2,7 @@ import { administer } from './databases.ts'
 import type { Platform } from './platform.ts'
 import { removeKeys } from './redis.ts'
 
-/** Nobody holds the jobs any more that are under way, and whoever did cannot renew its lock. */
+/** Removes the locks of all jobs in flight, so that their holders cannot renew them. */
 export async function loseLocks({ context, environment }: Platform): Promise<void> {
   const { redis } = context.config
   if (redis) await removeKeys(redis.url, `${redis.prefix}:events:*:lock`)

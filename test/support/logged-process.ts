@@ -4,16 +4,16 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** A process of a platform whose log can be read. */
+/** A process of a platform, with access to its log. */
 export interface LoggedProcess {
   /** The lines of its log so far. */
   lines(): Record<string, unknown>[]
   text(): string
-  /** Has it stop in order. */
+  /** Stops it gracefully. */
   stop(): Promise<void>
 }
 
-/** Starts an api or a worker as a process of its own. It ends with this one. */
+/** Starts an api or a worker as a process of its own, which ends with this one. */
 export function startLoggedProcess(name: 'api' | 'worker', environment: NodeJS.ProcessEnv): LoggedProcess {
   const child = spawn(process.execPath, [join(root, name, 'main.js')], {
     cwd: root,

@@ -5,7 +5,7 @@ import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } fro
 import type { Role } from '#shared/models/tables.ts'
 import { send, type Answer, type Platform } from './platform.ts'
 
-/** A new account that is a member of a workspace, a new one unless given: the headers with which it asks. */
+/** Makes an account that is a member of a workspace, by default a new one. Returns the headers of its requests. */
 export async function createMember({ context: { db } }: Platform, role: Role, workspaceId?: string) {
   const accountId = newId('account')
   const token = `token-of-${accountId}`
@@ -17,7 +17,7 @@ export async function createMember({ context: { db } }: Platform, role: Role, wo
   return { authorization: `Bearer ${token}`, 'x-workspace-id': memberOf }
 }
 
-/** Invites somebody: the member's id and the invitation, of which published types know nothing. */
+/** Invites an account; returns the member's id and the invitation, which published types lack. */
 export async function invite(client: Client, email: string, role: Role): Promise<{ id: string; invitation: string }> {
   const invited = await client.createWorkspaceMember({ email, role })
   if ('invitation' in invited && typeof invited.invitation === 'string') {
@@ -26,7 +26,7 @@ export async function invite(client: Client, email: string, role: Role): Promise
   throw new Error(`There is no invitation for ${email}`)
 }
 
-/** Accepts an invitation, with a personal token or as somebody new. */
+/** Accepts an invitation, with a personal token or as a new account. */
 export async function accept({ url }: { url: string }, invitation: string, token?: string): Promise<Answer> {
   return send(
     'POST',
@@ -39,7 +39,7 @@ export async function accept({ url }: { url: string }, invitation: string, token
   )
 }
 
-/** Adds somebody new to the client's workspace, who accepts: the account's id, and its first token. */
+/** Invites a new account to the client's workspace and accepts; returns the account's id and its first token. */
 export async function addMember(client: Client, email: string, role: Role): Promise<{ id: string; token: string }> {
   const { invitation } = await invite(client, email, role)
   const { status, body } = await accept({ url: client.config.apiUrl }, invitation)

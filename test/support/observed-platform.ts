@@ -24,15 +24,15 @@ export interface Scene extends AsyncDisposable {
   api: LoggedProcess
   worker: LoggedProcess
   apiUrl: string
-  /** Where the spans go. */
+  /** Receives the spans. */
   collector: Receiver
-  /** What the bot asks. */
+  /** Receives the bot's outbound requests. */
   outside: Receiver
   bot: DeployedBot
   chatter: Chatter
 }
 
-/** An api and a worker as processes of their own that log all they can, trace, and tell figures. */
+/** Starts an api and a worker as processes of their own, with full logs, tracing and metrics. */
 export async function openScene(): Promise<Scene> {
   const parts = new AsyncDisposableStack()
   try {

@@ -2,11 +2,11 @@ import { expect, vi } from 'vitest'
 import type { EventRow } from '#shared/models/tables.ts'
 import type { Platform } from './platform.ts'
 
-/** Waits until so many of a bot's events have ended; gives them in the order in which they were created. */
+/** Waits until `count` events of a bot have ended; returns them in the order of their creation. */
 export async function endedEvents(platform: Platform, botId: string, count: number): Promise<EventRow[]> {
   const ended = () =>
     platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' }).orderBy(['created_at', 'id'])
-  // `expect.poll` belongs to one test at a time, and some tests run side by side.
+  // `expect.poll` belongs to one test at a time, and some tests run concurrently.
   await vi.waitFor(async () => expect((await ended()).length).toBeGreaterThanOrEqual(count), {
     timeout: 30_000,
     interval: 20,
@@ -14,7 +14,7 @@ export async function endedEvents(platform: Platform, botId: string, count: numb
   return ended()
 }
 
-/** The text of what the bot has said in a conversation so far, oldest first. */
+/** The texts of the bot's messages in a conversation, oldest first. */
 export async function replies(platform: Platform, conversationId: string): Promise<string[]> {
   const rows = await platform.context
     .db('messages')

@@ -10,25 +10,25 @@ import { startWorker } from '../../worker/worker.ts'
 import { createDatabase } from './databases.ts'
 import { createRedisSpace } from './redis.ts'
 
-/** Where jobs and signals live. Whatever depends on them is tested on both. */
+/** The back ends for jobs and signals. Tests of code that depends on them run on both. */
 export const backEnds = ['redis', 'postgres'] as const
 export type BackEnd = (typeof backEnds)[number]
 
 export interface PlatformOptions {
   backEnd?: BackEnd
-  /** Whether a worker runs in this process as well. */
+  /** Whether a worker runs in this process too. */
   worker?: boolean
-  /** Finds the addresses of names that bot code requests, in place of the name servers. */
+  /** Resolves the host names in bot code's requests, in place of the name servers. */
   resolve?: Resolve
-  /** Variables of the environment, beside those that the fixture sets. */
+  /** Environment variables, in addition to those of the fixture. */
   environment?: NodeJS.ProcessEnv
 }
 
-/** What an interface answered. */
+/** The answer of an HTTP interface. */
 export interface Answer {
   status: number
   headers: Headers
-  // Answers are asserted on field by field; their types are the schemas' business.
+  // Tests assert single fields; the schemas define the types.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any
 }
@@ -36,26 +36,26 @@ export interface Answer {
 export interface DeployedBot {
   id: string
   webhookId: string
-  /** What chat clients take as their `apiUrl`. */
+  /** The `apiUrl` of chat clients. */
   chatUrl: string
 }
 
-/** A whole platform of a test file's own: database, queue, api and worker. */
+/** A whole platform for one test file: database, queue, api and worker. */
 export interface Platform extends AsyncDisposable {
   url: string
   token: string
   workspaceId: string
   context: Context
-  /** The environment with which further processes join this platform. */
+  /** The environment for further processes of this platform. */
   environment: NodeJS.ProcessEnv
-  /** Sends a request as the administrator; `headers` replace or, when undefined, take away the usual ones. */
+  /** Sends a request as the administrator. `headers` replace the default ones or, when undefined, remove them. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>
   createBot(code?: string): Promise<DeployedBot>
 }
 
 export const adminToken = 'the-administrator-of-the-tests'
 
-/** Opens a platform with a database and queue of its own. Disposing closes all of it. */
+/** Opens a platform with a database and queue of its own. Disposing closes all of them. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const parts = new AsyncDisposableStack()
   try {
@@ -70,7 +70,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       LOG_LEVEL: 'silent',
       SANDBOX_PROCESSES: '1',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // The machine may be busy with other tests; who tests overload sets what is too much.
+      // The machine may be busy with other tests; tests of overload set their own limit.
       API_DELAY_MS: '20000',
       ...options.environment,
     }
@@ -118,7 +118,7 @@ function toPlatform(
   }
 }
 
-/** Sends a request with a JSON body; a string body goes as it is. */
+/** Sends a request with a JSON body; a string body is sent unchanged. */
 export async function send(
   method: string,
   url: string,

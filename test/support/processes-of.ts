@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** The processes that were started for a folder, found by their command lines and environments. */
+/** Finds the processes that were started for a folder, by their command lines and environments. */
 export async function processesOf(folder: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=', '--no-headers', 'e', 'ww'], {
     maxBuffer: 1 << 26,

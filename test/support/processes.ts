@@ -4,7 +4,7 @@ import type { Platform } from './platform.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Starts a real process of a platform, as a platform's process manager would. Whoever starts it stops it. */
+/** Starts a real process of a platform, as a process manager would. The caller has to stop it. */
 export function startProcess(
   platform: Platform,
   name: 'api' | 'worker',
@@ -16,7 +16,7 @@ export function startProcess(
   })
 }
 
-/** Processes that a test starts, and that end together. */
+/** Processes that a test starts, and that are ended together. */
 export class Processes {
   readonly #children: Child[] = []
 

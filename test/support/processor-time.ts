@@ -1,7 +1,7 @@
 /**
- * What some work takes of the processor in this thread, in milliseconds: however busy the machine is, it is the same.
+ * Processor time that work takes in this thread, in milliseconds. It does not depend on the load of the machine.
  *
- * @param work done in this thread; what it waits for does not count
+ * @param work runs in this thread; time in which it waits does not count
  */
 export async function processorMilliseconds(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage()
@@ -10,7 +10,7 @@ export async function processorMilliseconds(work: () => unknown): Promise<number
   return (user + system) / 1000
 }
 
-/** The least that some work takes of the processor in several tries, in milliseconds. */
+/** The minimum of the processor time of some work in several tries, in milliseconds. */
 export async function minProcessorMilliseconds(work: () => unknown): Promise<number> {
   const tries: number[] = []
   for (let count = 0; count < 5; count++) tries.push(await processorMilliseconds(work))

@@ -10,26 +10,30 @@ const run = promisify(execFile)
 const released = '@botpress/cli@0.8.59'
 const fetchMilliseconds = 240_000
 
-/** How to come by the command line where it could not be fetched. */
+/** Instruction for a machine on which the command line could not be fetched. */
 export const remedy = `bp was not found: fetch it with \`npx --yes --package ${released} -c 'bp --version'\`, online`
 
-/** The published command line, which npx keeps in its cache; undefined where it cannot be had. */
+/** The published command line from npx's cache; undefined where it is unavailable. */
 export async function findPublishedCli(): Promise<string | undefined> {
   const command = ['exec', '--yes', '--prefer-offline', `--package=${released}`, '-c', 'command -v bp']
-  // In a folder of its own: npm is not to take the versions of this project's dependencies for those that are asked for.
+  // In a folder of its own: otherwise npm would take the versions of this project's dependencies for the requested
+  // ones.
   const options = { cwd: tmpdir(), timeout: fetchMilliseconds }
   const found = await run('npm', command, options).catch(() => undefined)
   return found?.stdout.trim().split('\n').at(-1) || undefined
 }
 
 export interface PublishedCli extends AsyncDisposable {
-  /** Runs a command, and gives what it prints. */
+  /** Runs a command and returns its output. */
   run(...command: string[]): Promise<string>
-  /** Copies one of the projects that the command line makes, with what it depends on. Gives its folder, of this name. */
+  /**
+   * Copies one of the command line's project templates, with its dependencies, into a folder of this name; returns the
+   * folder.
+   */
   createProject(template: string, name: string, change?: (packageFile: string) => string): Promise<string>
 }
 
-/** Opens the command line with a home of its own. Disposing removes all that it has written there. */
+/** Opens the command line with a home folder of its own. Disposing removes all files that it has written there. */
 export async function openPublishedCli(bp: string, { url }: Platform): Promise<PublishedCli> {
   const home = await mkdtemp(join(tmpdir(), 'isobot-bp-'))
   const modules = dirname(dirname(bp))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as somebody's server received it. */
+/** A request as a server received it. */
 export interface Received {
   method: string
   path: string
@@ -10,7 +10,7 @@ export interface Received {
   body: string
 }
 
-/** A server of somebody who is told things. */
+/** A server that records the requests it receives. */
 export interface Receiver extends AsyncDisposable {
   url: string
   /** Its host and port. */
@@ -20,7 +20,7 @@ export interface Receiver extends AsyncDisposable {
 
 /**
  * Starts a receiver.
- * @param answer the status for each request, 200 unless given
+ * @param answer returns the status for each request; 200 by default
  */
 export async function openReceiver(answer: (request: Received) => number = () => 200): Promise<Receiver> {
   const received: Received[] = []

@@ -1,6 +1,6 @@
 import { findSystemProgram } from './system-package.ts'
 
-/** The Redis server that tests run: the system's, which is installed where that can be done without asking. */
+/** Finds the Redis server for tests: the system's, which is installed where that is possible without a prompt. */
 export async function findRedisBinary(): Promise<string> {
   return findSystemProgram({
     what: 'a Redis server',

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { keepServer, runSupervisor } from '../../cli/postgres/keep-server.ts'
 
-/** The keeper of one Redis for tests: runs it without persistence, and leaves nothing behind. */
+/** Supervises one Redis for tests: runs it without persistence, and removes its files. */
 async function main(): Promise<void> {
   const [command, directory, port] = process.argv.slice(2) as [string, string, string?]
   try {
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
       command,
       parameters: (listeningPort) => Object.entries(settings(listeningPort, directory)).flat(),
       ...(port === undefined ? {} : { port: Number(port) }),
-      // Another server may have taken the port a moment earlier, so the one that answers has to be this one.
+      // Another server may have taken the port in the meantime, so the answer must come from this one.
       isReady: async ({ pid, port }) => (await ask(port, 'INFO server')).includes(`process_id:${pid}\r\n`),
       endSignals: ['SIGTERM', 'SIGKILL'],
     })

@@ -14,10 +14,10 @@ export interface RedisServer {
 }
 
 /**
- * Starts a Redis of the caller's own, which it may flush, stop and start again. It is empty at every start, and it ends
- * when the calling process does.
+ * Starts a Redis of the caller's own, which it may flush, stop and restart. It is empty at every start, and ends with
+ * the calling process.
  *
- * @param port where to listen, to start again where an earlier server was; a free port unless given
+ * @param port the port to listen on, for a restart at the address of an earlier server; a free port by default
  */
 export async function startRedis({ port }: { port?: number } = {}): Promise<RedisServer> {
   const binary = await findRedisBinary()
@@ -35,16 +35,16 @@ export async function startRedis({ port }: { port?: number } = {}): Promise<Redi
   }
 }
 
-/** A part of the run's Redis that nobody else touches. */
+/** A part of the run's Redis that only one test file uses. */
 export interface RedisSpace {
   readonly url: string
-  /** What every key begins with. */
+  /** Prefix of every key. */
   readonly prefix: string
   /** Removes all keys with the prefix. */
   clear(): Promise<void>
 }
 
-/** Makes a part of the run's Redis for one test file. The server may be somebody's, so nothing ever flushes it. */
+/** Makes a part of the run's Redis for one test file. The server may hold other data, so no test flushes it. */
 export function createRedisSpace(): RedisSpace {
   const url = inject('redisUrl')
   const prefix = `${inject('templateDatabase')}:${randomBytes(6).toString('hex')}`

@@ -1,6 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Names every test that ran more than once, after the summary: a repeated test that passes is a fault to look into. */
+/**
+ * Names each test that ran more than once, after the summary: a test that passes on retry has a fault to investigate.
+ */
 export default class RetriedTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules.flatMap(({ relativeModuleId, children }) =>

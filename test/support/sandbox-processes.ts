@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { innermostOf } from '#sandbox/isolation/processes.ts'
 
-/** The processes that run bots for a worker: those of its children that have a permission model. */
+/** The sandbox processes of a worker: its children with a permission model. */
 export function sandboxesOf(workerPid: number): number[] {
   const children = read(`/proc/${workerPid}/task/${workerPid}/children`).trim()
   if (children === '') return []
@@ -11,7 +11,7 @@ export function sandboxesOf(workerPid: number): number[] {
     .filter((pid) => read(`/proc/${pid}/cmdline`).includes('--permission'))
 }
 
-/** Nothing of a process that is gone. */
+/** Empty for a process that has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -21,8 +21,8 @@ function read(path: string): string {
 }
 
 /**
- * The processes that compile uploads for a worker, and whatever of the walls waits outside of them. The service of
- * esbuild that bundles for tests in the same process is none of them.
+ * The processes that compile uploads for a worker, including those of the isolation layers that wait outside. Excludes
+ * esbuild's service, which bundles for tests in the same process.
  */
 export function compilersOf(workerPid: number): number[] {
   const [, ...children] = withChildren(workerPid)
@@ -32,13 +32,13 @@ export function compilersOf(workerPid: number): number[] {
   })
 }
 
-/** A process and those that it has started. */
+/** A process and its descendants. */
 export function withChildren(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(withChildren)]
 }
 
-/** Whether a process is there, and not only its exit code. */
+/** Whether a process runs; false for a zombie. */
 export function isAlive(pid: number): boolean {
   return /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
 }

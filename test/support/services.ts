@@ -14,16 +14,16 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A database whose user may create databases. */
     databaseUrl: string
-    /** The migrated database that test files clone. Its name belongs to this run alone. */
+    /** The migrated database that test files clone. Its name is unique to this run. */
     templateDatabase: string
     redisUrl: string
   }
 }
 
 /**
- * Starts what the tests need, once for a run: a PostgreSQL (`TEST_DATABASE_URL`, or one of our own) with a migrated
- * template database, and a Redis (`REDIS_URL`, or one of our own). Servers of our own end with this process even when
- * it is killed. On servers of others, runs keep to names of their own, so that they do not disturb each other.
+ * Starts the services of the tests, once per run: a PostgreSQL (`TEST_DATABASE_URL`, or one started here) with a
+ * migrated template database, and a Redis (`REDIS_URL`, or one started here). Servers started here end with this
+ * process, even when it is killed. On other servers, runs use unique names, so that they do not affect each other.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const services = new AsyncDisposableStack()
@@ -50,7 +50,7 @@ async function startPostgres(services: AsyncDisposableStack): Promise<string> {
     directory,
     temporary: true,
     log: () => {},
-    // Nothing has to survive a power cut, and every test file brings pools of its own.
+    // Test data need not survive a power failure, and every test file has connection pools of its own.
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
   })
   services.defer(() => server.stop())
@@ -58,8 +58,8 @@ async function startPostgres(services: AsyncDisposableStack): Promise<string> {
 }
 
 /**
- * Makes the template database. The session that stays open bears the name of the run, and so tells other runs on the
- * same server that this one is alive: what a run left behind that was killed is dropped by the next one.
+ * Makes the template database. A session that stays open bears the name of the run, and so shows other runs on the same
+ * server that this one is alive: each run drops the databases that killed runs have left.
  */
 async function createTemplate(databaseUrl: string, run: string, services: AsyncDisposableStack): Promise<void> {
   const session = new Client({ connectionString: databaseUrl })
@@ -112,7 +112,7 @@ async function connectRedis(run: string, services: AsyncDisposableStack): Promis
     await redis.connect()
     await redis.ping()
   } catch (error) {
-    // The rejection says only that there is no connection; the event says why.
+    // The rejection reports only a lost connection; the event has the cause.
     throw new Error(`REDIS_URL does not lead to a Redis server: ${String(problem ?? error)}`, { cause: error })
   } finally {
     redis.disconnect()

@@ -1,6 +1,6 @@
 import type { Receiver } from './receiver.ts'
 
-/** What took how long, within what. */
+/** A span: an operation, its duration and its parent. */
 export interface Span {
   name: string
   traceId: string
@@ -10,7 +10,7 @@ export interface Span {
   attributes: Record<string, unknown>
 }
 
-/** The spans that a collector was sent, by OTLP in JSON. */
+/** The spans that a collector received, by OTLP in JSON. */
 export function spansIn({ received }: Receiver): Span[] {
   return received
     .filter(({ path }) => path === '/v1/traces')
@@ -27,7 +27,7 @@ function values(given: { key: string; value: object }[]): Record<string, unknown
   return Object.fromEntries(given.map(({ key, value }) => [key, Object.values(value)[0] as unknown]))
 }
 
-/** The names of a span and of what it is within, up to the outermost that was sent. */
+/** The names of a span and its ancestors, up to the outermost received one. */
 export function pathTo(span: Span, spans: Span[]): string[] {
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId)
   return parent ? [...pathTo(parent, spans), span.name] : [span.name]

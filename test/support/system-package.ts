@@ -5,24 +5,24 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A program that tests run and that npm does not bring. */
+/** A program that tests run and that is not an npm package. */
 export interface SystemProgram {
-  /** What it is, in the middle of a sentence: `a Redis server`. */
+  /** Its description, in the middle of a sentence: `a Redis server`. */
   what: string
-  /** What it may be called on the PATH; the first that is there is taken. */
+  /** Its possible names on the PATH; the first one found is used. */
   names: [string, ...string[]]
-  /** The package of Debian and its kin that brings it. */
+  /** The package that contains it on Debian and its derivatives. */
   aptPackage: string
-  /** How somebody gets it by hand, in sentences. */
+  /** How to install it by hand, in sentences. */
   remedy: string
 }
 
 /**
- * Finds a program on the PATH. Where there is none it is installed if that can be done without asking, which is as root
- * with apt-get.
+ * Finds a program on the PATH. A missing one is installed where that is possible without a prompt: as root, with
+ * apt-get.
  *
  * @returns the path of the executable
- * @throws Error that says what is missing and how to get it
+ * @throws Error with the missing program and the way to install it
  */
 export async function findSystemProgram(program: SystemProgram): Promise<string> {
   const { what, names, aptPackage, remedy } = program
@@ -67,7 +67,7 @@ async function isExecutable(path: string): Promise<boolean> {
   )
 }
 
-/** The tests start what they need themselves: a service that the package would start stays off. */
+/** Prevents the package from starting its service: tests start their own. */
 async function install(aptPackage: string): Promise<void> {
   const policy = '/usr/sbin/policy-rc.d'
   const forbidden = '#!/bin/sh\nexit 101\n'

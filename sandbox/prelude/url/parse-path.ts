@@ -26,7 +26,7 @@ export function readPathStart(parsing: Parsing): Step {
   return 'stop'
 }
 
-/** Reads one segment per step. */
+/** Reads all segments of a path. */
 export function readPath(parsing: Parsing): Step {
   const url = parsing.url
   const path = url.path as string[]

@@ -7,12 +7,12 @@ import { measureInSandbox, type MeasuredSandbox } from './sandbox.ts'
 
 export interface BundleComparison {
   kind: BundleKind
-  /** Round by round; what was measured next to each other stands at the same place. */
+  /** By round; measurements that were made next to each other have the same index. */
   ours: MeasuredSandbox[]
   floor: Measured[]
 }
 
-/** Measures how soon bots answer in our sandbox and in plain Node, in turn and in changing order. */
+/** Measures the response times of bots in our sandbox and in plain Node, in turn and in changing order. */
 export async function compareBundles({ rounds }: Options, parts: AsyncDisposableStack): Promise<BundleComparison[]> {
   const bots = await buildEchoBots()
   const comparisons: BundleComparison[] = []
@@ -32,7 +32,7 @@ export async function compareBundles({ rounds }: Options, parts: AsyncDisposable
 
 type Measure<Result> = (bot: EchoBot, parts: AsyncDisposableStack) => Promise<Result>
 
-/** In a process of its own, which ends with the measurement. */
+/** Runs a measurement in a process of its own, which ends with it. */
 async function alone<Result>(measure: Measure<Result>, bot: EchoBot, parts: AsyncDisposableStack): Promise<Result> {
   await using own = parts.use(new AsyncDisposableStack())
   return await measure(bot, own)

@@ -3,15 +3,15 @@ import { compile } from '../../support/compiler.ts'
 import { bundleSdk } from '../../sdk/bundle.ts'
 import { conversationId, platformUrl } from './platform.ts'
 
-/** A bot that answers a text with what was said. */
+/** A bot that echoes text messages. */
 export interface EchoBot {
   kind: BundleKind
   /** A CommonJS script. */
   code: string
   environment: Record<string, string>
-  /** What it is given for a message: the `event` object if it is native, else the request to its handler. */
+  /** The input for a message: the `event` object of a native bot, or the request to an SDK bot's handler. */
   input: JsonObject
-  /** Calls of the platform that it makes for a message. */
+  /** Calls to the platform per message. */
   calls: number
 }
 
@@ -82,7 +82,7 @@ const request: JsonObject = {
   body: JSON.stringify({ event: runtimeEvent }),
 }
 
-/** Builds a native bot as an upload is compiled, and one of the public SDK as the public command line bundles it. */
+/** Builds a native bot as uploads are compiled, and an SDK bot as the public command line bundles it. */
 export async function buildEchoBots(): Promise<EchoBot[]> {
   const { code } = (await compile(native)).native
   return [

@@ -1,24 +1,24 @@
 import { median } from '../statistics.ts'
 
-/** What was measured of a bot on one side: medians, in milliseconds. */
+/** The measurements of a bot on one side: medians, in milliseconds. */
 export interface Measured {
-  /** From nothing but its code to the end of its first event. */
+  /** From the code to the end of the first event. */
   cold: number
-  /** An event, after many. */
+  /** An event after many others. */
   warm: number
 }
 
-/** Has the bot handle a message. */
+/** Makes the bot handle a message. */
 export type Handle = () => Promise<void>
-/** Loads the bot afresh and has it handle its first message; whoever loaded it can send it more. */
+/** Loads the bot anew and makes it handle its first message; resolves to a function for further messages. */
 export type Start = () => Promise<Handle>
 
-/** So many isolates of SDK bundles fit in a sandbox process: with more, old ones would make room for new ones. */
+/** This many isolates of SDK bundles fit in a sandbox process; more would evict old ones. */
 const starts = 15
-/** As many again come before them and do not count: where V8 may, it optimises what runs often. */
+/** The same number of events precedes them and does not count, for V8's optimising compilers, where enabled. */
 const events = 300
 
-/** Starts a bot over and over, all of them alive to the end; gives the median of the times, and the last bot. */
+/** Starts a bot repeatedly and keeps all of the starts alive; returns the median time, and the last bot. */
 export async function measureStarts(start: Start): Promise<{ cold: number; handle: Handle; starts: number }> {
   const alive: Handle[] = []
   const times: number[] = []
@@ -26,7 +26,7 @@ export async function measureStarts(start: Start): Promise<{ cold: number; handl
   return { cold: median(times), handle: alive.at(-1)!, starts }
 }
 
-/** Sends a bot one message after the other; gives the median of the times. */
+/** Sends a bot messages, one at a time; returns the median time. */
 export async function measureEvents(handle: Handle): Promise<number> {
   const times: number[] = []
   while (times.length < 2 * events) times.push(await timed(handle))

@@ -5,7 +5,7 @@ import type { EchoBot } from './echo-bots.ts'
 import { measureEvents, measureStarts, type Handle, type Measured } from './measure.ts'
 import { replyTo } from './platform.ts'
 
-/** The floor: a process of plain Node that evaluates bundles as modules of its own and calls what they export. */
+/** The floor: a process of plain Node that evaluates bundles as modules in its own realm and calls their exports. */
 
 interface BotModule {
   hooks: { afterIncomingMessage(argument: object): Promise<void> }
@@ -54,7 +54,7 @@ async function startBot(bot: EchoBot): Promise<Handle> {
 }
 
 function evaluate({ code, environment }: EchoBot): BotModule {
-  // V8 would recognise a text that it has compiled before.
+  // Otherwise V8 would reuse the compilation of the same text.
   const text = `${code}\n// ${++evaluations}`
   const wrapper = compileFunction(text, ['module', 'exports', 'require', 'process'])
   const module = { exports: {} }
@@ -62,7 +62,10 @@ function evaluate({ code, environment }: EchoBot): BotModule {
   return module.exports as BotModule
 }
 
-/** Node's process, but for its tag: by that the SDK's HTTP client would choose sockets instead of `fetch`. */
+/**
+ * Node's process without its `Symbol.toStringTag`, which would make the SDK's HTTP client choose sockets instead of
+ * `fetch`.
+ */
 function processOf(environment: Record<string, string>): object {
   return Object.create(process, { env: { value: environment }, [Symbol.toStringTag]: { value: 'Object' } }) as object
 }

@@ -1,6 +1,6 @@
 import type { HostReply, Json } from '#sandbox/protocol/contract.ts'
 
-/** Where the platform is for SDK bundles. Nobody listens there: calls are answered from the table below. */
+/** The platform's URL for SDK bundles. No server listens there: the table below provides the replies. */
 export const platformUrl = 'https://api.isobot.internal'
 
 export const conversationId = 'conv_01K0000000000000000000000'
@@ -33,7 +33,7 @@ const replies: Record<string, Json> = {
   [`POST ${counter}`]: { state },
 }
 
-/** What the platform answers to a call, at once and always the same. */
+/** The platform's reply to a call: immediate, and always the same. */
 export function replyTo(method: string, path: string): HostReply {
   const body = replies[`${method} ${path}`]
   if (body !== undefined) return { status: 200, body }

@@ -9,12 +9,12 @@ const measures: { name: string; of: (measured: Measured) => number }[] = [
   { name: 'ms, event when warm', of: ({ warm }) => warm },
 ]
 
-/** How the bots were measured, in a line. */
+/** One line on how the bots were measured. */
 export function describeBundles({ rounds }: Options): string {
   return `Echo bots, one event at a time, ${rounds} rounds; median of the rounds' medians (smallest to largest)`
 }
 
-/** What both sides need for a bot's events, side by side, as a Markdown table. */
+/** Makes the Markdown table that compares both sides' times for a bot's events. */
 export function bundlesTable(comparisons: BundleComparison[]): string {
   const rows = comparisons.flatMap(({ kind, ours, floor }) => [
     ...measures.map(({ name, of }) => {

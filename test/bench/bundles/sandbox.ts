@@ -11,13 +11,13 @@ import { measureEvents, measureStarts, type Handle, type Measured } from './meas
 import { replyTo } from './platform.ts'
 
 export interface MeasuredSandbox extends Measured {
-  /** Of resident memory, for each isolate; absent where the system does not tell. */
+  /** Resident memory per isolate; absent on systems that do not report it. */
   megabytes?: number
 }
 
 const defaultLimits = limitsOf(readLimits({}))
 
-/** Measures a bot in a sandbox as the worker opens it, with one process, which has run no other bot. */
+/** Measures a bot in a sandbox configured as in the worker, with one process, which has run no other bot. */
 export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack): Promise<MeasuredSandbox> {
   let pid = 0
   const sandbox = parts.adopt(
@@ -34,7 +34,7 @@ export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack
 
   async function start(): Promise<Handle> {
     const { kind, code, environment } = bot
-    // An id that is new means an isolate that is new.
+    // A new id makes a new isolate.
     const bundle: Bundle = { id: randomUUID(), botId: 'bot_1', kind, code, environment }
     const handle = async () => {
       let calls = 0
@@ -56,7 +56,7 @@ export async function measureInSandbox(bot: EchoBot, parts: AsyncDisposableStack
     return handle
   }
 
-  // The first one pays for what the process does once.
+  // The first start includes the process's one-time costs.
   await start()
   const before = await residentMegabytes(pid)
   const { cold, handle, starts } = await measureStarts(start)

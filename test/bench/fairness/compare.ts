@@ -4,7 +4,7 @@ import type { Servers } from '../servers.ts'
 import { percentile } from '../statistics.ts'
 import { startFairnessLoad } from './users.ts'
 
-/** What a hook of the flooded bot does before it answers. */
+/** Code that a hook of the flooded bot runs before its reply. */
 export const floods = {
   '50 ms of processor time': 'const end = Date.now() + 50; while (Date.now() < end);',
   '200 ms of waiting': 'await new Promise((resolve) => setTimeout(resolve, 200));',
@@ -14,12 +14,12 @@ export type Flood = keyof typeof floods
 
 export const floodMessages = 10_000
 const floodConversations = 500
-/** One message a second each. So there are enough for a p99 in a short time. */
+/** One message per second each; this number of bots gives enough samples for a p99 in a short time. */
 export const quietBots = 10
 export const talkSeconds = 20
 const warmUpSeconds = 5
 
-/** Milliseconds from sending a message to a quiet bot to hearing its reply. */
+/** Milliseconds from sending a message to a quiet bot to receiving its reply. */
 export interface Latencies {
   p50: number
   p99: number
@@ -31,9 +31,9 @@ export interface FairnessComparison {
   quiet: Latencies
   /** While the flood arrives. */
   arriving: Latencies
-  /** When it has arrived, and waits. */
+  /** After its arrival, while it waits. */
   waiting: Latencies
-  /** How many messages of the flood still wait after that. */
+  /** Messages of the flood that still wait after that. */
   left: number
 }
 

@@ -5,9 +5,9 @@ import { answerQuestions } from '../asked-process.ts'
 import type { Chat } from '../system.ts'
 import type { FloodAnswer, FloodQuestion } from './users.ts'
 
-/** The process that plays the chat users who flood a bot: in one of their own, what they do delays no measurement. */
+/** The process of the chat users who flood a bot; separate, so that its work delays no measurement. */
 
-/** Connections on which the flood comes. */
+/** Connections of the flood. */
 const atOnce = 10
 
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
@@ -17,7 +17,7 @@ answerQuestions(async (question: FloodQuestion): Promise<FloodAnswer> => {
   return { sent: question.messages }
 })
 
-/** Sends so many messages in so many seconds, or as fast as they are taken. */
+/** Sends `messages` messages within `seconds` seconds, or as fast as they are accepted. */
 async function flood({ messages, seconds, bot: { chatUrl, chats } }: FloodQuestion): Promise<void> {
   const begin = performance.now()
   let sent = 0

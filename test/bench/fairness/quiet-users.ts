@@ -3,7 +3,7 @@ import { answerQuestions } from '../asked-process.ts'
 import { openConversation, type Conversation } from '../conversation.ts'
 import type { QuietAnswer, QuietQuestion } from './users.ts'
 
-/** The process that plays the chat users of quiet bots. */
+/** The process of the quiet bots' chat users. */
 
 const betweenMilliseconds = 1000
 
@@ -16,10 +16,10 @@ answerQuestions(async (question: QuietQuestion): Promise<QuietAnswer> => {
 })
 
 /**
- * Says something in each conversation once a second, spread over the second, whether the reply to the last message has
- * come or not.
+ * Sends a message in each conversation once per second, spread over the second, whether or not the last reply has
+ * arrived.
  *
- * @returns milliseconds from sending a message to hearing the reply
+ * @returns milliseconds from sending each message to receiving the reply
  */
 async function talk(seconds: number): Promise<number[]> {
   const latencies: number[] = []

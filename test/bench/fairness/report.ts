@@ -1,7 +1,7 @@
 import { round, table } from '../report.ts'
 import { floodMessages, quietBots, talkSeconds, type FairnessComparison, type Latencies } from './compare.ts'
 
-/** The load, in a line. */
+/** One line on the load. */
 export function describeFairness(): string {
   return (
     `${quietBots} quiet bots with one message a second each, for ${talkSeconds} s alone, while ${floodMessages} ` +
@@ -9,7 +9,7 @@ export function describeFairness(): string {
   )
 }
 
-/** What quiet bots feel of the flood, as a Markdown table. */
+/** Makes the Markdown table of the flood's effect on quiet bots. */
 export function fairnessTable(comparisons: FairnessComparison[]): string {
   const measures = [
     { name: 'p50 ms', of: ({ p50 }: Latencies) => p50 },

@@ -1,7 +1,7 @@
 import { startAskedProcess } from '../asked-process.ts'
 import type { Chat } from '../system.ts'
 
-/** A bot's address, and who talks to it. */
+/** A bot's chat URL, and its users' conversations. */
 export interface Users {
   chatUrl: string
   chats: Chat[]
@@ -10,7 +10,7 @@ export interface Users {
 export type QuietQuestion = { open: { chatUrl: string; chat: Chat }[] } | { talkSeconds: number }
 
 export interface QuietAnswer {
-  /** Milliseconds, of each message to a quiet bot. */
+  /** Latency of each message to a quiet bot, in milliseconds. */
   latencies: number[]
 }
 
@@ -24,11 +24,11 @@ export interface FloodAnswer {
   sent: number
 }
 
-/** The chat users of both kinds of bots, in a process of their own each. They talk to the quiet bots as long as is asked. */
+/** The chat users of quiet bots and of the flooded bot, in one process each. */
 export interface FairnessLoad {
-  /** Nothing but that. */
+  /** Talks to the quiet bots only. */
   talk(seconds: number): Promise<number[]>
-  /** And meanwhile send so many messages to the other bot, which may take longer. */
+  /** Also sends `messages` messages to the other bot meanwhile, which may take longer. */
   talkAndFlood(seconds: number, messages: number): Promise<number[]>
 }
 

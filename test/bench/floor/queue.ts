@@ -3,13 +3,13 @@ import { Redis } from 'ioredis'
 import { queuePoolSize, workerConcurrency } from '../system.ts'
 import { environment } from './environment.ts'
 
-/** A message on its way to the worker. */
+/** The job for a message. */
 export interface MessageJob {
   conversationId: string
   text: string
 }
 
-/** Opens the sending end, and gives the function that puts a job in. */
+/** Opens the sending end; returns the function that adds a job. */
 export function openFloorQueue(): (job: MessageJob) => Promise<unknown> {
   const { Queue, connection } = backend(2)
   const queue = new Queue<MessageJob>('floor', { connection, defaultJobOptions: { removeOnComplete: true } })

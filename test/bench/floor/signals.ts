@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { Client, escapeIdentifier, type Pool } from 'pg'
 import { environment } from './environment.ts'
 
-/** Gives the function that publishes what is said in a conversation. */
+/** Returns the function that publishes a conversation's messages. */
 export function openPublisher(pool: Pool): (conversationId: string, body: string) => Promise<unknown> {
   const { redisUrl } = environment
   if (!redisUrl) return (conversationId, body) => pool.query('select pg_notify($1, $2)', [conversationId, body])
@@ -11,9 +11,9 @@ export function openPublisher(pool: Pool): (conversationId: string, body: string
 }
 
 /**
- * Hears what is published.
+ * Receives published messages.
  *
- * @returns has it hear one more conversation
+ * @returns a function that subscribes to one more conversation
  */
 export async function openSubscriber(
   hear: (conversationId: string, body: string) => void,

@@ -5,21 +5,21 @@ import { startChild } from '../../../cli/start/children.ts'
 import { freePort } from '../../../cli/postgres/free-port.ts'
 import { untilReady, type Chat, type StreamServer, type System, type SystemOptions } from '../system.ts'
 
-/** Starts the floor: the bare pipeline that our side is compared with. */
+/** Starts the floor: the minimal pipeline with which our side is compared. */
 export async function startFloor(options: SystemOptions): Promise<System> {
   const databaseUrl = await options.servers.postgres.createDatabase(`floor_on_${options.backEnd}`)
   await createTables(databaseUrl)
   const { url, start } = await prepare(databaseUrl, options)
   const processes = {
     api: await start('api.ts'),
-    // isolated-vm asks for the option.
+    // isolated-vm requires the option.
     worker: await start('worker.ts', '--no-node-snapshot'),
   }
   await untilReady(url)
   return { chatUrl: `${url}/chat`, chats: chatsOf(options), databaseUrl, processes }
 }
 
-/** Starts the listeners' floor: a bare server that holds streams. */
+/** Starts the listeners' floor: a minimal server of streams. */
 export async function startFloorStreams(database: string, options: SystemOptions): Promise<StreamServer> {
   const databaseUrl = await options.servers.postgres.createDatabase(database)
   await createTables(databaseUrl)
@@ -42,7 +42,7 @@ async function prepare(databaseUrl: string, { servers, backEnd, nodeOptions, par
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Starts a process, and gives its id. */
+    /** Starts a process and returns its id. */
     async start(script: string, ...options: string[]): Promise<number> {
       const command = [process.execPath, ...nodeOptions, ...options, join(import.meta.dirname, script)] as const
       const child = await startChild(`floor ${script}`, command, { environment })

@@ -7,10 +7,10 @@ import { poolSize } from '../system.ts'
 import { environment, exitWhenAsked } from './environment.ts'
 import { openPublisher, openSubscriber } from './signals.ts'
 
-/** The listeners' floor: one row for each message, one publish, and its frame to everybody who listens. */
+/** The listeners' floor: one row per message, one publish, and one frame to every listener. */
 
 interface Room {
-  /** Resolves when what is published from now on will be heard. */
+  /** Resolves when all later publishes will be received. */
   subscribed: Promise<unknown>
   listeners: Set<(body: string) => void>
 }

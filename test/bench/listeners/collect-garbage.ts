@@ -1,6 +1,5 @@
 /**
- * Preloaded into the processes that are measured, with `--expose-gc`: has them give back all memory that they do not
- * need when they get SIGUSR2, so that what remains is what their streams hold. An ordinary collection keeps the heap as
- * large as the busiest moment made it.
+ * Preloaded into the measured processes, with `--expose-gc`: on SIGUSR2, a process releases all memory that it does not
+ * need, so that the rest is what its streams hold. An ordinary collection keeps the heap at its peak size.
  */
 process.on('SIGUSR2', () => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }))

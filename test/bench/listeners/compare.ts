@@ -10,17 +10,17 @@ import { startCrowd } from './crowd-process.ts'
 import { readQuietMemory, measurable } from './memory.ts'
 import { protocols, type Protocol } from './stream.ts'
 
-/** What was measured of a process that holds streams. */
+/** The measurements of a process that holds streams. */
 export interface Held {
   streamsPerSecond: number
-  /** Milliseconds from storing a message until the last listener of its conversation has it. */
+  /** Milliseconds from storing a message until the last listener of its conversation has received it. */
   p50: number
   p99: number
   /** Milliseconds between the first listener and the last one. */
   spread: number
-  /** Bytes, where the system tells them. */
+  /** Bytes, on systems that report them. */
   memory?: { perStream: number; all: number; most: number }
-  /** Milliseconds of the process that holds the streams, where the system tells them. */
+  /** Processor milliseconds of the process that holds the streams, on systems that report them. */
   processorTime?: { perStream: number; perMessage: number }
 }
 
@@ -33,7 +33,7 @@ export interface ListenersComparison {
 
 type Start = (database: string, options: SystemOptions) => Promise<StreamServer>
 
-/** Measures how an api process carries open streams, and how little a bare server needs for as many. */
+/** Measures an api process with open streams, and a minimal server with the same number. */
 export async function compareListeners(
   backEnd: BackEnd,
   servers: Servers,
@@ -45,7 +45,7 @@ export async function compareListeners(
   const comparisons: ListenersComparison[] = []
   for (const protocol of protocols) {
     const measure = async (name: string, start: Start, nodeOptions: string[]) => {
-      // A process of its own for each measurement: what another one has left behind would count as the streams'.
+      // A process of its own for each measurement: leftovers of another one would count as the streams' memory.
       await using own = parts.use(new AsyncDisposableStack())
       const options = { servers, backEnd, conversations, nodeOptions: [...measurable, ...nodeOptions], parts: own }
       const server = await start(`${name}_${protocol}_on_${backEnd}`, options)
@@ -66,7 +66,7 @@ async function hold(
 ): Promise<Held> {
   const listeners = server.chats.length * listenersPerConversation
   const crowd = startCrowd(parts)
-  // What every process needs once (code that is loaded late, connections, subscriptions) is no stream's.
+  // One-time costs of every process (code that is loaded late, connections, subscriptions) belong to no stream.
   await crowd.open(protocol, server, 1)
   await crowd.say(server.chats.length)
   await crowd.close()
@@ -75,7 +75,7 @@ async function hold(
   const opening = await timed(server.pid, () => crowd.open(protocol, server, listenersPerConversation))
   await crowd.say(server.chats.length)
   const saying = await timed(server.pid, () => crowd.say(messages))
-  // At the end: the collection throws compiled code away too.
+  // Last, because the collection discards compiled code too.
   const full = await readQuietMemory(server.pid)
 
   const delays = saying.result.map(({ storedAt, lastAt }) => lastAt - storedAt).toSorted((a, b) => a - b)
@@ -96,7 +96,10 @@ async function hold(
   }
 }
 
-/** Tells how many milliseconds of processor time a process takes for something; undefined where the system does not. */
+/**
+ * Measures the processor time of a process during some work, in milliseconds; undefined on systems that do not report
+ * it.
+ */
 async function timed<Result>(pid: number, work: () => Promise<Result>) {
   const before = await readProcessorTimes()
   const result = await work()

@@ -8,9 +8,9 @@ export type CrowdQuestion =
   | { close: true }
 export type CrowdAnswer = { opened: { seconds: number } } | { said: Heard[] } | { closed: true }
 
-/** How a message came to the listeners of its conversation, in milliseconds since 1970. */
+/** The arrival of a message at the listeners of its conversation, in milliseconds since 1970. */
 export interface Heard {
-  /** By the database's clock, which is also what the message's `createdAt` is. */
+  /** By the database's clock, as in the message's `createdAt`. */
   storedAt: number
   firstAt: number
   lastAt: number
@@ -18,11 +18,11 @@ export interface Heard {
 
 /** The listeners of one side, in a process of their own. */
 export interface Crowd {
-  /** Opens streams, in turn in each conversation, and gives the seconds that it took. */
+  /** Opens streams, in turn in each conversation; returns the duration in seconds. */
   open(protocol: Protocol, server: StreamServer, perConversation: number): Promise<number>
-  /** Says so many messages, one at a time and in a conversation after the other; each is waited for on every stream. */
+  /** Sends `messages` messages, one at a time and in one conversation after another; waits for each on every stream. */
   say(messages: number): Promise<Heard[]>
-  /** Hangs up all streams. */
+  /** Closes all streams. */
   close(): Promise<void>
 }
 

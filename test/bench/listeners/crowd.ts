@@ -8,24 +8,24 @@ import type { Chat, StreamServer } from '../system.ts'
 import type { CrowdAnswer, CrowdQuestion, Heard } from './crowd-process.ts'
 import { openStream, type Protocol } from './stream.ts'
 
-/** The process that plays the listeners, and whoever says something to them. It has one clock for all of it. */
+/** The process of the listeners and of the sender of their messages, which therefore share one clock. */
 
-/** Handshakes under way at any moment. */
+/** Concurrent handshakes. */
 const openings = 100
-/** Beyond it, a message is lost. */
+/** A message that takes longer counts as lost. */
 const lateMilliseconds = 30_000
 
 interface Room {
   chat: Chat
   streams: Socket[]
-  /** The message that is under way. */
+  /** The message in flight. */
   awaited?: Awaited
 }
 
 interface Awaited {
   text: string
   firstAt?: number
-  /** Streams that have not heard it. */
+  /** Streams that have not received it. */
   missing: number
   allHeard: () => void
 }
@@ -81,7 +81,7 @@ async function sayInTurn(messages: number): Promise<Heard[]> {
   return heard
 }
 
-/** Says something in a room. Resolves when all its streams have heard it, and the server has answered. */
+/** Sends a message to a room. Resolves when all its streams have received it, and the server has answered. */
 async function say(room: Room): Promise<Heard> {
   const text = `This is message ${count++} to the listeners`
   const allHeard = Promise.withResolvers<number>()
@@ -98,7 +98,7 @@ async function say(room: Room): Promise<Heard> {
   }
 }
 
-/** Posts a message, and gives the time at which it was stored. */
+/** Posts a message and returns the time at which it was stored. */
 async function post({ conversationId, key }: Chat, text: string): Promise<number> {
   const body = JSON.stringify({ conversationId, payload: { type: 'text', text } })
   const posting = request(`${chatUrl}/messages`, {
@@ -118,7 +118,7 @@ async function lateness(awaited: Awaited, signal: AbortSignal): Promise<never> {
   throw new Error(`A message did not reach ${awaited.missing} listeners within ${lateMilliseconds / 1000} s`)
 }
 
-/** Milliseconds since 1970, and fractions of them. */
+/** Milliseconds since 1970, with fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now()
 }

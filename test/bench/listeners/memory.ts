@@ -1,20 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Node options of a process that is to be measured. */
+/** Node options of a measured process. */
 export const measurable = ['--expose-gc', '--import', new URL('./collect-garbage.ts', import.meta.url).href]
 
-/** Memory of a process that is resident, in bytes. */
+/** Resident memory of a process, in bytes. */
 export interface Memory {
   now: number
-  /** The most there ever was. */
+  /** The maximum so far. */
   most: number
 }
 
-/** The collection takes half a second with 10,000 streams, and the last pages go back a moment after it. */
+/** The collection takes half a second with 10,000 streams, and the last pages are released a moment after it. */
 const quietMilliseconds = 1500
 
-/** Has a measurable, idle process give back what it does not need, and reads its memory. Undefined anywhere but on Linux. */
+/**
+ * Makes a measurable, idle process release its unused memory, and reads its memory. Undefined on other systems than
+ * Linux.
+ */
 export async function readQuietMemory(pid: number): Promise<Memory | undefined> {
   if (process.platform !== 'linux') return undefined
   process.kill(pid, 'SIGUSR2')

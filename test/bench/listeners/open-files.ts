@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 
-/** What a process has open besides its streams: the database, Redis, its own files. */
+/** Open files of a process besides its streams: the database, Redis, its own files. */
 const otherFiles = 100
 
 /**
- * How many streams a process of this machine may hold. Node raises its soft limit to the hard one as it starts, so a
- * shell that it starts tells how far that went.
+ * The number of streams that a process of this machine may hold. Node raises its soft limit to the hard one at its
+ * start, so the limit of a shell that it starts shows the result.
  */
 export function maxStreams(): number {
   const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim()

@@ -5,7 +5,7 @@ import type { Held, ListenersComparison } from './compare.ts'
 
 interface Measure {
   name: string
-  /** Undefined where the system does not tell. */
+  /** Undefined on systems that do not report it. */
   of: (held: Held) => number | undefined
 }
 
@@ -24,7 +24,7 @@ const measures: Measure[] = [
   { name: 'processor ms per message', of: ({ processorTime }) => processorTime?.perMessage },
 ]
 
-/** The load of the listeners' benchmark, in a line. */
+/** One line on the load of the listeners' benchmark. */
 export function describeListeners({ listeners, messages }: Options): string {
   return (
     `${listeners} listeners, ${listenersPerConversation} in each of ${listeners / listenersPerConversation} ` +
@@ -32,7 +32,7 @@ export function describeListeners({ listeners, messages }: Options): string {
   )
 }
 
-/** What both sides need for their streams, side by side, as a Markdown table. */
+/** Makes the Markdown table that compares both sides' streams. */
 export function listenersTable(comparisons: ListenersComparison[]): string {
   const rows = comparisons.flatMap(({ backEnd, protocol, ours, floor }) =>
     measures.flatMap(({ name, of }) => {

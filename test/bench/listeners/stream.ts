@@ -5,15 +5,15 @@ import type { Chat } from '../system.ts'
 export const protocols = ['sse', 'websocket'] as const
 export type Protocol = (typeof protocols)[number]
 
-/** All streams read into one buffer: what comes is looked at before anything else is read. */
+/** All streams read into one buffer: the data is consumed before the next read. */
 const buffer = Buffer.alloc(64 * 1024)
 
 /**
  * Opens a stream on a bare socket, so that thousands of listeners cost the measuring machine little. Resolves when the
  * server has accepted it.
  *
- * @param hear gets what comes from then on, in pieces as they come
- * @throws Error when the server answers anything else, or hangs up
+ * @param hear receives all later data, in chunks as they arrive
+ * @throws Error when the server gives any other answer, or closes the connection
  */
 export async function openStream(
   protocol: Protocol,

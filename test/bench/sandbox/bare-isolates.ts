@@ -5,8 +5,8 @@ import { botSource, type BotKind, type BotInput, type BotOutput } from './bots.t
 import { measureBots, type Bot } from './measure.ts'
 
 /**
- * A floor: isolates in the process that calls them, with no wall but their own, no limit but the heap's, and V8's
- * compilers. It shows what isolated-vm itself costs.
+ * A floor: isolates in the calling process, with no other isolation layer, no limit but the heap's, and V8's compilers.
+ * It shows the cost of isolated-vm itself.
  */
 
 answerQuestions(measureBots(startBot))

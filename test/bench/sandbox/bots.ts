@@ -1,13 +1,13 @@
 /**
- * The bots that all sides run, as text: a function of an input and a client. Nothing in this file and in `measure.ts` is
- * Node's, so that Deno can import both.
+ * The bots of all sides, as text: a function of an input and a client. This file and `measure.ts` use no API of Node,
+ * so that Deno can import both.
  */
 
-/** What a bot finds among its globals, beside the language. Where they are made on demand, each costs something. */
+/** The globals that a bot uses besides the language. Where they are made on demand, each has a cost. */
 export const botKinds = ['plain', 'web', 'streams', 'subtle', 'buffer'] as const
 export type BotKind = (typeof botKinds)[number]
 
-/** What a bot does with its globals when it is called. */
+/** The bot's use of its globals during a call. */
 const uses: Record<BotKind, string> = {
   plain: '',
   web: `text += new URL('https://example.com/path').host + typeof fetch`,
@@ -24,7 +24,7 @@ export interface BotInput {
 }
 
 export interface BotOutput {
-  /** How often this bot was called, which it remembers: one that was thrown away begins again at one. */
+  /** Number of the bot's calls, which it keeps: a bot that was disposed restarts at one. */
   calls: number
   text: string
 }

@@ -5,11 +5,11 @@ import { botSource, type BotInput, type BotOutput } from './bots.ts'
 import { residentMegabytes } from './resident.ts'
 import { startSide, type Program } from './sides.ts'
 
-/** What a small machine has for a worker and its sandbox process together. */
+/** Memory of a small machine for a worker and its sandbox process together. */
 export const workerMegabytes = 512
-/** So much of it goes to the sandbox process, if the operator says nothing else. */
+/** The default share of the sandbox process. */
 export const sandboxShare = sandboxMegabytes(1, workerMegabytes * 1024 * 1024)
-/** The heap that Node gives itself where a container has no more memory than that. */
+/** The heap that Node chooses in a container with this much memory. */
 const nodeOptions = [`--max-old-space-size=${workerMegabytes / 2}`, '--max-semi-space-size=1']
 
 const step = 20
@@ -17,17 +17,17 @@ const most = 600
 
 export interface Capacity {
   bots: number
-  /** Resident memory of the process that talks to the database; absent where the bots are in the same one. */
+  /** Resident memory of the process that uses the database; absent where the same process holds the bots. */
   workerMegabytes?: number
   /** Resident memory of the process that holds the bots. */
   botsMegabytes: number
 }
 
 /**
- * Adds bots to a real worker until the first of them was thrown away, or the worker and its sandbox process have more
- * memory than a small machine. A bot was thrown away if it begins to count its calls from one again.
+ * Adds bots to a real worker until the first of them has been disposed, or until the worker and its sandbox process
+ * exceed the memory of a small machine. A bot has been disposed if it restarts its count of calls.
  *
- * @returns undefined where the system does not tell how much memory is resident
+ * @returns undefined on systems that do not report resident memory
  */
 export async function measureOurCapacity(parts: AsyncDisposableStack): Promise<Capacity | undefined> {
   await using own = parts.use(new AsyncDisposableStack())
@@ -41,7 +41,7 @@ export async function measureOurCapacity(parts: AsyncDisposableStack): Promise<C
   let reached: Capacity | undefined
   for (let visits = 1; bots.length < most; visits++) {
     for (let count = 0; count < step; count++) bots.push(await host.createBot(code))
-    // In the order in which they came: if one is gone, making room for it throws away the next, and so all of them.
+    // In the order of their creation: if one is gone, its replacement evicts the next, and so on for all of them.
     for (const [index, bot] of bots.entries()) {
       const input: BotInput = { text: 'hello', asks: false }
       const { calls } = (await bot.call('call', input)) as BotOutput
@@ -56,9 +56,9 @@ export async function measureOurCapacity(parts: AsyncDisposableStack): Promise<C
 }
 
 /**
- * Adds bots to a side that has no worker beside them, until they have as much memory as a small machine.
+ * Adds bots to a side without a worker, until they take the memory of a small machine.
  *
- * @returns undefined where the system does not tell how much memory is resident
+ * @returns undefined on systems that do not report resident memory
  */
 export async function measureCapacity(
   name: string,

@@ -3,29 +3,29 @@ import { botKinds, type BotKind } from './bots.ts'
 import { measureCapacity, measureOurCapacity, type Capacity } from './capacity.ts'
 import { findPrograms, sideNames, startSide, type Program, type Side, type SideName } from './sides.ts'
 
-/** Bots that are kept at one time. */
+/** Number of bots that are kept. */
 export const keptBots = 100
 
-/** What was measured on one side in one round: medians, in milliseconds unless the name says otherwise. */
+/** The measurements of one side in one round: medians, in milliseconds unless the name has another unit. */
 export interface SideFigures {
-  /** One bot straight after the other, by what a bot uses; a side that has no such globals does not have it. */
+  /** Cold starts in a row, by the bot's globals; absent for a side without these globals. */
   cold: Partial<Record<BotKind, number>>
-  /** The same with a moment between one bot and the next. */
+  /** Cold starts with a pause between them. */
   coldAfterPause: Partial<Record<BotKind, number>>
   warm: number
   warmAsking: number
   callsPerSecond: number
   askingCallsPerSecond: number
-  /** Of each kept bot. */
+  /** Per kept bot. */
   megabytes?: number
 }
 
 export interface SandboxComparison {
-  /** Round by round; what was measured next to each other stands at the same place. */
+  /** By round; measurements that were made next to each other have the same index. */
   rounds: Record<SideName, SideFigures[]>
-  /** How many bots fit, measured once: nothing of it depends on the time. */
+  /** The number of bots that fit, measured once, because it does not depend on time. */
   capacities: Partial<Record<SideName, Capacity>>
-  /** Why Deno was not measured, if it was not. */
+  /** The reason why Deno was not measured; absent if it was. */
   withoutDeno?: string
 }
 
@@ -77,7 +77,7 @@ async function measureSide(name: SideName, program: Program, parts: AsyncDisposa
   })
 }
 
-/** In a process of its own, which ends with the measurement. */
+/** Runs a measurement in a process of its own, which ends with it. */
 async function alone<Result>(
   name: SideName,
   program: Program,

@@ -3,7 +3,7 @@ import { replyTo } from '../bundles/platform.ts'
 import { botSource, type BotInput, type BotKind, type BotOutput } from './bots.ts'
 import { measureBots, type Bot } from './measure.ts'
 
-/** The other side, run by Deno: each bot is a worker without any permission, and messages go there and back. */
+/** Deno's side: each bot is a worker without permissions, called by messages. */
 
 interface DenoWorker {
   postMessage(message: object): void
@@ -12,7 +12,7 @@ interface DenoWorker {
 }
 declare const Worker: new (url: string, options: object) => DenoWorker
 
-/** What a worker says: that a call is over, or that its bot calls the platform. */
+/** A message of a worker: the end of a call, or the bot's call to the platform. */
 type WorkerMessage = { over: number; output: BotOutput } | { asked: number; input: object }
 
 answerQuestions(measureBots(startBot))

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** A version that is known to do what is asked of it here: figures of different days should differ for other reasons. */
+/** Pinned, so that the figures of different days do not differ by version. */
 const deno = 'deno@2.9.6'
 
 /**
- * Finds Deno's program. It is no dependency, because it has 100 MB and one use: npx fetches it the first time, and keeps
- * it.
+ * Finds Deno's executable. Deno is no dependency, because it takes 100 MB for one use: npx fetches it the first time
+ * and caches it.
  *
- * @throws Error saying why there is none, for instance because there is no network
+ * @throws Error with the reason when it is unavailable, for instance without a network
  */
 export async function findDeno(): Promise<string> {
   try {

@@ -1,26 +1,26 @@
 import type { BotInput, BotKind, BotOutput } from './bots.ts'
 
-/** A bot that was started. */
+/** A started bot. */
 export interface Bot {
   call(input: BotInput): Promise<BotOutput>
-  /** Gives its memory back, where somebody else does not see to that. */
+  /** Releases the bot's memory, where the side does not do that by itself. */
   stop?(): void
 }
 
 export type Start = (kind: BotKind) => Promise<Bot>
 
-/** What a process of the benchmark is asked, one thing after the other. */
+/** The questions to a process of the benchmark, asked one at a time. */
 export type Question =
   /**
-   * The median of the times from nothing to the end of a new bot's first call, in milliseconds; one bot straight after the
-   * other, or with a moment between them.
+   * The median time from the start of a new bot to the end of its first call, in milliseconds; in a row, or with a
+   * pause between bots.
    */
   | { measure: 'cold'; kind: BotKind; pauses: boolean }
-  /** The median of the times of one bot's calls, one after the other, in milliseconds. */
+  /** The median time of one bot's consecutive calls, in milliseconds. */
   | { measure: 'warm'; asks: boolean }
-  /** Starts so many more bots and keeps them. */
+  /** Starts this many more bots and keeps them. */
   | { measure: 'fill'; bots: number }
-  /** How many calls a second the kept bots answer in turn, several at once. */
+  /** Calls per second to the kept bots in turn, with several in flight. */
   | { measure: 'rate'; asks: boolean }
 
 export interface Figure {
@@ -28,14 +28,14 @@ export interface Figure {
 }
 
 const starts = 21
-/** Long enough to make ready for the next one. */
+/** Long enough to prewarm the next isolate. */
 const pauseMilliseconds = 50
-/** As many again come before them and do not count: where V8 may, it optimises what runs often. */
+/** The same number of calls precedes them and does not count, for V8's optimising compilers, where enabled. */
 const calls = 500
 const rateMilliseconds = 2000
 const atOnce = 16
 
-/** Answers the questions of one side, of which no more is known than how it starts a bot. */
+/** Answers the questions for one side, given the function that starts a bot. */
 export function measureBots(start: Start): (question: Question) => Promise<Figure> {
   const kept: Bot[] = []
 
@@ -87,7 +87,7 @@ async function measureCold(start: Start, { kind, pauses }: { kind: BotKind; paus
     times.push(performance.now() - begin)
     bot.stop?.()
   }
-  // The first one pays for what the process does once.
+  // The first start includes the process's one-time costs.
   return medianOf(times.slice(1))
 }
 

@@ -10,11 +10,14 @@ import { replyTo } from '../bundles/platform.ts'
 import { botSource, type BotKind, type BotOutput } from './bots.ts'
 import { measureBots, type Bot } from './measure.ts'
 
-/** Our side: a process that has a sandbox as the worker has it, with one sandbox process, and answers the bots' calls. */
+/**
+ * Our side: a process with a sandbox configured as in the worker, with one sandbox process, which replies to the bots'
+ * calls.
+ */
 
 const sandbox = await openSandbox({
   processes: 1,
-  // Enough for all bots: how many fit in less is another measurement.
+  // Enough for all bots: `capacity.ts` measures how many fit in less.
   memoryMegabytes: 1024,
   operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
   hooks: hookNames,
@@ -28,7 +31,7 @@ answerQuestions(measureBots(startBot))
 
 async function startBot(kind: BotKind): Promise<Bot> {
   const code = `const handle = ${botSource(kind)}; exports.handle = ({ client, ...input }) => handle(input, client)`
-  // An id that is new means an isolate that is new.
+  // A new id makes a new isolate.
   const id = randomUUID()
   const bundle: Bundle = { id, botId: id, code }
   return { call: (input) => call(bundle, input) }

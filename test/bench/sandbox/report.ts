@@ -33,17 +33,17 @@ const measures: Measure[] = [
   { name: 'MB for each warm bot', of: ({ megabytes }) => megabytes },
 ]
 
-/** How the bots were measured, in a line. */
+/** One line on how the bots were measured. */
 export function describeSandboxes({ rounds }: Options): string {
   return `Small bots, ${rounds} rounds; median of the rounds (smallest to largest)`
 }
 
-/** Why a column is empty, in a line. */
+/** One line on why Deno's columns are empty. */
 export function describeAbsence({ withoutDeno }: SandboxComparison): string {
   return withoutDeno === undefined ? '' : `The columns of Deno are empty: ${withoutDeno}`
 }
 
-/** The three sides, side by side, as a Markdown table. */
+/** Makes the Markdown table that compares the three sides. */
 export function sandboxesTable({ rounds, capacities }: SandboxComparison): string {
   const rows = measures.map(({ name, of }) => [
     name,
@@ -60,7 +60,7 @@ export function sandboxesTable({ rounds, capacities }: SandboxComparison): strin
   return table(['measure', 'ours', 'Deno worker', 'bare isolate', 'ours / Deno', 'ours / bare'], rows)
 }
 
-/** What the worker and its sandbox process have with so many bots, in a line. */
+/** One line on the memory of the worker and its sandbox process with the maximum of bots. */
 export function describeCapacity({ capacities: { ours } }: SandboxComparison): string {
   if (!ours?.workerMegabytes) return ''
   const [worker, sandbox] = [round(ours.workerMegabytes), round(ours.botsMegabytes)]

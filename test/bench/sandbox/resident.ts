@@ -1,9 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/**
- * The resident memory of a process in megabytes, or of all processes below it. Undefined where the system does not tell:
- * anywhere but on Linux.
- */
+/** Resident memory in megabytes of a process, or of all processes below it. Undefined on other systems than Linux. */
 export async function residentMegabytes(pid: number, { isBelow = false } = {}): Promise<number | undefined> {
   if (process.platform !== 'linux') return undefined
   const statuses = await readStatuses()
@@ -23,7 +20,7 @@ interface Status {
 async function readStatuses(): Promise<Map<number, Status>> {
   const statuses = new Map<number, Status>()
   for (const name of await readdir('/proc')) {
-    // Some are gone before they are read.
+    // A process may end before it is read.
     const text = /^\d+$/.test(name) && (await readFile(`/proc/${name}/status`, 'latin1').catch(() => undefined))
     if (!text) continue
     const number = (field: string) => Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(text)?.[1] ?? 0)

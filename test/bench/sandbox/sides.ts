@@ -10,22 +10,22 @@ export type SideName = (typeof sideNames)[number]
 
 export interface Side {
   ask(question: Question): Promise<number>
-  /** Resident memory of the process that holds the bots. Undefined where the system does not tell. */
+  /** Resident memory of the process that holds the bots. Undefined on systems that do not report it. */
   megabytes(): Promise<number | undefined>
 }
 
-/** What a process of a side is started with. */
+/** The program of a side's process. */
 export interface Program {
   script: string
   options: ForkOptions
-  /** Whether the bots are in a process below the one that is asked. */
+  /** Whether a child of the process holds the bots. */
   isBelow: boolean
 }
 
-/** The sides that can be measured here. */
+/** The sides that this machine can measure. */
 export type Programs = { [Name in Exclude<SideName, 'deno'>]: Program } & { deno?: Program }
 
-/** Finds what the sides are started with; `withoutDeno` says why Deno is not among them. */
+/** Finds the programs of the sides; `withoutDeno` gives the reason if Deno is missing. */
 export async function findPrograms(): Promise<{ programs: Programs; withoutDeno?: string }> {
   const programs: Programs = {
     ours: { script: './ours.ts', options: {}, isBelow: true },
@@ -39,10 +39,10 @@ export async function findPrograms(): Promise<{ programs: Programs; withoutDeno?
   }
 }
 
-/** The program that holds the workers may do everything; the workers may do nothing. */
+/** The program that holds the workers has all permissions; the workers have none. */
 const denoArguments = ['run', '--allow-all', '--no-config', '--no-lock', '--quiet', '--unstable-worker-options']
 
-/** Starts a process of a side; it ends with the parts. */
+/** Starts a process of a side, which ends with `parts`. */
 export function startSide(name: string, { script, options, isBelow }: Program, parts: AsyncDisposableStack): Side {
   const url = new URL(script, import.meta.url)
   const process: AskedProcess<Question, Figure> = startAskedProcess(name, url, parts, options)
