@@ -9,7 +9,7 @@ export interface TurnOwner {
   /** The run that a crash of the process in this turn is attributed to. */
   readonly id: string
   readonly cpu: CpuBudget
-  /** When the owner ended, by `performance.now()`. A turn that continues long after that is stopped. */
+  /** End of the owner, by `performance.now()`. A turn that continues long after that is stopped. */
   endedAt: number | undefined
   /** Its turn has used up its processor time, or the isolate's memory. */
   exceeded(limit: 'cpu' | 'memory'): void
@@ -25,7 +25,7 @@ export interface Turn {
   enter: Entrance
   /** Whether the isolate gets no other turn until this one is over. */
   isAlone: boolean
-  /** When it began, as far as this thread knows. */
+  /** Begin of the turn, as far as this thread knows. */
   startedAt: number
   reportedLong: boolean
   /** Whether the watchdog has seen the turn exceed a limit, and waits for a second look. */

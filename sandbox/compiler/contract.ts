@@ -8,7 +8,7 @@ export interface Upload {
   sourceMap?: string | undefined
 }
 
-/** What an isolate runs. */
+/** The script that an isolate runs. */
 export interface Script {
   /** A CommonJS script. */
   code: string

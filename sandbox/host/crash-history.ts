@@ -55,14 +55,14 @@ interface Record {
 }
 
 /**
- * The crashes that code is suspected of, for as long as this worker lives.
+ * The crashes attributed to each owner's code, kept for the life of this worker.
  *
  *   in slot ── 3 kills in 10 minutes ──► in quarantine ── 3 more ──► disabled
  *      ▲                                   │      ▲                    │
  *      └──── an hour without a kill ◄──────┘      └── another upload ◄─┘
  *
- * In a slot the killer is not always known: then all candidates are suspects. In quarantine the code is alone. So code
- * that was suspected wrongly, or framed by a neighbour that escaped from its isolate, is never disabled.
+ * In a slot, the cause of a crash is not always known: then all candidates are suspects. In quarantine the code is alone.
+ * So code that was suspected wrongly, or because of a neighbour that escaped from its isolate, is never disabled.
  */
 export class CrashHistory {
   readonly #records = new Map<string, Record>()
@@ -74,7 +74,7 @@ export class CrashHistory {
     this.#now = now
   }
 
-  /** Where code has to run, or the reason why it must not. */
+  /** Returns the place in which code has to run, or the reason why it must not. */
   placeOf(owner: Owner): { place: 'slot' | 'quarantine' } | { place: 'disabled'; reason: string } {
     const record = this.#records.get(ownerKey(owner))
     if (record?.disabled?.codeId === owner.codeId) return { place: 'disabled', reason: record.disabled.reason }

@@ -26,8 +26,8 @@ export interface ProcessEvents {
 }
 
 /**
- * When a healthy process is replaced, at the cost of its warm isolates. Replacement bounds small memory leaks of
- * libraries and of the process itself, and removes any undetected intruder.
+ * Limits after which a healthy process is replaced, at the cost of its warm isolates. Replacement bounds small memory
+ * leaks of libraries and of the process itself, and removes any undetected intruder.
  */
 export const defaultRecycling: Recycling = {
   milliseconds: 6 * 60 * 60_000,

@@ -195,7 +195,7 @@ function decodeReplacing(bytes: Uint8Array): string {
   return text
 }
 
-/** What a first byte determines: the number of bytes that follow, and the range of the next one. */
+/** The consequences of a first byte: the number of bytes that follow, and the range of the next one. */
 interface FirstByte {
   /** -1 when no character begins with this byte. */
   missing: number

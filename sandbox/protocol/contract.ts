@@ -355,7 +355,7 @@ export interface SandboxOptions {
    */
   onSuspension?: (suspension: CodeSuspension) => void
   watch?: SandboxWatch
-  /** When a healthy process is replaced; only tests change the defaults. */
+  /** Limits after which a healthy process is replaced; only tests change the defaults. */
   recycling?: Partial<Recycling>
 }
 

@@ -1,6 +1,6 @@
 import type { Limits } from './contract.ts'
 
-/** What a run has logged, dropped lines included. */
+/** The lines that a run has logged, dropped ones included. */
 export interface Logged {
   lines: number
   characters: number

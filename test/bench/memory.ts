@@ -21,7 +21,7 @@ export interface MemoryCourse {
 }
 
 const parts = ['api', 'worker', 'sandbox'] as const
-/** Readings per measurement. */
+/** Number of readings over all events. */
 const readings = 20
 const megabyte = 1024 * 1024
 

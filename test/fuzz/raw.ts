@@ -80,7 +80,7 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
   ]
 }
 
-/** One of them, or a valid request, with some bytes changed or with its end missing. */
+/** Changes some bytes of a request; sometimes also cuts its second half off. */
 export function mutatedBytes(bytes: string, chances: Chances): string {
   const changed = bytes.split('')
   for (let count = Math.floor(chances.between(1, 6)); count > 0; count--) {
