@@ -61,8 +61,9 @@ interface Record {
  *      ▲                                   │      ▲                    │
  *      └──── an hour without a kill ◄──────┘      └── another upload ◄─┘
  *
- * In a slot, the cause of a crash is not always known: then all candidates are suspects. In quarantine the code is alone.
- * So code that was suspected wrongly, or because of a neighbour that escaped from its isolate, is never disabled.
+ * In a slot, the cause of a crash is not always known: then all candidates are suspects. In quarantine the code is
+ * alone. So code that was suspected wrongly, or because of a neighbour that escaped from its isolate, is never
+ * disabled.
  */
 export class CrashHistory {
   readonly #records = new Map<string, Record>()
