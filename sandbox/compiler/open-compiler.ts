@@ -30,8 +30,8 @@ export interface CompilerOptions {
 const megabyte = 1024 * 1024
 
 /**
- * 4 MB of dense code with a source map of 10 MB take 5 s of processor time and 330 MB; a bundle of the public SDK takes 1 s
- * and 160 MB.
+ * 4 MB of dense code with a source map of 10 MB take 5 s of processor time and 330 MB; a bundle of the public SDK takes
+ * 1 s and 160 MB.
  */
 const usualLimits: CompileLimits = { seconds: 10, memoryMegabytes: 640 }
 
