@@ -1,10 +1,9 @@
 /**
- * Turns calls for one thing into calls for many. A call goes out at once while none is under way; those that come
- * meanwhile go out together when it is back. So nothing ever waits for company, and the busier it gets, the fewer
- * statements there are.
+ * Combines single calls into batches. A call is sent at once while none is in flight; calls that arrive meanwhile are
+ * sent together when it has returned. No call waits to fill a batch, and a higher load makes fewer statements.
  *
- * @param runMany does it for several at once, and answers in their order
- * @param most how many go out together
+ * @param runMany processes several inputs, and returns their outputs in the same order
+ * @param most upper bound of a batch
  */
 export function batched<Input, Output>(
   runMany: (inputs: Input[]) => Promise<Output[]>,
@@ -22,7 +21,7 @@ export function batched<Input, Output>(
         const outputs = await runMany(sent.map(({ input }) => input))
         for (const [index, { resolve }] of sent.entries()) resolve(outputs[index] as Output)
       } catch (error) {
-        // What fails together is done one by one: one that cannot be done must not keep the others from it.
+        // Inputs that failed together are retried one by one, so that one invalid input does not fail the others.
         if (sent.length === 1) sent[0]!.reject(error)
         else
           await Promise.all(

@@ -8,7 +8,7 @@ import { openSignals, type Signals } from './signals/signals.ts'
 import { openDatabase, type Database } from './store/database.ts'
 import { openBacklogLimit, type BacklogLimit } from './queue/backlog-limit.ts'
 
-/** What every operation may use, opened once for a process. */
+/** The parts that every operation may use, opened once per process. */
 export interface Context {
   config: Config
   log: Logger
@@ -21,7 +21,7 @@ export interface Context {
   waiting: BacklogLimit
 }
 
-/** Opens the parts in the order in which they need each other. Disposing closes them in reverse. */
+/** Opens the parts in order of dependency. Disposing closes them in reverse order. */
 export function openContext(config: Config, log: Logger): Context & AsyncDisposable {
   const parts = new AsyncDisposableStack()
   const metrics = openMetrics(config.metrics !== undefined)

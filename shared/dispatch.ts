@@ -6,19 +6,22 @@ import type { Operation } from './rpc/operation.ts'
 import { nestQuery } from './rpc/query.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
-/** A request as every door hands it over. */
+/** A request in the form that every entry point produces. */
 export interface Request {
   method: string
-  /** As it came, percent-encoded, without the query. */
+  /** Percent-encoded as received, without the query. */
   path: string
   /** The query's fields; those of an object may be given one by one, with a dot (`nestQuery`). */
   query?: Record<string, unknown>
-  /** The header `Idempotency-Key`, which counts where something is created: for every POST. */
+  /** The header `Idempotency-Key`, which applies to every POST. */
   idempotencyKey?: string | undefined
-  /** Reads the JSON body. It is called only for a caller who may call, so that a stranger's body is never read. */
+  /**
+   * Reads the JSON body. Called only for an authorised caller, so that the body of an unauthorised request is never
+   * read.
+   */
   body(caller: Caller): Promise<unknown>
   /**
-   * Tells who asks. Called once, without delay after the operation is found.
+   * Authenticates the caller. Called once, immediately after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
    */
   identify(operation: Operation, parameters: PathParameters): Caller | Promise<Caller>
@@ -26,14 +29,14 @@ export interface Request {
 
 export interface Reply {
   status: number
-  /** Beside those of every answer. */
+  /** In addition to the headers of every answer. */
   headers?: Record<string, string>
   body: unknown
-  /** The body is not for the caller: it tells the HTTP door which stream to open. */
+  /** The body is internal: it tells the HTTP entry point which stream to open. */
   opensStream?: boolean
 }
 
-/** Answers one request, whichever door it came through. Never throws: an error is a reply too. */
+/** Answers one request of any entry point. Never throws: errors become replies. */
 export async function dispatch(context: Context, request: Request): Promise<Reply> {
   try {
     return await context.dependencies.database.failFast(() => carryOut(context, request))
@@ -59,14 +62,14 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   return { status, body: await operation.call({ ...context, caller }, input), opensStream }
 }
 
-/** Logs what is our fault. That a dependency is away is logged where it is noticed, and not for every request. */
+/** Logs internal errors. A known outage is logged once by the dependency monitor, not per request. */
 export function logFailure({ log }: Context, error: ApiError, where: object): void {
   const { status, cause, id: errorId } = error
   if (status < 500 || (status === 503 && !cause)) return
   log[status === 503 ? 'warn' : 'error']({ err: cause ?? error, errorId, ...where }, error.message)
 }
 
-/** The answer that an error is. */
+/** The reply that an error becomes. */
 export function toReply(error: ApiError): Reply {
   const { status, retryAfterSeconds } = error
   return {

@@ -1,4 +1,4 @@
-/** Every error a caller may see: its public type and its HTTP status. */
+/** The public type of every error, with its HTTP status. */
 export const errorStatuses = {
   Unknown: 500,
   Internal: 500,
@@ -30,7 +30,9 @@ export const errorStatuses = {
 
 export type ErrorType = keyof typeof errorStatuses
 
-/** The body of every failed answer. All four fields are always there: published clients lose the type without them. */
+/**
+ * The body of every failed request. All four fields are always present: published clients lose the type without them.
+ */
 export interface ErrorBody {
   id: string
   code: number
@@ -40,15 +42,15 @@ export interface ErrorBody {
 }
 
 interface ApiErrorOptions extends ErrorOptions {
-  /** Machine-readable detail that the caller may see. */
+  /** Machine-readable details for the caller. */
   metadata?: Record<string, unknown>
-  /** An HTTP status that says more than the type's own. */
+  /** An HTTP status that is more specific than the type's. */
   status?: number
-  /** After how many seconds it is worth trying again. */
+  /** Seconds after which a retry may succeed. */
   retryAfterSeconds?: number
 }
 
-/** An error that is an answer: what was wrong and what to do next, in words for the caller. */
+/** An error whose message is for the caller: what was wrong and what to do next. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly id = errorId()
@@ -70,7 +72,9 @@ export class ApiError extends Error {
     return this.metadata ? { ...body, metadata: this.metadata } : body
   }
 
-  /** Turns anything thrown into an answer. An unforeseen error keeps its words for the log and away from the caller. */
+  /**
+   * Turns any thrown value into an ApiError. The message of an unexpected error is logged and not sent to the caller.
+   */
   static from(cause: unknown): ApiError {
     if (cause instanceof ApiError) return cause
     if (isUnstorable(cause)) {
@@ -117,16 +121,16 @@ export function notFound(subject: string, detail?: string, options?: ErrorOption
   return new ApiError('ResourceNotFound', `${subject} not found${detail === undefined ? '' : `: ${detail}`}`, options)
 }
 
-/** What is asked for cannot be done now, and can be soon: whoever asks is to come again. No published type says that. */
+/** The request cannot be served now but can be soon, so the caller should retry. No published type means this. */
 export function unavailable(message: string, options: ErrorOptions & { retryAfterSeconds: number }): ApiError {
   return new ApiError('Internal', message, { ...options, status: 503 })
 }
 
-/** Codes of Node and of PostgreSQL: shut down (57P), no more connections (53300), a connection that failed (08). */
+/** Codes of Node and of PostgreSQL: shut down (57P), too many connections (53300), connection failure (08). */
 const connectionLost =
   /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|57P0[1-3]|53300|08...)$/
 
-/** What libraries say without a code. In front of it may stand the statement. */
+/** Messages of errors without a code. The statement may precede them. */
 const lastWords = [
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -139,7 +143,9 @@ const lastWords = [
   'Command timed out',
 ]
 
-/** Whether something failed because PostgreSQL or Redis is away, does not answer, or has no connection left. */
+/**
+ * Whether an operation failed because PostgreSQL or Redis is unavailable, does not answer, or has no free connection.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof ApiError) return error.status === 503
@@ -148,24 +154,24 @@ export function isConnectionLoss(error: unknown): boolean {
   return lastWords.some((words) => error.message.endsWith(words))
 }
 
-/** PostgreSQL's codes for text that is valid JSON and yet no valid text: 22021, 22P02 and 22P05. */
+/** PostgreSQL's codes for text that is valid JSON but cannot be stored as text: 22021, 22P02 and 22P05. */
 const unstorable = new Set(['22021', '22P02', '22P05'])
 
-/** Its codes for numbers and times that no column can hold: what a schema should have refused, and does not yet. */
+/** PostgreSQL's codes for numbers and times that no column can hold, which the schemas do not refuse yet. */
 const outOfRange = new Set(['22003', '22007', '22008'])
 
-/** Whether PostgreSQL refused text that it cannot hold. */
+/** Whether PostgreSQL refused text that it cannot store. */
 export function isUnstorable(error: unknown): boolean {
   return unstorable.has(postgresCode(error) ?? '')
 }
 
-/** Whether PostgreSQL refused tags or properties that have grown too long (`migrations/005_sizes_of_tags.ts`). */
+/** Whether PostgreSQL refused tags or properties that exceed their size (`migrations/005_sizes_of_tags.ts`). */
 function isTooLong(error: unknown): boolean {
   if (postgresCode(error) !== checkViolation) return false
   return error instanceof Error && 'constraint' in error && String(error.constraint).endsWith('_size')
 }
 
-/** By the end of a foreign key's name, what it refers to. */
+/** The resource that a foreign key refers to, by the end of its name. */
 const referents: Record<string, string> = {
   user: 'User',
   owner: 'User',
@@ -180,8 +186,8 @@ const referents: Record<string, string> = {
 }
 
 /**
- * What a row refers to that PostgreSQL could not store because it is not there any more: between the look for something
- * and the write that needs it, it may vanish. Undefined for any other error.
+ * The resource whose absence violated a foreign key: it may be deleted between the check for it and the write that
+ * refers to it. Undefined for any other error.
  */
 function missingIn(cause: unknown): string | undefined {
   if (postgresCode(cause) !== foreignKeyViolation) return undefined
@@ -190,7 +196,7 @@ function missingIn(cause: unknown): string | undefined {
   return referents[referent] ?? 'Referenced resource'
 }
 
-/** The SQLSTATE of an error that PostgreSQL reported, if that is what it is. */
+/** The SQLSTATE of an error of PostgreSQL; undefined for any other error. */
 export function postgresCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

@@ -7,26 +7,29 @@ import type { Database } from './store/database.ts'
 import { findInstallationByWebhook } from './store/installations.ts'
 import type { Installation } from './models/tables.ts'
 
-/** The topic that says which installation is not any more as it was. */
+/** The topic on which changes of installations are published. */
 export const installationsTopic = 'installations'
 
-/** For this long a process may go by what an installation was, should the signal of a change not reach it. */
+/** Upper bound of the age of a cached installation, should the signal of a change be lost. */
 const ageMilliseconds = 5000
 
-/** Installations by their address. Nearly every chat request names one, and they hardly ever change. */
+/** Installations by webhook id. Nearly every chat request names one, and they rarely change. */
 export interface Installations {
   /** @throws Error when the configuration was encrypted with another secret */
   find(webhookId: string): Promise<Installation | undefined>
   /**
-   * Makes a change hold: from now on in this process, and in the others as soon as they hear of it. To be called when
-   * the change or deletion is committed.
+   * Invalidates an installation in this process at once, and in the others by a signal. To be called after the commit
+   * of the change or deletion.
    */
   changed(webhookId: string): Promise<void>
-  /** Calls back with the address of each installation that this process hears has changed. @returns ends that */
+  /**
+   * Calls `listener` with the webhook id of each installation whose change is received. @returns a function that
+   * removes the listener
+   */
   onChange(listener: (webhookId: string) => void): () => void
 }
 
-/** What this process remembers of the installations. It listens for changes from the first look-up on. */
+/** This process's cache of installations. It subscribes to changes at the first look-up. */
 export function openInstallations(config: Config, log: Logger, db: Database, signals: Signals): Installations {
   const recent = new LRUCache<string, Installation>({ max: 10_000, ttl: ageMilliseconds })
   const changed = new EventEmitter().setMaxListeners(0)
@@ -39,7 +42,7 @@ export function openInstallations(config: Config, log: Logger, db: Database, sig
     changed.emit('changed', webhookId)
   }
 
-  /** Nobody waits for it: a chat works without, if need be. */
+  /** Not awaited by look-ups: without the subscription, entries still expire. */
   async function listen(): Promise<void> {
     listening = true
     try {
@@ -60,7 +63,7 @@ export function openInstallations(config: Config, log: Logger, db: Database, sig
       if (remembered) return remembered
       const changesBefore = changes
       const found = await findInstallationByWebhook(db, config.secret, webhookId)
-      // Where something changed meanwhile, this may be what it was before.
+      // A row that was read before a concurrent change may be outdated, and is not cached.
       if (found && changes === changesBefore) recent.set(webhookId, found)
       return found
     },

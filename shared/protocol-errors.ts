@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream'
 import { toReply, type Reply } from './dispatch.ts'
 import { ApiError } from './errors.ts'
 
-/** How long the rest of what a client sends is read and dropped, so that it reads the answer before the connection ends. */
+/** How long the remaining input is read and dropped, so that the client reads the answer before the connection ends. */
 const lingerMilliseconds = 1000
 
-/** Answers on a bare connection over plain HTTP, and ends the connection. */
+/** Answers over plain HTTP on a bare connection, and ends the connection. */
 export function refuseConnection(socket: Duplex, { status, headers, body }: Reply): void {
   const text = JSON.stringify(body)
   const lines = Object.entries({
@@ -16,24 +16,24 @@ export function refuseConnection(socket: Duplex, { status, headers, body }: Repl
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`)
-  // To close a connection with unread input resets it, and takes the answer from the client.
+  // Closing a connection with unread input resets it, and the client loses the answer.
   socket.resume().once('end', () => socket.destroy())
   const linger = setTimeout(() => socket.destroy(), lingerMilliseconds)
   socket.once('close', () => clearTimeout(linger))
 }
 
 /**
- * Has a server answer what never becomes a request in the form of every other error: what its parser refuses, what comes
- * too slowly, an expectation, and a tunnel. Node answers these without a body, or not at all.
+ * Makes a server answer in the common error format where Node would answer without a body or not at all: parser errors,
+ * timeouts, expectations and CONNECT requests.
  */
 export function answerProtocolErrors(server: Server): void {
-  /** What a connection is being answered with: a refusal must not stand in the middle of it. */
+  /** The response in progress on each connection: a refusal must not be written into the middle of it. */
   const responses = new WeakMap<Duplex, ServerResponse>()
   const refused = new WeakSet<Duplex>()
   server.prependListener('request', (request, response) => responses.set(request.socket, response))
 
   server.on('clientError', (cause: NodeJS.ErrnoException, socket: Duplex) => {
-    // A parser that has failed fails again with whatever comes next.
+    // A parser that has failed fails again with any further input.
     if (refused.has(socket)) return
     refused.add(socket)
     socket.on('error', () => {})
@@ -41,7 +41,7 @@ export function answerProtocolErrors(server: Server): void {
     const refuse = () => (socket.writable ? refuseConnection(socket, toReply(toApiError(cause))) : socket.destroy())
     const response = responses.get(socket)
     if (!response || response.closed || response.writableFinished) return refuse()
-    // The fault is in the body of the request that is being answered, or in what follows it.
+    // The error is in the body of the request that is being answered, or in the input after it.
     if (response.req.complete) return void response.once('close', refuse)
     if (response.headersSent) socket.destroy()
     else refuse()
@@ -62,9 +62,9 @@ export function answerProtocolErrors(server: Server): void {
 }
 
 /**
- * Refuses what Node would refuse itself (`requireHostHeader`), without a body.
+ * Refuses a request that Node would refuse without a body (`requireHostHeader`).
  *
- * @throws ApiError `InvalidPayload` when a request of HTTP/1.1 names no host
+ * @throws ApiError `InvalidPayload` when a request of HTTP/1.1 has no Host header
  */
 export function assertHost({ httpVersion, headers }: IncomingMessage): void {
   if (httpVersion !== '1.1' || headers.host !== undefined) return
@@ -93,7 +93,7 @@ function toApiError(cause: ParserError): ApiError {
   }
 }
 
-/** Whether what became too long has not come to its first header. */
+/** Whether the part that exceeded a limit is the request line, before the first header. */
 function isInRequestLine({ rawPacket }: ParserError): boolean {
   return rawPacket !== undefined && /^[A-Z]+ /.test(rawPacket.toString('latin1', 0, 20)) && !rawPacket.includes('\n')
 }

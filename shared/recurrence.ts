@@ -1,13 +1,16 @@
 import { CronExpressionParser } from 'cron-parser'
 import { ApiError } from './errors.ts'
 
-/** Five fields, from minutes on, or a name like `@daily`. Seconds would be an event for every tick of the workers. */
+/**
+ * Five fields from minutes on, or a name like `@daily`. A field for seconds would permit an event at every tick of the
+ * scheduler.
+ */
 const shape = /^(?:@(?:yearly|monthly|weekly|daily|hourly|minutely|weekdays|weekends)|\S+(?: +\S+){4})$/
 
 /**
- * The first time after another that a cron expression means, in UTC.
+ * The next time of a cron expression after a given one, in UTC.
  *
- * @throws ApiError `InvalidPayload` when it is none, or means no time at all
+ * @throws ApiError `InvalidPayload` when the expression is invalid, or matches no time at all
  */
 export function nextOccurrence(cron: string, after: Date): Date {
   const expression = cron.trim()

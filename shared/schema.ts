@@ -2,13 +2,13 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 
-/** The TypeScript type that a JSON Schema literal describes. The only place that names the inference library. */
+/** The TypeScript type of a JSON Schema literal. Only this file names the inference library. */
 export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never
 
 /** Names of properties that are not optional in a type. */
 type Names<Properties> = readonly (keyof Properties & string)[]
 
-/** The JSON Schema of an object without other fields than these. */
+/** The JSON Schema of an object without further fields. */
 interface ClosedObject<Required, Optional> {
   readonly type: 'object'
   readonly additionalProperties: false
@@ -16,7 +16,7 @@ interface ClosedObject<Required, Optional> {
   readonly properties: Required & Optional
 }
 
-/** The schema of an object that has all fields of the first kind, may have those of the second, and no others. */
+/** The schema of an object that has all required fields, may have the optional ones, and has no others. */
 export function closedObject<const Required extends object, const Optional extends object = {}>(
   required: Required,
   optional?: Optional,
@@ -33,15 +33,15 @@ export function closedObject<const Required extends object, const Optional exten
 // makes the message name the variant's own fault rather than list how every variant failed.
 const options = { verbose: true, useDefaults: true, removeAdditional: true, discriminator: true } as const
 
-/** Where data comes from decides how it is read. */
+/** Validators by the source of the data. */
 const validators = {
-  /** A JSON body is taken at its word. */
+  /** A JSON body: values are not coerced. */
   body: withFormats(new Ajv(options)),
-  /** Likewise, and what is unknown is refused. */
+  /** As `body`, and unknown fields are refused. */
   closedBody: withFormats(new Ajv({ ...options, removeAdditional: false })),
-  /** A path or a query can only carry strings, so they are coerced. */
+  /** Paths and queries carry only strings, so values are coerced. */
   query: withFormats(new Ajv({ ...options, coerceTypes: 'array' })),
-  /** Likewise; and it is short and nobody's attack, so every problem is reported and not just the first. */
+  /** As `query`. The environment is short and trusted, so all problems are reported and not just the first. */
   environment: withFormats(new Ajv({ ...options, coerceTypes: true, allErrors: true })),
 }
 
@@ -55,8 +55,8 @@ const firstTime = Date.parse('0001-01-01T00:00:00Z')
 const lastTime = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * ISO 8601 has leap seconds, and `Date` has none; PostgreSQL has no year 0; and what is in another year in UTC is written
- * with more digits than PostgreSQL reads.
+ * ISO 8601 has leap seconds, which `Date` lacks; PostgreSQL has no year 0; and a time whose year differs in UTC is
+ * written with more digits than PostgreSQL accepts.
  */
 function isStorable(milliseconds: number): boolean {
   return milliseconds >= firstTime && milliseconds <= lastTime
@@ -71,13 +71,13 @@ export function compile<S extends object>(schema: S, from: keyof typeof validato
   return validators[from].compile<Infer<S>>(schema)
 }
 
-/** Says in words what the last failed validation found, for instance `payload.text must be string`. */
+/** Describes the problems that the last validation found, for instance `payload.text must be string`. */
 export function describeErrors(validate: ValidateFunction): string {
   const problems = (validate.errors ?? []).map((error) => `${dotted(error.instancePath)} ${problemOf(error)}`.trim())
   return [...new Set(problems)].join('; ')
 }
 
-/** `/payload/items/0` as an author would write it: `payload.items.0`. */
+/** A JSON pointer in dotted notation: `/payload/items/0` as `payload.items.0`. */
 function dotted(pointer: string): string {
   return pointer.slice(1).replaceAll('/', '.')
 }

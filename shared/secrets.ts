@@ -1,14 +1,14 @@
 import { createHash, createHmac } from 'node:crypto'
 import { compactDecrypt, CompactEncrypt, errors } from 'jose'
 
-/** What is kept of a token: enough to know it again, not enough to use it. */
+/** The stored form of a token, which verifies the token but cannot be used as one. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
 /**
- * The key that signs a chat installation's user keys. Whoever is given it may sign keys for that installation, and
- * for no other. It is derived, so that it is stored nowhere and the same on every process.
+ * The key that signs a chat installation's user keys. The holder may sign keys for that installation and no other. The
+ * key is derived, so it is not stored and is equal in every process.
  *
  * @param secret the platform's own secret
  */
@@ -17,8 +17,8 @@ export function sharedEncryptionKey(secret: string, installationId: string): str
 }
 
 /**
- * What proves, in a chat user's key, that the platform made the key for that user. Whoever knows the shared encryption
- * key can sign keys, but not this.
+ * The part of a chat user's key that proves that the platform made it for that user. A holder of the shared encryption
+ * key can sign keys but cannot compute this.
  *
  * @param secret the platform's own secret
  */
@@ -32,7 +32,7 @@ const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
  * Encrypts a value that is secret at rest.
  *
  * @param secret the platform's own secret
- * @param ownerId the id of the row that keeps it: in another row it does not decrypt
+ * @param ownerId the id of the row that stores the value: the value does not decrypt in another row
  * @returns a compact JSON Web Encryption
  */
 export async function encryptJson(secret: string, ownerId: string, value: object): Promise<string> {
@@ -42,7 +42,7 @@ export async function encryptJson(secret: string, ownerId: string, value: object
 }
 
 /**
- * Decrypts what `encryptJson` made.
+ * Decrypts a value of `encryptJson`.
  * @throws Error when it was encrypted with another secret or for another row
  */
 export async function decryptJson(secret: string, ownerId: string, encrypted: string): Promise<unknown> {
@@ -66,7 +66,7 @@ function keyAtRest(secret: string, ownerId: string): Buffer {
   return derive(secret, `encryption at rest of ${ownerId}`)
 }
 
-/** 256 bits that tell nothing of the secret, nor of those for another purpose. */
+/** 256 bits that reveal nothing about the secret or about keys for other purposes. */
 function derive(secret: string, purpose: string): Buffer {
   return createHmac('sha256', secret).update(purpose).digest()
 }

@@ -1,19 +1,21 @@
 import type { Infer } from '../schema.ts'
 
-/** How one limit of code is set. */
+/** How one limit of code is configured. */
 interface LimitRule {
-  /** The operator's variables are `SANDBOX_<variable>` for what holds unless a bot has its own, `SANDBOX_MAX_<variable>`. */
+  /**
+   * The operator's variables are `SANDBOX_<variable>`, the default of bots, and `SANDBOX_MAX_<variable>`, the maximum.
+   */
   variable: string
-  /** The least and the most that an operator may set. */
+  /** The range that an operator may set. */
   range: readonly [least: number, most: number]
-  /** What holds unless something else is set. */
+  /** The default of `SANDBOX_<variable>`. */
   usual: number
-  /** The most that a bot may be given unless the operator says otherwise. */
+  /** The default of `SANDBOX_MAX_<variable>`. */
   highest: number
   description: string
 }
 
-/** The limits of handling one event, and how they are set. */
+/** The limits of handling one event, and how they are configured. */
 export const limitRules = {
   wallMilliseconds: {
     variable: 'WALL_MS',
@@ -81,7 +83,7 @@ export const limitRules = {
   },
   fetchMegabytes: {
     variable: 'FETCH_MB',
-    // Answers are held whole, and what all of a worker's bots may hold of them is fixed.
+    // Responses are held whole in memory, and the memory for the responses of all bots of a worker is fixed.
     range: [1, 10],
     usual: 10,
     highest: 10,
@@ -120,7 +122,7 @@ export const limitRules = {
 export type LimitName = keyof typeof limitRules
 export type CodeLimits = Record<LimitName, number>
 
-/** Names and rules, for whoever does the same for each limit. */
+/** Names and rules as pairs, for code that treats all limits alike. */
 export const limitEntries = Object.entries(limitRules) as [LimitName, LimitRule][]
 
 const properties = Object.fromEntries(
@@ -129,7 +131,7 @@ const properties = Object.fromEntries(
   }),
 ) as unknown as { [name in LimitName]: { type: 'integer' } }
 
-/** Limits of a bot's own, as the Admin API takes and shows them. */
+/** A bot's own limits, as the Admin API accepts and returns them. */
 export const limits = {
   type: 'object',
   additionalProperties: false,
@@ -153,10 +155,10 @@ const limitsByError: Record<string, LimitName> = {
 }
 
 /**
- * What a failure says for who wants to raise the limit that was met, in brackets and with a space before it; empty when
- * there is no such limit.
+ * The part of a failure message that names the limit to raise, in brackets and with a leading space; empty when the
+ * failure was caused by no limit.
  *
- * @param reason the outcome's; a failure of reason `error` is the code's own, whatever it calls itself
+ * @param reason the outcome's; a failure of reason `error` is the code's own, whatever its name
  */
 export function limitHint(reason: string, errorName: string): string {
   const name = reason !== 'error' && Object.hasOwn(limitsByError, errorName) ? limitsByError[errorName] : undefined

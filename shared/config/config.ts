@@ -12,7 +12,7 @@ import {
 } from './telemetry-settings.ts'
 import { grantedHost } from './granted-host.ts'
 
-/** Everything that can stand around the processes that run bots, of which a machine may give less than all. */
+/** All isolation layers of the sandbox processes; a machine may support fewer. */
 export const isolationLayers = ['permissions', 'memory', 'network', 'files', 'processes', 'privileges', 'user'] as const
 
 export type IsolationLayer = (typeof isolationLayers)[number]
@@ -21,82 +21,82 @@ export type IsolationLayer = (typeof isolationLayers)[number]
 export interface Config extends TelemetrySettings {
   database: {
     url: string
-    /** Connections that this process may hold for its statements; see `shared/config/connection-budget.ts` for the others. */
+    /** Connections of this process for statements; see `shared/config/connection-budget.ts` for the others. */
     poolSize: number
-    /** Those that a worker may hold for taking jobs out of a queue in PostgreSQL. */
+    /** Connections of a worker for taking jobs out of a queue in PostgreSQL. */
     queueSize: number
-    /** Accept a certificate chain that signs itself, as on Heroku. */
+    /** Accept a self-signed certificate chain, as on Heroku. */
     allowSelfSigned: boolean
   }
   /** Absent: queue and signals live in PostgreSQL. */
   redis?: { url: string; allowSelfSigned: boolean; prefix: string }
   http: {
     port: number
-    /** The interface to listen on; absent: all. */
+    /** The interface to listen on; absent: all interfaces. */
     host?: string
-    /** The address by which the outside reaches the api, without a slash at the end. */
+    /** The public address of the api, without a trailing slash. */
     baseUrl: string
   }
-  /** What the api takes on at one time; beyond it, it answers 503. */
+  /** Upper bounds of concurrent work in the api; beyond them it answers 503. */
   overload: {
     requests: number
-    /** Of bodies that have come and are not answered yet. */
+    /** Bytes of request bodies that have arrived and are not answered yet. */
     bodyBytes: number
-    /** How late it may be at what is due, in the middle of a second. */
+    /** Upper bound of the median delay of the event loop within a second. */
     delayMilliseconds: number
   }
-  /** Chat requests that are answered per minute; 0: any number. */
+  /** Upper bounds of chat requests per minute; 0: none. */
   chatRateLimits: {
-    /** Of one user key at one installation. */
+    /** Per user key and installation. */
     user: number
-    /** Of one installation, all its users and visitors together. */
+    /** Per installation, for all its users and visitors together. */
     installation: number
   }
-  /** How many events of one bot may wait to be handled. */
+  /** Upper bound of one bot's waiting events. */
   waitingEvents: number
-  /** Encrypts secrets at rest and derives the keys that are shared with nobody else. */
+  /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
   secret: string
-  /** The token of the first administrator, made by the release step. */
+  /** The token of the first administrator, which the release step stores. */
   adminToken?: string
   logLevel: string
   worker: {
-    /** Mailboxes handled at once. Most of a bot's time is waiting, so this is far above the number of cores. */
+    /** Mailboxes handled concurrently. A bot mostly waits, so the number is far above the number of cores. */
     concurrency: number
-    /** How long a worker's hold on a job lasts without renewal, and how often lost holds are looked for. */
+    /** The duration of a job's lock without renewal, and the interval of the check for expired locks. */
     lockMilliseconds: number
     stalledMilliseconds: number
-    /** How often events are looked for that have waited although nobody was woken for them. */
+    /** Interval of the search for waiting events that have no job. */
     sweepMilliseconds: number
   }
   sandbox: LimitSettings & {
     processes: number
-    /** What they are to hold together, in megabytes. */
+    /** Upper bound of their memory together, in megabytes. */
     totalMegabytes: number
-    /** Of each process that compiles an upload; the seconds are of processor time. */
+    /** Limits of each process that compiles an upload; the seconds are processor time. */
     compile: { seconds: number; memoryMegabytes: number }
-    /** `jit` for operators who trust the authors of their bots: faster, with more to attack. */
+    /** `jit` is for operators who trust the authors of their bots: it is faster, and has a larger attack surface. */
     profile: 'hardened' | 'jit'
-    /** Isolation around the processes without which a worker does not start. */
+    /** Isolation layers without which a worker does not start. */
     require: IsolationLayer[]
-    /** Hosts that code may request for which nobody said where it may; see `permissions.net`. */
+    /** Hosts that code without a list of its own may request; see `permissions.net`. */
     net: string[]
   }
   outbound: {
-    /** What requests on a bot's behalf may reach although its address is not public. */
+    /** Non-public addresses that outbound requests of bots may reach. */
     allowPrivate: AllowedNetwork[]
   }
-  /** How long what is not needed any more is kept. */
+  /** How long rows are kept that are no longer needed. */
   retention: {
     logMilliseconds: number
-    /** For events that failed for good: as long as they can be replayed. */
+    /** For events that failed for good: the time in which they can be replayed. */
     failedMilliseconds: number
     auditMilliseconds: number
-    /** Versions of a bot, beside the one in service. */
+    /** Versions kept per bot, beside the deployed one. */
     versions: number
   }
-  /** Within this time after it was asked to, a process has stopped; platforms kill it some time later. */
+  /** Upper bound of the time from the stop signal to the exit; platforms kill the process some time later. */
   shutdownMilliseconds: number
-  /** Stop gracefully when standard input ends, because a parent holds its other end. */
+  /** Stop gracefully when standard input ends, which the parent process holds open. */
   hasParent: boolean
 }
 
@@ -105,7 +105,9 @@ const dayMilliseconds = 24 * 3600 * 1000
 const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
 const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
 
-/** Every variable that is read, with its rule and default. An unknown variable is somebody else's. */
+/**
+ * Every variable that is read, with its rule and default. Unknown variables belong to other programs and are ignored.
+ */
 const environmentSchema = closedObject(
   { DATABASE_URL: { type: 'string', pattern: '^postgres(ql)?://' }, ISOBOT_SECRET: { type: 'string', minLength: 32 } },
   {
@@ -159,7 +161,7 @@ const isEnvironment = compile<typeof environmentSchema>({ ...environmentSchema, 
 /** The names of all variables that are read. */
 export const variableNames: readonly string[] = Object.keys(properties)
 
-/** What to do about a variable that is missing or wrong; the rule itself is in the schema. */
+/** The remedy for each missing or invalid variable; the rule itself is in the schema. */
 const remedies: Record<string, string | undefined> = {
   ...limitRemedies,
   ...telemetryRemedies,
@@ -184,7 +186,7 @@ const remedies: Record<string, string | undefined> = {
   ISOBOT_BASE_URL: 'set it to the address by which users reach the api, for instance https://bots.example.com',
 }
 
-/** The environment cannot be used. Its message lists every problem, each with its remedy. */
+/** The environment is not a valid configuration. The message lists every problem with its remedy. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -210,7 +212,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return Object.freeze(config)
 }
 
-/** So that an api and a worker fit a plan of 20 connections, with room for others while they are replaced (decision 0018). */
+/** Sized so that an api and a worker fit a plan of 20 connections, also while they are replaced (decision 0018). */
 const poolSizes = { withRedis: 4, withoutRedis: 3 }
 
 function toConfig(given: Environment): Config {
@@ -269,7 +271,7 @@ function toConfig(given: Environment): Config {
   }
 }
 
-/** The entries of a list with commas. */
+/** The entries of a comma-separated list. */
 function entriesOf(list: string): string[] {
   return list
     .split(',')

@@ -1,6 +1,6 @@
 import { limitEntries, limitRules, type CodeLimits, type OwnLimits } from './code-limits.ts'
 
-/** The rule of each variable by which an operator sets a limit of code: `SANDBOX_CPU_MS`, `SANDBOX_MAX_CPU_MS` and so on. */
+/** The rule of each variable that sets a limit of code: `SANDBOX_CPU_MS`, `SANDBOX_MAX_CPU_MS` and so on. */
 export const limitVariables = Object.fromEntries(
   Object.values(limitRules).flatMap(({ variable, range }) => {
     const rule = { type: 'integer', minimum: range[0], maximum: range[1] }
@@ -11,7 +11,7 @@ export const limitVariables = Object.fromEntries(
   }),
 )
 
-/** What to do about such a variable that is wrong. */
+/** The remedy for each invalid variable. */
 export const limitRemedies = Object.fromEntries(
   Object.values(limitRules).flatMap(({ variable, range, usual }) => {
     const numbers = `to a whole number from ${range[0]} to ${range[1]}`
@@ -24,13 +24,13 @@ export const limitRemedies = Object.fromEntries(
 
 /** The operator's limits. */
 export interface LimitSettings {
-  /** Those of a bot that has none of its own. */
+  /** The limits of a bot that has none of its own. */
   limits: CodeLimits
-  /** Those that a bot may have at most. */
+  /** The upper bounds of a bot's own limits. */
   highestLimits: CodeLimits
 }
 
-/** Reads the limits from variables that are valid each by itself. */
+/** Reads the limits from variables that are each valid. */
 export function readLimits(given: Record<string, unknown>): LimitSettings {
   const limits: Partial<CodeLimits> = {}
   const highestLimits: Partial<CodeLimits> = {}
@@ -42,7 +42,7 @@ export function readLimits(given: Record<string, unknown>): LimitSettings {
   return { limits: limits as CodeLimits, highestLimits: highestLimits as CodeLimits }
 }
 
-/** What is wrong with limits that are above their own maximum, one sentence each. */
+/** One sentence for each limit that exceeds its own maximum. */
 export function limitContradictions({ limits, highestLimits }: LimitSettings): string[] {
   return limitEntries
     .filter(([name]) => limits[name] > highestLimits[name])
@@ -52,7 +52,7 @@ export function limitContradictions({ limits, highestLimits }: LimitSettings): s
     })
 }
 
-/** The limits of a bot: its own hold as far as the operator allows at present. */
+/** The limits of a bot: its own, bounded by the operator's present maximum. */
 export function allowedLimits({ limits, highestLimits }: LimitSettings, own: OwnLimits): CodeLimits {
   const allowed = limitEntries.map(([name]) => [name, Math.min(own[name] ?? limits[name], highestLimits[name])])
   return Object.fromEntries(allowed) as CodeLimits

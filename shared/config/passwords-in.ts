@@ -1,4 +1,4 @@
-/** The password in an address, as it is and as it is written there. */
+/** The password in a URL, decoded and as it is written there. */
 export function passwordsIn(url: string | undefined): string[] {
   const written = url === undefined ? '' : (URL.parse(url)?.password ?? '')
   if (written === '') return []

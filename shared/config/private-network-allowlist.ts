@@ -3,24 +3,24 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** An address and how many of its leading bits count. */
+/** An address and the number of its leading bits that count. */
 export type Network = [Address, number]
 
-/** What the operator opens to outbound requests although its address is not public. */
+/** A non-public address that the operator permits for outbound requests. */
 export interface AllowedNetwork {
-  /** A host by its name, in lower case, or every address of a network. */
+  /** A lower-case host name, or a network. */
   target: string | Network
-  /** Absent: every port. */
+  /** Absent: all ports. */
   port?: number
 }
 
 const withPort = /^(?:\[(?<bracketed>[^[\]]+)\]|(?<plain>[^[\]:]+))(?::(?<port>\d{1,5}))?$/
 
 /**
- * Reads one opening: a host, an IP address or a network as CIDR, each optionally with `:port`. An IPv6 address or
+ * Parses one entry: a host, an IP address or a network as CIDR, each optionally with `:port`. An IPv6 address or
  * network with a port stands in brackets: `[fd00::/8]:8080`.
  *
- * @returns undefined when the entry is none of these
+ * @returns undefined when the entry has none of these forms
  */
 export function parseAllowedNetwork(entry: string): AllowedNetwork | undefined {
   const network = parseNetwork(entry)
@@ -34,18 +34,18 @@ export function parseAllowedNetwork(entry: string): AllowedNetwork | undefined {
 
 function parseNetwork(text: string): Network | undefined {
   const [address = ''] = text.split('/')
-  // The library takes `10.1` for an address as well, and nobody who writes that means what it makes of it.
+  // The library also accepts `10.1` as an address and expands it in a way that authors do not expect.
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined
   if (!text.includes('/')) return toNetwork(ipaddr.parse(address))
   return ipaddr.isValidCIDR(text) ? toNetwork(...ipaddr.parseCIDR(text)) : undefined
 }
 
-/** Addresses are compared as IPv4 where they stand for IPv4, so an IPv4-mapped network would match nothing. */
+/** Addresses are compared in their IPv4 form where they have one, so an IPv4-mapped network would match nothing. */
 function toNetwork(address: Address, bits = address.kind() === 'ipv4' ? 32 : 128): Network | undefined {
   return address.range() === 'ipv4Mapped' ? undefined : [address, bits]
 }
 
-/** A host's name, spelled as a URL gives it back: a number like `0x7f.1` comes back as an address and is none. */
+/** A host name in the spelling of a parsed URL. A number like `0x7f.1` parses to an address and is no name. */
 function parseName(text: string): string | undefined {
   const name = text.toLowerCase()
   const isName = /^[\w.-]+$/.test(name) && URL.parse(`http://${name}/`)?.hostname === name && isIP(name) === 0

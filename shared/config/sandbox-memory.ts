@@ -1,19 +1,19 @@
 import { totalmem } from 'node:os'
 
 const megabyte = 1024 * 1024
-/** The worker itself holds 110 MB when idle and 140 when busy; the rest is for what comes and goes. */
+/** The worker itself uses 110 MB when idle and 140 when busy; the rest is for temporary allocations. */
 const ownMegabytes = 192
-/** Room for 170 small bots; together with the worker itself less than 512 MB. */
+/** Enough for 170 small bots, and together with the worker itself less than 512 MB. */
 const minMegabytes = 320
-/** More warm isolates than a process of 1 GB holds, its one thread does not serve. */
+/** One thread cannot serve more warm isolates than a process of 1 GB holds. */
 const maxPerProcess = 1024
 const smallestMegabytes = 128
 
 /**
- * What the sandbox processes of a worker hold together unless the operator says otherwise, in megabytes: half of the
- * machine or more where that is little, but no more than leaves room for the worker.
+ * The default memory of all sandbox processes of a worker together, in megabytes: half of the machine, or more on a
+ * small machine, while the worker keeps its own share.
  *
- * @param machineBytes the memory that this process may use, its container's limit counted
+ * @param machineBytes the memory that this process may use, its container's limit included
  */
 export function sandboxMegabytes(processes: number, machineBytes = usableBytes()): number {
   const machine = machineBytes / megabyte
@@ -21,7 +21,7 @@ export function sandboxMegabytes(processes: number, machineBytes = usableBytes()
   return Math.max(smallestMegabytes, Math.floor(share))
 }
 
-/** Without a container's limit, Node tells of none, or of an absurd one. */
+/** Without a container's limit, Node reports none or an absurdly high one. */
 function usableBytes(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()

@@ -10,28 +10,28 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const
 
-/** As OpenTelemetry names them. */
+/** The samplers by their names in OpenTelemetry. */
 export type Sampler = (typeof samplers)[number]
 
-/** What a process tells of itself beside its log. */
+/** Settings of metrics and traces. */
 export interface TelemetrySettings {
-  /** Absent: nobody is told figures. */
+  /** Unset: metrics are disabled. */
   metrics?: {
-    /** Who presents it may read them. */
+    /** The bearer of this token may read the metrics. */
     token: string
-    /** Where a worker tells them; absent: nowhere. 0: any port. */
+    /** The port of a worker's metrics endpoint; absent: no endpoint. 0: any port. */
     workerPort?: number
   }
-  /** Absent: nothing is traced. The exporter reads where to send spans, and with which headers, by itself. */
+  /** Unset: tracing is disabled. The exporter reads the endpoint and its headers from the environment itself. */
   tracing?: {
     sampler: Sampler
-    /** The part of the traces that is kept, where the sampler is one of ratio. */
+    /** The part of the traces that is kept, for a sampler by ratio. */
     ratio: number
     exportMilliseconds: number
   }
 }
 
-/** The variables that say so. Those of OpenTelemetry have its names. */
+/** The variables of these settings. Those of OpenTelemetry have its names. */
 export const telemetryVariables = {
   METRICS_TOKEN: { type: 'string', minLength: 16, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
   METRICS_PORT: { type: 'integer', minimum: 0, maximum: 65_535 },
@@ -73,14 +73,14 @@ export function readTelemetry(given: Given): TelemetrySettings {
   }
 }
 
-/** Figures are for whoever runs the platform: without a token they are told nobody. */
+/** Metrics are for operators only: a port without a token is refused. */
 export function telemetryContradictions({ METRICS_TOKEN, METRICS_PORT }: Given): string[] {
   return METRICS_PORT !== undefined && METRICS_TOKEN === undefined
     ? [`METRICS_PORT is set without METRICS_TOKEN: ${workerPortRemedy}`]
     : []
 }
 
-/** The values of a configuration that no log may show. */
+/** The values of a configuration that must not be logged. */
 export function secretsOf({ secret, adminToken, metrics, database, redis }: Secrets): (string | undefined)[] {
   return [secret, adminToken, metrics?.token, ...passwordsIn(database.url), ...passwordsIn(redis?.url)]
 }

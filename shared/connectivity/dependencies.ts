@@ -6,17 +6,20 @@ import { openConnections, type Connections } from '../store/connections.ts'
 import { openListenConnection, type ListenConnection } from '../store/listen-connection.ts'
 import { watch, type Dependency, type Watch } from './dependency-monitor.ts'
 
-/** What this process needs beside itself. While one is away, what needs it waits or is refused at once, and goes on when it is back. */
+/**
+ * The external services of this process. While one is unavailable, work that needs it waits or fails fast, and
+ * continues on its return.
+ */
 export interface Dependencies extends AsyncDisposable {
   database: Dependency & { listenConnection: ListenConnection; connections: Connections }
-  /** Absent when nothing is kept in Redis. */
+  /** Absent when Redis is not configured. */
   redis?: Dependency & RedisConnections
-  /** Whichever of them carries the queue and the signals. */
+  /** The service that carries the queue and the signals. */
   broker: Dependency
   all: Dependency[]
 }
 
-/** Begins to look after what the process needs. It may all be away. */
+/** Starts the dependency monitors. All dependencies may be unavailable at this time. */
 export function openDependencies(config: Config, log: Logger): Dependencies {
   const database = openDatabaseWatch(config, log)
   const redis = config.redis && openRedisWatch(config.redis, log)
@@ -52,7 +55,7 @@ function openDatabaseWatch(config: Config, log: Logger) {
 }
 
 function openRedisWatch(settings: NonNullable<Config['redis']>, log: Logger) {
-  // Looked up when it is first asked: the connections need a log that knows whether Redis is away.
+  // Evaluated lazily: the connections and the monitor need each other.
   const isUp = () => watched.isUp()
   const connections = openRedis(settings, log, isUp)
   const sender: Redis = connections.sender

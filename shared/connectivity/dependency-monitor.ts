@@ -3,40 +3,43 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { unavailable } from '../errors.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
-/** Something outside of this process that it needs, and that may be away. */
+/** An external service of this process, which may be unavailable. */
 export interface Dependency {
   readonly name: string
-  /** As far as is known: an absence shows within two and a half seconds, and at once where connections are refused. */
+  /**
+   * The last known state: an outage is detected within two and a half seconds, and at once where connections are
+   * refused.
+   */
   isUp(): boolean
-  /** Finds out now. @returns whether it has answered within so many milliseconds */
+  /** Checks now. @returns whether the service has answered within this time */
   check(milliseconds: number): Promise<boolean>
   /**
-   * Does something that needs it, for as long as it is here.
-   * @throws ApiError 503 when it is away, or goes away before the end
+   * Runs work that needs the service.
+   * @throws ApiError 503 when the service is unavailable, or becomes so before the work ends
    */
   failFast<Result>(work: () => Promise<Result>): Promise<Result>
   /**
-   * Resolves when it is here.
+   * Resolves when the service is available.
    * @throws Error when the signal is aborted first
    */
   waitUntilUp(signal?: AbortSignal): Promise<void>
-  /** Calls back whenever it has come back. @returns ends that */
+  /** Calls `listener` whenever the service returns. @returns a function that removes the listener */
   onReturn(listener: () => void): () => void
 }
 
 export interface WatchOptions {
   name: string
-  /** Asks it something; rejects when it does not answer. */
+  /** Sends a request to the service; rejects when there is no answer. */
   ping(): Promise<unknown>
-  /** Ends the connections that it does not answer on any more; they are made anew. */
+  /** Ends the connections that are not answered any more; they are made anew. */
   cut(): void
-  /** Ends the connection that is asked over, for good. */
+  /** Ends the connection used for pings, for good. */
   end(): Promise<void>
 }
 
-/** A dependency with the looking after it. */
+/** A dependency with its monitor. */
 export interface Watch extends Dependency {
-  /** Has a look at once: something broke. */
+  /** Checks at once, after a connection has failed. */
   look(): void
   close(): Promise<void>
 }
@@ -46,10 +49,10 @@ const restMilliseconds = 500
 const patienceMilliseconds = 2000
 const retryAfterSeconds = 2
 
-/** Looks after a dependency: whether it is here is asked twice a second, and logged when it changes. */
+/** Monitors a dependency: pings it twice a second, and logs each change of its state. */
 export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watch {
   const events = new EventEmitter().setMaxListeners(0)
-  /** What is under way while it is here. */
+  /** Callbacks that fail the work in flight. */
   const inFlight = new Set<() => void>()
   const closing = new AbortController()
   let downSince: number | undefined
@@ -134,10 +137,12 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
   }
 }
 
-/** Why a dependency is away that says nothing. */
+/** The error of a dependency that does not answer. */
 const silence = new Error(`No answer within ${patienceMilliseconds} ms`)
 
-/** @throws Error `silence` when there is no answer in time. An answer that came while this process was busy counts. */
+/**
+ * @throws Error `silence` when there is no answer in time. An answer that arrived while the event loop was busy counts.
+ */
 async function inTime(answer: Promise<unknown>): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => setImmediate(() => reject(silence)), patienceMilliseconds)

@@ -2,21 +2,21 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
-/** How a connection behaves while Redis is away. */
+/** The behaviour of a connection while Redis is unavailable. */
 export type ConnectionMode =
-  /** Commands wait for Redis to come back: for who has nothing better to do. */
+  /** Commands wait until Redis returns: for background work. */
   | 'block'
-  /** Commands fail after a moment: for who answers a request meanwhile. */
+  /** Commands fail after a few reconnection attempts: for work on behalf of a request. */
   | 'retry'
-  /** Commands fail at once: for who can do without. */
+  /** Commands fail at once: for work that can do without Redis. */
   | 'fail-fast'
 
 const optionsByMode = {
-  // The longest a command waits by itself for a job is ten seconds.
+  // The longest that a command waits for a job is ten seconds.
   block: { maxRetriesPerRequest: null, socketTimeout: 12_000 },
-  // The attempts to connect again are 50 ms and more apart.
+  // Reconnection attempts are 50 ms or more apart.
   retry: { maxRetriesPerRequest: 3, socketTimeout: 3000 },
-  // A Redis that is connected and does not answer is away too.
+  // A Redis that accepts connections and does not answer is unavailable too.
   'fail-fast': { maxRetriesPerRequest: 0, enableOfflineQueue: false, commandTimeout: 250 },
 } satisfies Record<ConnectionMode, RedisOptions>
 
@@ -28,8 +28,8 @@ const common = {
 } satisfies RedisOptions
 
 /**
- * Writes the commands of a moment to the socket together: a write takes longer than making the command, and a busy
- * process has several of them at once. None waits for company: they go out before anything new comes in.
+ * Writes the commands of one turn of the event loop to the socket together: a write costs more than building the
+ * command, and a busy process sends several per turn. No command is delayed beyond its turn.
  */
 class CorkedRedis extends Redis {
   override sendCommand(...command: Parameters<Redis['sendCommand']>): unknown {
@@ -42,19 +42,19 @@ class CorkedRedis extends Redis {
   }
 }
 
-/** The connections of a process to Redis. */
+/** The Redis connections of a process. */
 export interface RedisConnections {
-  /** What the names of everything of ours there begin with. */
+  /** The prefix of all keys and channels of this platform. */
   prefix: string
-  /** For everything that is over at once: jobs, signals, questions. It fails rather than waits. */
+  /** For short commands: jobs, signals, queries. They fail rather than wait. */
   sender: Redis
-  /** Opens another one. It connects again by itself; whoever opens it closes it. */
+  /** Opens another connection. It reconnects by itself; the caller closes it. */
   connect(patience: ConnectionMode): Redis
-  /** Ends connections that are not answered any more; they are made anew. */
+  /** Ends the connections that are not answered any more; they are made anew. */
   cut(): void
 }
 
-/** @param isUp whether Redis is known to be there; while it is away, what connections report says nothing new */
+/** @param isUp whether Redis is available; during a known outage, connection errors are not logged */
 export function openRedis(
   { url, allowSelfSigned, prefix }: NonNullable<Config['redis']>,
   log: Logger,
@@ -67,7 +67,7 @@ export function openRedis(
     redis.on('connect', () => open.add(redis))
     redis.on('end', () => open.delete(redis))
     redis.on('error', (error) => log[isUp() ? 'error' : 'debug']({ err: error }, 'Redis connection error'))
-    // BullMQ makes the connection on which it waits for jobs in this way.
+    // BullMQ makes its blocking connection by `duplicate()`.
     const duplicate = redis.duplicate.bind(redis)
     redis.duplicate = (options) => keep(duplicate(options))
     return redis

@@ -3,22 +3,22 @@ import { ApiError } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import { busyBots } from '../store/mailboxes.ts'
 
-/** Keeps a bot from having more events wait than it will ever handle. */
+/** Bounds the number of a bot's waiting events. */
 export interface BacklogLimit {
   /**
-   * Stores an event for a bot to handle, unless too many wait.
+   * Stores an event for a bot, unless too many wait.
    *
-   * @param store stores it
-   * @throws ApiError `RateLimited`, with the time after which to try again
+   * @param store stores the event
+   * @throws ApiError `RateLimited`, with the time after which to retry
    */
   admit<Result>(db: Database, botId: string, store: () => Promise<Result>): Promise<Result>
 
   /**
-   * Stores as many events as there is room for.
+   * Stores as many events as the limit permits.
    *
-   * @param wanted how many there are, at most
-   * @param store stores at most so many as it is given
-   * @throws ApiError likewise, when there is room for none
+   * @param wanted the number of events to store
+   * @param store stores at most as many events as its argument says
+   * @throws ApiError `RateLimited` when the limit permits none
    */
   admitSome<Result>(
     db: Database,
@@ -28,30 +28,32 @@ export interface BacklogLimit {
   ): Promise<Result>
 
   /**
-   * Stores an event whose time has come, as `admit`. It was accepted before what comes now: there is more room for it, so
-   * that those who keep a bot's room full do not keep it waiting for ever.
+   * Stores an event that has become due, as `admit`. It was accepted earlier than new events, so its limit is higher: a
+   * bot whose backlog is always full does not delay its own due events for ever.
    */
   admitDue<Result>(db: Database, botId: string, store: () => Promise<Result>): Promise<Result>
 }
 
-/** A process may store so much of what a bot may have waiting before it looks how many there are. */
+/** Part of a bot's limit that a process may store before it counts the waiting events again. */
 const partBetweenLooks = 1 / 10
 const minPauseMilliseconds = 1000
-/** Looks while bots are full may take this part of the time: they read all events that wait. */
+/** Counts while bots are at their limit may take this part of the time: a count reads all waiting events. */
 const partOfTime = 1 / 10
 const maxBots = 10_000
-/** What is due may fill so many times the room of what comes now. */
+/** The limit for due events, as a multiple of the limit for new ones. */
 const roomForDue = 11 / 10
 
-/** What this process may still store for a bot, or until when it stores nothing for it. */
+/**
+ * The number of events that this process may store for a bot without a count, or the time until which it stores none.
+ */
 type Allowance = { left: number } | { fullUntil: number }
 
 /**
- * Counts what this process stores, and asks the database how many events wait only now and then: so nearly all requests
- * cost nothing, and with several processes a bot may come to have somewhat more than `most`, by a tenth of it for each
+ * Counts the events that this process stores, and counts the waiting events in the database only now and then, so
+ * nearly all requests cost no statement. With several processes a bot may exceed `most` by a tenth of it for each
  * process.
  *
- * @param most how many events of one bot may wait
+ * @param most upper bound of the waiting events of one bot
  */
 export function openBacklogLimit(most: number): BacklogLimit {
   const incoming = openRoom(most)
@@ -66,7 +68,7 @@ export function openBacklogLimit(most: number): BacklogLimit {
 function openRoom(most: number): BacklogLimit['admitSome'] {
   const allowanceSize = Math.ceil(most * partBetweenLooks)
   const allowances = new LRUCache<string, Allowance>({ max: maxBots })
-  /** How many events are just being stored, which a look may not see yet. */
+  /** The number of events whose insertion is in progress, which a count may not see yet. */
   const inFlight = new Map<string, number>()
   let look: Promise<void> | undefined
 
@@ -83,7 +85,7 @@ function openRoom(most: number): BacklogLimit['admitSome'] {
     }
   }
 
-  /** @returns whether the event may be stored without a look */
+  /** @returns whether the event may be stored without a count */
   function spend(botId: string): boolean {
     const allowance = allowances.get(botId)
     if (!allowance) allowances.set(botId, { left: allowanceSize - 1 })
@@ -100,13 +102,13 @@ function openRoom(most: number): BacklogLimit['admitSome'] {
   async function assertRoom(db: Database, botId: string): Promise<void> {
     while (!spend(botId)) {
       if (isKnownFull(botId)) throw full(most)
-      // Another's look fails with its connection; then the next is ours.
+      // A count of another caller fails with that caller's connection; this caller then counts itself.
       if (look) await look.catch(() => {})
       else await (look = lookAtAll(db).finally(() => (look = undefined)))
     }
   }
 
-  /** @returns how many events may be stored, of those that are wanted */
+  /** @returns how many of the wanted events may be stored */
   async function takeRoom(db: Database, botId: string, wanted: number): Promise<number> {
     await assertRoom(db, botId)
     const allowance = allowances.get(botId)
@@ -133,7 +135,7 @@ function openRoom(most: number): BacklogLimit['admitSome'] {
   }
 }
 
-/** Whether an event was refused because too many wait. */
+/** Whether an event was refused because of the backlog limit. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.type === 'RateLimited'
 }

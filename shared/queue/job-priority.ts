@@ -1,32 +1,32 @@
 import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
 const windowMilliseconds = 10_000
-/** As many in a window wait with those of all others, in the order in which they came. */
+/** A bot with at most this many wake-ups in the window shares the front of the queue, in order of arrival. */
 const fewWakes = 10
-/** Of each bot one wake-up in this time goes there in any case, so that none comes to a standstill behind the others. */
+/** Each bot gets one wake-up at the front per this interval in any case, so that none starves. */
 const certainMilliseconds = 1000
-/** The first number that is not in order any more is far above what a process enqueues. */
+/** Bounds the priority, which is a binary logarithm: no process enqueues 10 × 2²⁰ wake-ups in a window. */
 const maxBits = 20
 
 /**
- * Says where in the queue a bot's wake-up waits: 0 in front, and further back the more wake-ups it has had lately. So a
- * bot that floods the queue waits for itself, and one that has hardly anything to do overtakes it. Each process counts
- * what it enqueues itself.
+ * Computes the queue priority of a bot's wake-up: 0 for the front, and a higher number the more wake-ups the bot has
+ * had recently. A bot that floods the queue delays only itself, and a bot with few wake-ups overtakes it. Each process
+ * counts its own wake-ups only.
  */
 export class JobPriority {
   readonly #wakes: SlidingWindowCounter
   readonly #now: () => number
   #certainUntil = 0
-  /** The bots that had a wake-up in front not long ago. */
+  /** The bots that have had a wake-up at the front within the interval. */
   #served = new Set<string>()
 
-  /** @param now a clock that only goes forward, in milliseconds */
+  /** @param now a monotonic clock, in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
     this.#wakes = new SlidingWindowCounter(windowMilliseconds, now)
   }
 
-  /** Counts a wake-up, and says where it waits. */
+  /** Counts a wake-up, and returns its priority. */
   next(botId: string): number {
     this.#wakes.add(botId)
     if (this.#isCertain(botId)) return 0

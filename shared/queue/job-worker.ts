@@ -21,27 +21,31 @@ export interface JobWorkerOptions {
   stalledMilliseconds: number
 }
 
-/** The end of the queue that jobs are taken out at. Closing waits for the jobs under way. */
+/** The receiving end of the queue. Closing waits for the jobs in flight. */
 export interface JobWorker {
   close(): Promise<void>
 }
 
 const interruptedMilliseconds = 100
 const firstRetryMilliseconds = 200
-/** PostgreSQL's largest integer: as good as never. */
+/** PostgreSQL's largest integer, which stands for no limit. */
 const maxStalls = 2 ** 31 - 1
 
-/** BullMQ renews no lock younger than this share of its time: a failure says nothing of a job that was taken anew. */
+/**
+ * BullMQ renews no lock that is younger than this share of its duration: a failed renewal concerns the former lock of a
+ * job that was taken again since.
+ */
 const youngestRenewed = 1 / 4
 
-/** How soon to look whether a worker's queue is back, or can be opened after all. */
+/** Interval at which a worker checks whether its queue is available again, or can be opened. */
 const retryMilliseconds = 1000
-/** How often a job is begun anew because its connections broke, though the database is there. */
+/** How many times a job is retried because its connections broke although the database is available. */
 const maxRetries = 5
 
 /**
- * Opens the receiving end: `work` is called for each job, many at once. A job whose worker dies is taken by another
- * when its lock has run out and the next look for stalled jobs finds it. One that ends with a RequeueError comes again.
+ * Opens the receiving end: `work` is called for each job, for many concurrently. When a worker dies, another one takes
+ * its job after the lock has expired and the next check for stalled jobs has found it. A job that throws a RequeueError
+ * is requeued.
  */
 export function openJobWorker(
   parts: QueueParts & { metrics: Metrics },
@@ -52,10 +56,10 @@ export function openJobWorker(
   const { broker, database } = dependencies
   const { Worker, connection, prefix, release } = openQueueBackend(parts, 'receives')
   const stopping = new AbortController()
-  /** The jobs that are worked on, and since when. What is over needs no lock any more, and may have given it back. */
+  /** The jobs in flight, and since when. A job that has ended needs no lock, and may have released it already. */
   const inFlight = new Map<string, number>()
 
-  /** A database that goes away is no fault of the job's: it waits, and begins again when the database is back. */
+  /** Waits and starts the job again when the database becomes unavailable, since that is no failure of the job. */
   async function patiently(job: AnyJob): Promise<void> {
     for (let breaks = 0; ; breaks++) {
       if (!database.isUp()) await database.waitUntilUp(stopping.signal)
@@ -95,7 +99,7 @@ export function openJobWorker(
       stalledInterval: options.stalledMilliseconds,
       runRetryDelay: retryMilliseconds,
       settings: { backoffStrategy: (attempts, _type, error) => pauseAfter(error, attempts) },
-      // However often workers die, the event is not to blame: it is handled in the end.
+      // Deaths of workers are not attributed to the event: it is always handled in the end.
       maxStalledCount: maxStalls,
     })
     reportErrors(worker, parts, isRenewalFailure)
@@ -116,7 +120,7 @@ export function openJobWorker(
     return worker
   }
 
-  /** BullMQ's worker is of no use for good when it could not be opened at first. */
+  /** Opens BullMQ's worker, anew after each failure: an instance that failed to open never recovers. */
   async function open(): Promise<ReturnType<typeof start> | undefined> {
     while (!stopping.signal.aborted) {
       await broker.waitUntilUp(stopping.signal)
@@ -133,7 +137,7 @@ export function openJobWorker(
     }
     return undefined
   }
-  // Rejects when it is closed before there ever was a queue.
+  // The promise rejects when the worker is closed before its queue was ever available.
   const opening = open().catch(() => undefined)
 
   return {
@@ -142,13 +146,13 @@ export function openJobWorker(
       const closing = opening.then((worker) => worker?.close())
       await broker.failFast(() => closing).catch(() => {})
       await release()
-      // Without connections it does not wait for anything any more.
+      // Without connections BullMQ's worker waits for no job.
       await Promise.race([closing.catch(() => {}), pause(retryMilliseconds)])
     },
   }
 }
 
-/** BullMQ tells of a lock that could not be renewed in an event of its own as well, which names the job. */
+/** BullMQ reports a failed renewal in a separate event too, which names the job. */
 function isRenewalFailure({ message }: Error): boolean {
   return message.startsWith('could not renew lock for job ')
 }

@@ -1,7 +1,7 @@
 import { createPostgresBackend } from 'bullmq'
 import type { Pool } from 'pg'
 
-/** Renews those locks that nobody else is busy with, and waits for none. */
+/** Renews the locks whose rows are not locked by another transaction, and skips the others. */
 const renewFree = `
   with free as (
     select job.queue, job.id
@@ -13,13 +13,14 @@ const renewFree = `
   returning job.id`
 
 /**
- * Makes BullMQ's PostgreSQL back end, which renews the locks of a worker without deadlocks.
+ * Makes BullMQ's PostgreSQL back end, with a renewal of a worker's locks that cannot deadlock.
  *
- * BullMQ renews all locks of a worker in one statement, and its look for stalled jobs marks all active ones in another, in
- * an order of its own: each may hold rows that the other waits for, until PostgreSQL ends one of them after a second.
- * In that second no job is taken or ended. Who never waits while it holds a row cannot be a part of that.
+ * BullMQ renews all locks of a worker in one statement, and its check for stalled jobs updates all active jobs in
+ * another, in a different order: each may hold rows that the other waits for, until PostgreSQL aborts one of them after
+ * a second. In that second no job is taken or completed. A statement that never waits while it holds a row cannot take
+ * part in a deadlock.
  *
- * @param pool whose connections find BullMQ's tables without a schema
+ * @param pool its connections find BullMQ's tables without a schema name
  */
 export function postgresQueueBackend(pool: Pool): typeof createPostgresBackend {
   return (queueName, ...options) => {
@@ -29,7 +30,8 @@ export function postgresQueueBackend(pool: Pool): typeof createPostgresBackend {
       const renewed = new Set(rows.map(({ id }) => id))
       const lost: string[] = []
       for (const [index, id] of jobIds.entries()) {
-        // Taken by somebody, or just held by whoever looks for stalled jobs: for one row, to wait is harmless.
+        // Another worker has taken the job, or the check for stalled jobs holds its row. Waiting for one row is
+        // harmless.
         if (!renewed.has(id) && (await backend.extendLock(id, tokens[index]!, duration)) !== 1) lost.push(id)
       }
       return lost

@@ -8,7 +8,7 @@ import { postgresQueueBackend } from './postgres-queue-backend.ts'
 import { statementMilliseconds } from '../store/connections.ts'
 import { connectionSettings } from '../store/database.ts'
 
-/** What either end of the queue is opened with. */
+/** The arguments for opening either end of the queue. */
 export interface QueueParts {
   dependencies: Dependencies
   config: Config
@@ -17,18 +17,18 @@ export interface QueueParts {
 
 type AnyClasses = BackendClasses<IQueueBackend, unknown>
 
-/** BullMQ's classes for where jobs live, and what they connect with. */
+/** BullMQ's classes for the chosen back end, and their connection. */
 export interface QueueBackend extends AnyClasses {
   connection: unknown
   prefix?: string
-  /** Closes what BullMQ leaves to us. */
+  /** Closes the resources that BullMQ does not own. */
   release(): Promise<void>
 }
 
-/** Which end of the queue: that of whoever answers requests fails soon, that of the worker waits. */
+/** The end of the queue: operations of the sending end fail fast, those of the receiving end wait. */
 export type QueueEnd = 'sends' | 'receives'
 
-/** Chooses where jobs live: in Redis when it is configured, else in PostgreSQL. Nothing else knows. */
+/** Chooses the back end: Redis when it is configured, else PostgreSQL. No other module depends on the choice. */
 export function openQueueBackend({ dependencies, config, log }: QueueParts, end: QueueEnd): QueueBackend {
   const { redis, database } = dependencies
   if (redis) {
@@ -46,12 +46,13 @@ export function openQueueBackend({ dependencies, config, log }: QueueParts, end:
     ...connectionSettings(config.database),
     max: end === 'sends' ? sendingConnections : config.database.queueSize + listeningConnections,
     query_timeout: statementMilliseconds,
-    // BullMQ's tables have a schema of their own, and its statements name none. They need not wait for the disk: what a
-    // crash of PostgreSQL takes back of the queue, the sweep makes up for, as when all of it is lost.
+    // BullMQ's tables have a schema of their own, and its statements name none. Commits need not wait for the disk:
+    // jobs that a crash of PostgreSQL loses are replaced by the sweep, as after a loss of the whole queue.
     options: '-c search_path=bullmq -c synchronous_commit=off',
   })
   pool.on('connect', (connection) => {
-    // What waits for jobs reports its end there too, and so does what is idle; neither may end this process.
+    // Connections that wait for jobs, and idle ones, emit their errors here too; unhandled, these would end the
+    // process.
     connection.on('error', (error: Error) => log.debug({ err: error }, 'Queue connection lost'))
     database.connections.add(connection)
   })

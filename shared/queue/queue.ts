@@ -4,29 +4,29 @@ import { queueTelemetry } from '../telemetry/tracing.ts'
 import { JobPriority } from './job-priority.ts'
 
 /**
- * The alarm clock. Everything that must happen is a row; a job only says where to look. Losing all jobs loses nothing,
- * because the worker's sweep wakes what has waited too long.
+ * The wake-ups. All work is stored in rows; a job only names the row to look at. The loss of all jobs loses nothing,
+ * because the worker's sweep wakes workers for rows that have waited too long.
  *
- * Jobs are named after what woke them, and each has the data of its name.
+ * Jobs are named after their cause, and each name has its own data.
  */
 export interface Jobs {
-  /** A chat message arrived: look into its conversation's mailbox. */
+  /** A chat message arrived: handle its conversation's mailbox. */
   message: BotMailbox
-  /** Another event arrived, or is due: likewise. */
+  /** Another event arrived, or is due: handle its mailbox. */
   event: BotMailbox
-  /** A conversation's log has entries that its webhook waits for: send them. */
+  /** A conversation's log has entries for its webhook: send them. */
   webhook: BotMailbox
-  /** An integration is to register or unregister itself: look into its installation's mailbox. */
+  /** An integration has to register or unregister: handle its installation's mailbox. */
   register: BotMailbox
-  /** An installed integration has configured itself: see to what follows from it. The mailbox is its installation. */
+  /** An installed integration has configured itself: apply the consequences. The mailbox is its installation. */
   'configure-integration': BotMailbox
-  /** What had to wait is due: wake it. */
+  /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
-  /** Code was uploaded: say what it declares. */
+  /** Code was uploaded: inspect it. */
   inspection: { inspectionId: string; workspaceId: string }
 }
 
-/** Where to look, and whose it is. */
+/** The mailbox, and the bot that owns it. */
 interface BotMailbox {
   mailbox: string
   botId: string
@@ -34,41 +34,41 @@ interface BotMailbox {
 
 export type JobName = keyof Jobs
 
-/** The jobs that say where to look. */
+/** The jobs that wake a worker for a mailbox. */
 export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration'
 
-/** Of these, those that look elsewhere than into the mailbox's events, and are looked after apart from them. */
+/** Of these, the jobs that do not handle the mailbox's events, and are deduplicated apart from the ones that do. */
 const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration'])
 
-/** A job as its task gets it. */
+/** A job as its task receives it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
 
-/** Jobs by what they do: wait for a worker, are at one, wait for their time, have failed for good. */
+/** Jobs by state: waiting for a worker, in flight, delayed, failed for good. */
 export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>
 
-/** The end of the queue that jobs are put in at. */
+/** The sending end of the queue. */
 export interface WakeQueue {
   /**
-   * Has a worker look into a mailbox, or after a conversation's webhook. At most one job of each is active and one
-   * waits, and a wake during a run always gets a run after it. The more wake-ups the bot has had lately, the further
-   * back it waits.
+   * Has a worker handle a mailbox, or a conversation's webhook. At most one job of each is active and one waits, and a
+   * wake-up during a run is always followed by another run. The more wake-ups the bot has had recently, the lower the
+   * priority.
    */
   wake(name: WakeName, mailbox: string, botId: string): Promise<void>
-  /** Has a worker do that when the delay is over. */
+  /** Enqueues the same wake-up after a delay. */
   wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
-  /** Has a worker inspect uploaded code, before the mailboxes that wait: a person waits too. */
+  /** Has a worker inspect uploaded code, ahead of all mailboxes, because a person waits for the result. */
   inspect(inspectionId: string, workspaceId: string): Promise<void>
-  /** How many jobs there are, of all tenants. */
+  /** The number of jobs, of all tenants. */
   counts(): Promise<QueueCounts>
   close(): Promise<void>
 }
 
-/** A job's work was cut short, and will not be the next time as far as anybody knows: it is taken up again at once. */
+/** A job was interrupted by a failure that is not expected to recur: it is retried at once. */
 export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
 
-/** There is no place for a job here now: it waits in the queue again, for whichever worker has one. */
+/** This worker has no slot for a job: the job is requeued for any worker that has one. */
 export class RequeueError extends Error {
   override name = 'RequeueError'
 
@@ -79,7 +79,7 @@ export class RequeueError extends Error {
 
 export const queueName = 'events'
 
-/** Opens the sending end. What it is asked for fails with an ApiError 503 while the queue's back end is away. */
+/** Opens the sending end. Its methods fail with an ApiError 503 while the queue's back end is unavailable. */
 export function openQueue(parts: QueueParts): WakeQueue {
   const { broker } = parts.dependencies
   const { Queue, connection, prefix, release } = openQueueBackend(parts, 'sends')
@@ -89,10 +89,10 @@ export function openQueue(parts: QueueParts): WakeQueue {
       ...(prefix && { prefix }),
       ...queueTelemetry(),
       defaultJobOptions: {
-        // Rows tell what happened; finished jobs are of no use.
+        // Outcomes are in rows; finished jobs are of no use.
         removeOnComplete: true,
         removeOnFail: true,
-        // A job fails when the database is away. The sweep comes later than this: it is the second net.
+        // A job fails when the database is unavailable. The sweep comes later than these retries.
         attempts: 10,
         backoff: { type: 'custom' },
       },
@@ -100,9 +100,9 @@ export function openQueue(parts: QueueParts): WakeQueue {
   type OpenQueue = ReturnType<typeof create>
   let opening: Promise<OpenQueue> | undefined
 
-  /** BullMQ's queue is of no use for good when it could not be opened at first. */
+  /** Opens BullMQ's queue, anew after each failure: an instance that failed to open never recovers. */
   async function open(): Promise<OpenQueue> {
-    // Whichever request is the first to need it: what is said of it later is not that one's.
+    // The queue outlives the request that opens it, so its log lines must not bear that request's fields.
     const queue = outsideOfScopes(create)
     reportErrors(queue, parts)
     try {
@@ -137,7 +137,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
       await add('inspection', { inspectionId, workspaceId }, { lifo: true })
     },
     async counts() {
-      // A wake-up has a priority and waits in a list of its own.
+      // A wake-up has a priority, so BullMQ counts it as `prioritized` and not as `wait`.
       const counted = await ask((queue) => queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'))
       const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counted
       return { waiting: wait + prioritized, active, delayed, failed }
@@ -150,9 +150,9 @@ export function openQueue(parts: QueueParts): WakeQueue {
 }
 
 /**
- * Logs the errors of a queue or a worker. While the queue's back end is away, that is known.
+ * Logs the errors of a queue or a worker, except while the queue's back end is known to be unavailable.
  *
- * @param isToldElsewhere of which errors nothing is to be logged
+ * @param isToldElsewhere selects the errors that are logged elsewhere
  */
 export function reportErrors(
   source: { on(event: 'error', listener: (error: Error) => void): unknown },

@@ -1,6 +1,6 @@
 /**
- * How often something has happened lately, for each of many names. It takes two numbers for a name: what happened in the
- * window before this one counts by the part of it that is not over yet.
+ * Approximate number of recent occurrences by name. Two numbers per name suffice: the count of the previous window is
+ * weighted by the part of the current window that is left.
  */
 export class SlidingWindowCounter {
   readonly #windowMilliseconds: number
@@ -9,7 +9,7 @@ export class SlidingWindowCounter {
   #current = new Map<string, number>()
   #previous = new Map<string, number>()
 
-  /** @param now a clock that only goes forward, in milliseconds */
+  /** @param now a monotonic clock, in milliseconds */
   constructor(windowMilliseconds: number, now: () => number = () => performance.now()) {
     this.#windowMilliseconds = windowMilliseconds
     this.#now = now
@@ -21,13 +21,13 @@ export class SlidingWindowCounter {
     this.#current.set(name, (this.#current.get(name) ?? 0) + 1)
   }
 
-  /** How often it has happened within about one window; not always a whole number. */
+  /** Occurrences within about one window; not always a whole number. */
   of(name: string): number {
     const part = 1 - this.#turn() / this.#windowMilliseconds
     return (this.#current.get(name) ?? 0) + (this.#previous.get(name) ?? 0) * part
   }
 
-  /** Whether it has happened lately for no other name. */
+  /** Whether no other name has occurred recently. */
   isOnly(name: string): boolean {
     this.#turn()
     return [this.#current, this.#previous].every((counts) => counts.size === Number(counts.has(name)))

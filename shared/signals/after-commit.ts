@@ -4,20 +4,20 @@ import type { WakeName } from '../queue/queue.ts'
 import { conversationTopic, outcomeTopic } from './signals.ts'
 import type { LogEntry } from '../store/conversation-log.ts'
 
-/** What the processes tell each other of a conversation. */
+/** The payload of a signal on a conversation's topic. */
 export type Announcement =
-  /** A new entry of its log, with its place. */
+  /** A new entry of the conversation's log, with its position. */
   | { sequence: number; at: number; signal: ChatSignal }
-  /** What is no entry, and of use only now. */
+  /** A signal that is not stored and is not an entry of the log. */
   | { passing: EphemeralSignal }
-  /** There may be entries that were not announced. */
+  /** A hint that the log may have entries whose signals were lost. */
   | { look: true }
-  /** A user is no more, by its id. */
+  /** The id of a user who was deleted. */
   | { goneUserId: string }
 
 /**
- * Tells a conversation's listeners of an entry of its log, once it is committed. An announcement that cannot be made is
- * logged and not an error: the entry is stored, and listeners find it when they look.
+ * Publishes an entry of a conversation's log to its listeners, after the commit. A failure is logged and not thrown:
+ * the entry is stored, and listeners find it when they next read the log.
  */
 export async function publishEntry(context: Context, entry: LogEntry, signal: ChatSignal): Promise<void> {
   const { botId, conversationId, sequence, at, hasWebhook } = entry
@@ -25,7 +25,7 @@ export async function publishEntry(context: Context, entry: LogEntry, signal: Ch
   if (hasWebhook) await wakeWorker(context, 'webhook', conversationId, botId)
 }
 
-/** Has a conversation's listeners look for entries that may not have been announced. */
+/** Makes a conversation's listeners read the log, because signals of new entries may have been lost. */
 export async function publishHint(context: Context, conversationId: string): Promise<void> {
   await announce(context, conversationId, { look: true })
 }
@@ -36,8 +36,8 @@ export async function endStreams(context: Context, userId: string, conversationI
 }
 
 /**
- * Tells a conversation's listeners something that is not stored.
- * @throws Error when it cannot be told: nothing else will
+ * Publishes a signal that is not stored to a conversation's listeners.
+ * @throws Error when publishing fails, since no row can replace the signal
  */
 export async function publishEphemeral(
   { signals }: Context,
@@ -57,8 +57,8 @@ async function announce(context: Context, conversationId: string, announcement: 
 }
 
 /**
- * Wakes a worker for what is committed: an event in a mailbox, or a conversation's entries that its webhook waits for.
- * A wake-up that fails is logged and not an error: what has to be done is stored, and the sweep finds it.
+ * Wakes a worker for committed rows: an event in a mailbox, or entries that wait for a conversation's webhook. A failed
+ * wake-up is logged and not thrown: the rows are stored, and the sweep finds them.
  */
 export async function wakeWorker(context: Context, name: WakeName, mailbox: string, botId: string): Promise<void> {
   try {
@@ -68,7 +68,10 @@ export async function wakeWorker(context: Context, name: WakeName, mailbox: stri
   }
 }
 
-/** Tells who waits for an outcome that it is there. One that cannot be told is logged: they look themselves, too. */
+/**
+ * Publishes that an outcome is stored. A failure is logged and not thrown: processes that wait for it also poll the
+ * row.
+ */
 export async function publishOutcome(context: Context, id: string): Promise<void> {
   try {
     await context.signals.publish(outcomeTopic(id), {})
@@ -77,7 +80,7 @@ export async function publishOutcome(context: Context, id: string): Promise<void
   }
 }
 
-/** Of what is known to be away there is nothing to say each time. */
+/** Logs at debug level while the broker is unavailable: the outage itself is logged once, by the dependency monitor. */
 function logUnpublished({ log, dependencies }: Context, error: unknown, what: object, message: string): void {
   log[dependencies.broker.isUp() ? 'error' : 'debug']({ err: error, ...what }, message)
 }

@@ -1,16 +1,16 @@
 import { ApiError } from '../errors.ts'
 import { outcomeTopic, type Signals } from './signals.ts'
 
-/** How long to go without a signal before looking anyway: a signal may be lost, the row is not. */
+/** Interval at which the row is read without a signal: a signal may be lost, the row is not. */
 const lookMilliseconds = 1000
 
 /**
- * Waits until a row says that something is done.
+ * Waits until a row contains an outcome.
  *
  * @param id names the outcome's signal
- * @param ask sets the work going; called once it is certain that its signal will be heard
+ * @param ask starts the work; called once the subscription to the signal is active
  * @param look reads the row: the outcome, or undefined while there is none
- * @throws ApiError `OperationTimeout` with the given words when there is none in time
+ * @throws ApiError `OperationTimeout` with the given message when there is no outcome in time
  */
 export async function awaitOutcome<Outcome>(
   signals: Signals,

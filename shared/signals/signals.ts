@@ -8,28 +8,31 @@ import type { ListenConnection } from '../store/listen-connection.ts'
 import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from '../store/signals.ts'
 
 /**
- * Short messages between the processes about what has been committed. A signal reaches whoever listens at that moment
- * and is gone: it says that something happened, and rows say what.
+ * Short messages between the processes about committed changes. A signal reaches the processes that are subscribed at
+ * that moment and is not stored: it says that something changed, and the rows say what.
  */
 export interface Signals {
-  /** @throws ApiError 503 while what carries the signals is away */
+  /** @throws ApiError 503 while the broker is unavailable */
   publish(topic: string, signal: object): Promise<void>
   /**
-   * Calls `listener` for each signal of a topic. Resolves when signals published from now on will be heard.
-   * @throws ApiError 503 while what carries the signals is away
+   * Calls `listener` for each signal of a topic. Resolves once the subscription is active.
+   * @throws ApiError 503 while the broker is unavailable
    */
   subscribe(topic: string, listener: (signal: object) => void): Promise<() => void>
-  /** Calls back when signals are heard again after a time in which they may have been lost. @returns ends that */
+  /**
+   * Calls `listener` when signals arrive again after an interruption in which some may have been lost. @returns a
+   * function that removes the listener
+   */
   onGap(listener: () => void): () => void
   close(): Promise<void>
 }
 
 /** The topic of a conversation's real-time signals. */
 export const conversationTopic = (conversationId: string) => `conversation:${conversationId}`
-/** The topic that says that something somebody waits for is done. */
+/** The topic on which the completion of awaited work is published. */
 export const outcomeTopic = (id: string) => `outcome:${id}`
 
-/** What a back end must do; the listeners of this process are counted in one place for both. */
+/** The interface of a back end. Listeners within this process are counted outside of it, once for both back ends. */
 interface Transport {
   publish(topic: string, body: string): Promise<void>
   subscribe(topic: string): Promise<void>
@@ -40,7 +43,7 @@ interface Transport {
 
 type Deliver = (topic: string, body: string) => void
 
-/** Signals over Redis when it is configured, else over PostgreSQL. Nothing else knows. */
+/** Signals over Redis when it is configured, else over PostgreSQL. No other module depends on the choice. */
 export function openSignals(dependencies: Dependencies, db: Database, log: Logger): Signals {
   const { broker, redis, database } = dependencies
   const listeners = new EventEmitter().setMaxListeners(0)
@@ -48,7 +51,7 @@ export function openSignals(dependencies: Dependencies, db: Database, log: Logge
   const deliver: Deliver = (topic, body) => listeners.emit(topic, JSON.parse(body))
   const transport = redis ? overRedis(redis, deliver) : overPostgres(database.listenConnection, db, deliver, log)
   transport.onGap(() => gaps.emit('gap'))
-  /** Topics that are being subscribed to or are. A second listener of a topic waits for the same subscription. */
+  /** Topics with an active or pending subscription. A second listener of a topic waits for the same subscription. */
   const subscriptions = new Map<string, Promise<void>>()
   let isClosed = false
 
@@ -109,7 +112,8 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
     onGap(listener) {
       let isFirst = true
       subscriber.on('ready', () => {
-        // The subscriptions have been asked for once more by now; when one more is answered, so are they.
+        // ioredis has repeated the subscriptions by now. Replies come in order, so once this one resolves, they are
+        // active.
         if (!isFirst) subscriber.subscribe(channel('')).then(listener, () => {})
         isFirst = false
       })
@@ -122,10 +126,10 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
 
 /** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; what is larger goes through a table. */
 const largestNotification = 7900
-/** As many as a statement tells of. */
+/** Upper bound of notifications per statement. */
 const batchSize = 100
 
-/** Over the connection to PostgreSQL that is always open. */
+/** Signals over the `ListenConnection`. */
 function overPostgres(listenConnection: ListenConnection, db: Database, deliver: Deliver, log: Logger): Transport {
   const topics = new Set<string>()
   const tell = batched(async (notifications: Notification[]) => {

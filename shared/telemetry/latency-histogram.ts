@@ -1,23 +1,24 @@
 /**
- * Durations are counted by steps, each a quarter longer than the one before: so few numbers tell the percentiles of any
- * number of durations, and counts of several processes are added up. What they tell is right to about an eighth.
+ * A histogram with exponential steps, each a quarter longer than the one before: few numbers give the percentiles of
+ * any number of durations, and the counts of several processes can be added. Percentiles are accurate to about an
+ * eighth.
  */
 
-/** How many durations fell into each step, by its number; steps into which none fell are absent. */
+/** The number of durations by step; empty steps are absent. */
 export type LatencyHistogram = Record<string, number>
 
 const ratio = 1.25
-/** About 17 minutes: what takes longer counts as that. */
+/** About 17 minutes; longer durations count in this step. */
 const lastStep = 63
 
-/** The step that a duration in milliseconds falls into; all below one millisecond into the first. */
+/** The step of a duration in milliseconds; step 0 is everything below one millisecond. */
 export function stepOf(milliseconds: number): number {
   if (!(milliseconds >= 1)) return 0
   return Math.min(lastStep, 1 + Math.floor(Math.log(milliseconds) / Math.log(ratio)))
 }
 
 /**
- * The duration that a share of the counted durations stayed within, in milliseconds; null when none were counted.
+ * The duration that a share of the counted durations did not exceed, in milliseconds; null for an empty histogram.
  *
  * @param share for instance 0.95
  */
@@ -35,7 +36,7 @@ export function percentile(counts: LatencyHistogram, share: number): number | nu
   return null
 }
 
-/** The counts of all together. */
+/** The sum of several histograms. */
 export function addCounts(all: LatencyHistogram[]): LatencyHistogram {
   const sum: LatencyHistogram = {}
   for (const counts of all) {

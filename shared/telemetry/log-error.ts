@@ -1,6 +1,6 @@
 /**
- * What the log says of an error beside its name, words and stack. Everything else that libraries attach is left out:
- * commands with their arguments, rows, addresses with passwords.
+ * The properties of an error that are logged beside its name, message and stack. All others that libraries attach are
+ * left out: commands with their arguments, rows, addresses with passwords.
  */
 const told = [
   'code',
@@ -20,7 +20,7 @@ const told = [
 const deepestCause = 5
 const maxErrors = 10
 
-/** An error as the log has it, with its causes. What is no error stays as it is. */
+/** An error in the form that is logged, with its causes. A value that is no error is returned as it is. */
 export function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error
   const { name, message, stack, cause } = error

@@ -7,17 +7,16 @@ import { openedTracing } from './tracing.ts'
 export type { Logger }
 
 export interface LoggerOptions {
-  /** Values that no line may hold, beside what is known for a secret by its name or form. */
+  /** Values to redact from all lines, beside those that are recognised by name or form. */
   secrets?: readonly (string | undefined)[]
-  /** Where lines go: to standard output unless given. */
+  /** The destination of lines; standard output unless given. */
   destination?: DestinationStream
 }
 
 /**
- * The process's logger: JSON lines, each with the fields of the request or job that it is written for
- * (`log-scope.ts`), and without secrets.
+ * The process's logger: JSON lines, each with the fields of its request or job (`log-scope.ts`), and without secrets.
  *
- * @param name which process speaks: `api`, `worker`
+ * @param name the process: `api`, `worker`
  * @param level pino's levels, or `silent`
  */
 export function createLogger(name: string, level: string, { secrets = [], destination }: LoggerOptions = {}): Logger {

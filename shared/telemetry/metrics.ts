@@ -1,20 +1,22 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 /**
- * Figures of this process for Prometheus. No label has a value that users, bots or code choose: the number of series is
- * bounded by what is written here and by the list of operations.
+ * Metrics of this process for Prometheus. No label has a value that users, bots or code choose: the number of series is
+ * bounded by this file and the list of operations.
  *
- * An observation takes 0.2 to 0.7 µs, so all that is counted and noted of a message and its reply takes some 8 µs of its 2,800.
+ * An observation takes 0.2 to 0.7 µs, and all observations for a message and its reply some 8 µs of its 2,800.
  */
 export interface Metrics {
   registry: Registry
-  /** HTTP requests; `operation` is for instance `chat.createMessage`, and `none` where the request got to none. */
+  /**
+   * HTTP requests; `operation` is for instance `chat.createMessage`, and `none` for requests that match no operation.
+   */
   requests: Histogram<'operation' | 'status'>
   streams: Gauge
   events: Counter<'outcome'>
   queueSeconds: Histogram
   handlingSeconds: Histogram
-  /** Runs of bot code, by how they ended: `done`, `interrupted`, or the limit or error that they failed of. */
+  /** Runs of bot code by outcome: `done`, `interrupted`, or the limit or error that ended them. */
   runs: Counter<'outcome'>
   processorSeconds: Counter
   /** Calls of the platform by bot code. */
@@ -25,7 +27,7 @@ export interface Metrics {
   locksLost: Counter
   isolateStarts: Counter<'kind'>
   sandboxKills: Counter<'cause'>
-  /** Adds a figure that is looked up when somebody asks. One of the same name takes the place of the former. */
+  /** Adds a gauge that is read at each scrape. It replaces a gauge of the same name. */
   gauge<Label extends string>(options: GaugeOptions<Label>): void
 }
 
@@ -33,19 +35,19 @@ export interface GaugeOptions<Label extends string> {
   name: string
   help: string
   labels?: readonly Label[]
-  /** What it is now, for each combination of labels. Rejects when that cannot be found out; then there is no figure. */
+  /** The present value for each combination of labels. When this rejects, the gauge has no value. */
   read(): Reading<Label>[] | Promise<Reading<Label>[]>
 }
 
 export type Reading<Label extends string> = [labels: Partial<Record<Label, string>>, value: number]
 
-/** From a thousandth of a second, which a stored message takes, to the longest that anybody waits. */
+/** From one millisecond, the time to store a message, to the longest time that a request may wait. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** Bots may wait for others for minutes. */
+/** Bots may wait for other services for minutes. */
 const handlingBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const queueBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
-/** @param isRead whether anybody may ask; otherwise the figures of Node itself are not gathered */
+/** @param isRead whether metrics are enabled; otherwise the metrics of Node itself are not collected */
 export function openMetrics(isRead: boolean): Metrics {
   const registry = new Registry()
   if (isRead) collectDefaultMetrics({ register: registry })
@@ -106,7 +108,7 @@ function addGauge<Label extends string>(
       try {
         for (const [values, value] of await read()) this.set(values, value)
       } catch {
-        // Who needs it has said why; here it shows by its absence.
+        // The dependency's monitor has logged the reason; here the value is absent.
         if (labels.length === 0) this.remove()
       }
     },

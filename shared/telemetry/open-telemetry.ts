@@ -22,11 +22,11 @@ import type { Logger } from './logger.ts'
 import { samplerOf } from './sampler.ts'
 import type { Attributes, OpenSpan, Tracing } from './tracing.ts'
 
-/** A collector that is away would have something said of it with every batch. */
+/** Minimum time between log lines about export failures: an unavailable collector would cause one per batch. */
 const betweenComplaintsMilliseconds = 60_000
 const shutdownMilliseconds = 3000
 
-/** Traces with OpenTelemetry, and sends spans by OTLP over HTTP. What it registers is the whole process's. */
+/** Traces with OpenTelemetry, and exports spans by OTLP over HTTP. Registers global providers. */
 export function openTracing(settings: NonNullable<Config['tracing']>, service: string, log: Logger): Tracing {
   complainTo(log)
   const resource = defaultResource()
@@ -109,7 +109,7 @@ export function openTracing(settings: NonNullable<Config['tracing']>, service: s
   }
 }
 
-/** The words of an error may be a bot's own, or hold what somebody said: its name and code are enough here. */
+/** Error messages may contain text of a bot or a user, so only the name and the code are recorded. */
 function fail(span: Span, error: unknown): void {
   const { name = 'Error', code } = error instanceof Error ? (error as Error & { code?: unknown }) : {}
   span.setAttributes({ 'error.type': typeof code === 'string' ? code : name })

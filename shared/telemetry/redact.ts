@@ -1,15 +1,18 @@
-/** Shorter secrets are words that stand in the log for other reasons too. */
+/** Shorter secrets are words that occur in the log for other reasons too. */
 const shortestSecret = 8
 const starred = '***'
 
-/** What fields are called whose values nobody is to read. */
+/** Names of fields whose values are redacted. */
 const secretName =
   '[\\w-]*(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|credential|api[-_]?key|user[-_]?key|secret[-_]?key|encryption[-_]?key|private[-_]?key|connectionstring)[\\w-]*|key'
 
-/** A quotation mark in a string, looked for from its first backslash only: a long row of them would take for ever. */
+/**
+ * An escaped quotation mark in a string, matched from its first backslash only: a long row of backslashes would take
+ * quadratic time.
+ */
 const quote = '(?<!\\\\)\\\\+"'
 
-/** With what takes its place; `$1` is what remains. The text is JSON, perhaps with JSON in its strings. */
+/** Each with its replacement; `$1` is the part that remains. The text is JSON, perhaps with JSON in its strings. */
 const patterns: [pattern: RegExp, replacement: string][] = [
   [new RegExp(`("(?:${secretName})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `$1"${starred}"`],
   [new RegExp(`(${quote}(?:${secretName})\\\\+"\\s*:\\s*\\\\+")(?:(?!${quote}).)*`, 'gi'), `$1${starred}`],
@@ -19,16 +22,17 @@ const patterns: [pattern: RegExp, replacement: string][] = [
   // The password in an address.
   [/(:\/\/[^\s/:@"\\]*:)[^\s/@"\\]+@/g, `$1${starred}@`],
   [/([?&;](?:[\w-]*(?:key|token|secret|password)|pwd)=)[^&;\s"\\]+/gi, `$1${starred}`],
-  // User keys, and anything else that is signed or encrypted. Without an end of the header, a long row of them would take for ever.
+  // User keys, and other signed or encrypted tokens. Without a bound for the header, a long row of them would take
+  // quadratic time.
   [/\beyJ[\w-]{1,1000}(?:\.[\w-]*){2,4}/g, starred],
-  // Tokens that we give out.
+  // Tokens that the platform issues.
   [/\b(pat|bak|iak)_[\w-]{30,}/g, `$1_${starred}`],
 ]
 
 /**
- * Makes a function that takes secrets out of a line of the log, whatever field or message they got into.
+ * Makes a function that redacts secrets in a log line, in any field or message.
  *
- * @param secrets values that this process knows; the others are known by their form, or by the names of their fields
+ * @param secrets values that this process knows; other secrets are recognised by their form or the name of their field
  */
 export function redactor(secrets: readonly (string | undefined)[]): (line: string) => string {
   const spellings = secrets

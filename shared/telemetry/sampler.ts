@@ -9,10 +9,10 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Config } from '../config/config.ts'
 
-/** What BullMQ does again and again whether there are jobs or not, and what says nothing that the span of a job does not. */
+/** Operations that BullMQ repeats whether there are jobs or not, and operations that add nothing to a job's span. */
 const idle = /^(getNextJob|extendLocks|moveStalledJobsToWait|startStalledCheckTimer|close|pause|resume)\b/
 
-/** The sampler that OTEL_TRACES_SAMPLER names, which keeps nothing of the queue's own housekeeping. */
+/** The sampler that OTEL_TRACES_SAMPLER names, without the queue's housekeeping. */
 export function samplerOf({ sampler, ratio }: NonNullable<Config['tracing']>): Sampler {
   const chosen = create(sampler, ratio)
   return {

@@ -3,10 +3,10 @@ import type { Logger } from './logger.ts'
 import { setTracing } from './tracing.ts'
 
 /**
- * Begins to trace in this process, if that is configured.
+ * Starts tracing in this process, if it is configured.
  *
- * @param service what the process is called in traces, where OTEL_SERVICE_NAME does not say
- * @returns disposing sends what has not been sent, and ends it
+ * @param service the service name in traces unless OTEL_SERVICE_NAME is set
+ * @returns disposing flushes the remaining spans and ends tracing
  */
 export async function startTracing(config: Config, service: string, log: Logger): Promise<AsyncDisposable> {
   if (!config.tracing) return { async [Symbol.asyncDispose]() {} }

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { QueueOptions } from 'bullmq'
 
 /**
- * Traces, of a request through its job to the code that it runs, and what that asks for. Off unless an address for them
- * is configured, and then nothing of OpenTelemetry is loaded: what is here is all that the rest of the code knows.
+ * Traces follow a request through its job to the code that it runs and the calls of that code. Tracing is disabled
+ * unless an endpoint is configured, and OpenTelemetry is then not loaded: all other modules depend on this file only.
  */
 
 export type Attributes = Record<string, string | number | boolean | undefined>
@@ -11,7 +11,7 @@ export type Attributes = Record<string, string | number | boolean | undefined>
 export interface OpenSpan {
   set(attributes: Attributes): void
   fail(error: unknown): void
-  /** Adds a span within this one that is over. Times are milliseconds since 1970. */
+  /** Adds a child span that has already ended. Times are milliseconds since 1970. */
   past(name: string, start: number, end: number, attributes: Attributes): void
 }
 
@@ -22,7 +22,7 @@ export interface RequestSpan {
 
 export type SpanKind = 'internal' | 'client'
 
-/** What traces when anything does. */
+/** The tracing back end. */
 export interface Tracing extends AsyncDisposable {
   request(name: string, headers: IncomingHttpHeaders, attributes: Attributes): RequestSpan
   span<Result>(
@@ -33,30 +33,30 @@ export interface Tracing extends AsyncDisposable {
   ): Promise<Result>
   telemetry: QueueOptions['telemetry']
   traceId(): string | undefined
-  /** Keeps the span in hand: what it gives does something within it later, wherever that is called from. */
+  /** Captures the active span: work passed to the returned function runs within it, from wherever it is called. */
   keep(): <Result>(work: () => Result) => Result
-  /** Gives the span in hand another name: it has turned out what it is. */
+  /** Renames the active span, once its subject is known. */
   rename(name: string): void
 }
 
 let tracing: Tracing | undefined
 
-/** Sets what traces in this process from now on; undefined: nothing does. */
+/** Sets the process's tracing back end; undefined disables tracing. */
 export function setTracing(next: Tracing | undefined): void {
   tracing = next
 }
 
-/** What is traced, for those who need more than a span; undefined when nothing is. */
+/** The tracing back end, for callers that need more than a span; undefined when tracing is disabled. */
 export function openedTracing(): Tracing | undefined {
   return tracing
 }
 
-/** What BullMQ's queues and workers are to be opened with. */
+/** The tracing options for BullMQ's queues and workers. */
 export function queueTelemetry(): Pick<QueueOptions, 'telemetry'> {
   return tracing?.telemetry ? { telemetry: tracing.telemetry } : {}
 }
 
-/** Does something in a span of its own. The span that `work` is given is undefined when nothing is traced. */
+/** Runs work in a span of its own. `work` receives undefined when tracing is disabled. */
 export function traced<Result>(
   name: string,
   attributes: Attributes,
