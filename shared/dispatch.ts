@@ -11,7 +11,7 @@ export interface Request {
   method: string
   /** Percent-encoded as received, without the query. */
   path: string
-  /** The query's fields; those of an object may be given one by one, with a dot (`nestQuery`). */
+  /** The query's fields; the fields of an object may be separate, with a dot (`nestQuery`). */
   query?: Record<string, unknown>
   /** The header `Idempotency-Key`, which applies to every POST. */
   idempotencyKey?: string | undefined
