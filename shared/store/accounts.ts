@@ -6,7 +6,7 @@ export async function findToken(db: Database, hash: Buffer): Promise<TokenRow | 
   return db('tokens').where({ hash }).first()
 }
 
-/** The account's role in a workspace that it has accepted. */
+/** The account's role in a workspace whose invitation it has accepted. */
 export async function findRole(db: Database, workspaceId: string, accountId: string): Promise<Role | undefined> {
   const row = await db('members')
     .where({ workspace_id: workspaceId, account_id: accountId })
@@ -15,7 +15,7 @@ export async function findRole(db: Database, workspaceId: string, accountId: str
   return row?.role
 }
 
-/** The account's role in the workspace that a bot belongs to. */
+/** The account's role in the workspace that owns a bot. */
 export async function findRoleForBot(db: Database, botId: string, accountId: string): Promise<Role | undefined> {
   const [row] = await query<{ role: Role }>(
     db,
@@ -34,7 +34,7 @@ export async function insertWorkspace(db: Database, workspace: { id: string; nam
   await db('workspaces').insert(workspace)
 }
 
-/** @param account its email in lower case */
+/** @param account with its email in lower case */
 export async function insertAccount(
   db: Database,
   account: { id: string; name: string; email?: string },
@@ -42,7 +42,7 @@ export async function insertAccount(
   await db('accounts').insert(account)
 }
 
-/** Makes an account a member that need not accept. */
+/** Makes an account a member without an invitation. */
 export async function insertMember(
   db: Database,
   member: { workspaceId: string; accountId: string; role: Role },
@@ -50,13 +50,13 @@ export async function insertMember(
   await db('members').insert({ workspace_id: member.workspaceId, account_id: member.accountId, role: member.role })
 }
 
-/** @param options whether the account is kept from being deleted until the transaction ends */
+/** @param options `isKept` prevents the deletion of the account until the transaction ends */
 export async function findAccount(db: Database, id: string, { isKept = false } = {}): Promise<AccountRow | undefined> {
   const found = db('accounts').where({ id }).first()
   return isKept ? found.forKeyShare() : found
 }
 
-/** Sets the given fields and leaves the others as they are. */
+/** Sets the given fields and leaves the others unchanged. */
 export async function updateAccountFields(
   db: Database,
   id: string,
@@ -66,7 +66,7 @@ export async function updateAccountFields(
   if (Object.keys(fields).length > 0) await db('accounts').where({ id }).update(fields)
 }
 
-/** Stores an account's token, whatever others it has: its first, or the one that the environment names. */
+/** Stores a token regardless of the account's number of tokens: its first one, or the one from the environment. */
 export async function insertPersonalToken(
   db: Database,
   token: { id: string; hash: Buffer; accountId: string; note: string },
@@ -78,7 +78,7 @@ export async function insertPersonalToken(
   return row
 }
 
-/** False when the person has no such token. */
+/** False when the account has no such token. */
 export async function deletePersonalToken(db: Database, accountId: string, id: string): Promise<boolean> {
   return (await db('tokens').where({ account_id: accountId, id }).delete()) === 1
 }

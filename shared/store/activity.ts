@@ -2,25 +2,25 @@ import type { LatencyHistogram } from '../telemetry/latency-histogram.ts'
 import { query, type Database } from './database.ts'
 import type { OutcomeCounts, ActivityRow } from '../models/bot-health.ts'
 
-/** What a worker has counted of a bot since it last told. */
+/** A worker's counts for one bot since its last write. */
 export interface BotActivity extends OutcomeCounts {
   botId: string
-  /** Wake-ups that had to wait because the bot had its share of the worker. */
+  /** Wake-ups that were requeued because the bot had used its share of the worker's slots. */
   putBack: number
-  /** How long runs took, and how long events had waited for them. */
+  /** The durations of runs, and the waiting times of events before them. */
   handling: LatencyHistogram
   waiting: LatencyHistogram
 }
 
-/** The periods that activity is kept for, in seconds, and how long it is kept, in milliseconds. */
+/** The periods by which activity is kept, in seconds, with their retention in milliseconds. */
 export const activityPeriods = [
-  // As long as anybody looks at it by minutes, and some more.
+  // Somewhat longer than the longest view by minutes.
   { seconds: 60, milliseconds: 2 * 3600 * 1000 },
   { seconds: 900, milliseconds: 8 * 24 * 3600 * 1000 },
 ] as const
 export type ActivitySeconds = (typeof activityPeriods)[number]['seconds']
 
-/** SQL that adds up the counts of two rows' durations. */
+/** SQL that adds the histograms of two rows. */
 function sumOf(column: string): string {
   return `(
     select coalesce(jsonb_object_agg(key, count), '{}') from (
@@ -31,7 +31,9 @@ function sumOf(column: string): string {
   )`
 }
 
-/** Adds what was counted to the present periods'. In one order, so that two workers never wait for each other's rows. */
+/**
+ * Adds counts to those of the present periods. Rows are updated in a fixed order, so that two workers cannot deadlock.
+ */
 export async function addActivity(db: Database, counted: BotActivity[]): Promise<void> {
   await query(
     db,
@@ -52,7 +54,7 @@ export async function addActivity(db: Database, counted: BotActivity[]): Promise
   )
 }
 
-/** What became of some bots' events since a moment, in order; periods in which nothing happened have no row. */
+/** The activity of some bots since a moment, in order of time; periods without events have no row. */
 export async function activityOf(
   db: Database,
   which: { botIds: string[]; from: Date; seconds: ActivitySeconds },
@@ -66,7 +68,10 @@ export async function activityOf(
   )
 }
 
-/** Deletes the oldest counts. @returns how many there were to delete, at most the limit for each length of periods */
+/**
+ * Deletes the oldest counts. @returns the number of deleted rows for the period length that had the most, at most the
+ * limit
+ */
 export async function deleteOldActivity(db: Database, limit: number): Promise<number> {
   let most = 0
   for (const { seconds, milliseconds } of activityPeriods) {

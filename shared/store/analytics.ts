@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 
-/** Adds to what a bot counts under a name on the present day, in UTC. */
+/** Adds to a bot's counter of a name for the present day, in UTC. */
 export async function addToAnalytics(db: Database, botId: string, name: string, count: number): Promise<void> {
   await query(
     db,

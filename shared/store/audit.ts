@@ -4,17 +4,17 @@ import type { AuditRecordRow } from '../models/tables.ts'
 
 export interface BegunRecord {
   id: string
-  /** Null where somebody changes what is their own. */
+  /** Null when an account changes its own data. */
   workspaceId: string | null
   accountId: string
-  /** What the workspace is to know the account by, where it is no member yet. */
+  /** The email under which the workspace is to know the account, when it is not a member yet. */
   email: string | null
   operation: string
   fields: string
   resourceId: string | null
 }
 
-/** Stores a record of what is about to be done. */
+/** Stores a record before the action is carried out. */
 export async function beginRecord(db: Database, record: BegunRecord): Promise<void> {
   await query(
     db,
@@ -28,7 +28,7 @@ export async function beginRecord(db: Database, record: BegunRecord): Promise<vo
   )
 }
 
-/** Marks it as done. Where the address did not say of what, the answer does. */
+/** Marks a record as done. The answer's resource id is used when the request's path contained none. */
 export async function endRecord(db: Database, id: string, resource: { id?: string; name?: string }): Promise<void> {
   await query(
     db,
@@ -38,19 +38,19 @@ export async function endRecord(db: Database, id: string, resource: { id?: strin
   )
 }
 
-/** Takes a record away of what was refused. */
+/** Deletes the record of a refused action. */
 export async function forgetRecord(db: Database, id: string): Promise<void> {
   await db('audit_records').where({ id }).delete()
 }
 
-/** Which records of a workspace. */
+/** Selects records of a workspace. */
 export interface AuditFilter {
   userId?: string | undefined
   operation?: string | undefined
   resourceId?: string | undefined
 }
 
-/** One page of what was done in a workspace, and of what its members did to what is their own; newest first. */
+/** One page of the actions in a workspace, and of its members' actions on their own accounts; newest first. */
 export async function pageOfAuditRecords(
   db: Database,
   workspaceId: string,
@@ -58,7 +58,7 @@ export async function pageOfAuditRecords(
   request: PageRequest,
 ): Promise<Page<AuditRecordRow>> {
   const members = db('members').where({ workspace_id: workspaceId }).select('account_id')
-  // An account may say of itself that it has anybody's address: the workspace's own word counts.
+  // An account chooses its own email freely, so the email that the workspace knows takes precedence.
   const known = db('members').where({ workspace_id: workspaceId }).whereRaw('account_id = audit_records.account_id')
   const rows: AuditRecordRow[] = await db('audit_records')
     .select('audit_records.*', db.raw('coalesce(?, account_email) as account_email', [known.select('email')]))

@@ -1,20 +1,20 @@
 import { query, type Database } from './database.ts'
 
-/** What there is to do for all bots together. */
+/** The events of all bots that have not ended. */
 export interface Backlog {
-  /** Events that are due and not begun. */
+  /** Events that are due and not started. */
   waiting: number
   /** Age of the oldest event that is due and not started. */
   oldestSeconds: number
-  /** Events that were begun and have not ended. */
+  /** Events that have started and not ended. */
   begun: number
-  /** All events that were ever stored, as the statistics of PostgreSQL have it: of use as a difference only. */
+  /** All events ever inserted, by the statistics of PostgreSQL: only differences of this number are meaningful. */
   stored: number
   /** The clock of the database, in milliseconds since 1970. */
   now: number
 }
 
-/** Counts what waits. It reads all events that have not ended. */
+/** Counts the waiting events. Reads all events that have not ended. */
 export async function readBacklog(db: Database): Promise<Backlog> {
   const [row] = await query<Backlog>(
     db,

@@ -3,12 +3,12 @@ import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import type { BotHealthRow, WaitingRow } from '../models/bot-health.ts'
 
-/** Of an index each: the last event of a bot is looked up, not searched for. */
+/** Each subquery uses an index: a bot's last event is looked up without a scan. */
 const columns = `bots.id, bots.name, bots.version_id, bots.created_at,
   ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
   (select created_at from events where events.bot_id = bots.id order by created_at desc, id desc limit 1) as last_event_at`
 
-/** One page of a workspace's bots in production, the newest first. */
+/** One page of a workspace's bots in production, newest first. */
 export async function pageOfBotHealth(
   db: Database,
   workspaceId: string,
@@ -31,8 +31,7 @@ export async function findBotHealth(db: Database, workspaceId: string, id: strin
 }
 
 /**
- * How much waits for each bot of the platform; those for which nothing does are absent. It reads all events that wait or
- * are scheduled.
+ * The waiting events of each bot, by its id; bots without any are absent. Reads all events that wait or are scheduled.
  */
 export async function waitingByBot(db: Database): Promise<Map<string, WaitingRow>> {
   const rows = await query<WaitingRow>(

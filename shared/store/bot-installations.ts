@@ -2,7 +2,7 @@ import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import type { EventStatus, InstallationRow } from '../models/tables.ts'
 
-/** How register() or unregister() of an installed integration went. Times are text, as JSON has them. */
+/** The outcome of a `register()` or `unregister()` of an installed integration. Times are text, as in JSON. */
 export interface RegistrationOutcome {
   id: string
   type: 'register' | 'unregister'
@@ -14,17 +14,17 @@ export interface RegistrationOutcome {
   took: number | null
 }
 
-/** An installation without what is secret of it. */
+/** An installation without its secret columns. */
 export interface InstallationState extends Omit<InstallationRow, 'configuration' | 'sandbox_identifiers'> {
-  /** Of the integration; null for the chat. */
+  /** The name of the integration; null for the chat. */
   name: string | null
   version: string | null
   disabled_reason: string | null
-  /** The last first. */
+  /** Newest first. */
   registrations: RegistrationOutcome[]
 }
 
-/** What is installed on a bot, in the order in which it was, with the last outcomes of its registrations. */
+/** A bot's installations in order of creation, with the last outcomes of their registrations. */
 export async function installationStates(db: Database, botId: string, outcomes: number): Promise<InstallationState[]> {
   return query<InstallationState>(
     db,

@@ -4,7 +4,7 @@ import { disabledReason } from './disabled-code.ts'
 import type { BotVersionRow } from '../models/tables.ts'
 import type { DescribedVersionRow } from '../models/bot-version.ts'
 
-/** One page of a bot's versions, the newest first. */
+/** One page of a bot's versions, newest first. */
 export async function pageOfVersions(
   db: Database,
   botId: string,
@@ -24,7 +24,7 @@ export async function findDescribedVersion(
   return described(db, botId).where('bot_versions.id', id).first()
 }
 
-/** The newest version that is older than another and still runs. */
+/** The newest version that is older than a given one and not disabled. */
 export async function findVersionBefore(
   db: Database,
   botId: string,
@@ -40,12 +40,12 @@ export async function findVersionBefore(
     .first()
 }
 
-/** The code as it was uploaded. */
+/** The uploaded source code. */
 export async function findSource(db: Database, botId: string, id: string): Promise<string | undefined> {
   return (await db('bot_versions').where({ bot_id: botId, id }).first('source'))?.source
 }
 
-/** The code as it was uploaded, and as JSON the author's files, where they came with it. */
+/** The uploaded source code, and the author's files as JSON if the upload had them. */
 export async function findSourceAndFiles(
   db: Database,
   botId: string,
@@ -62,7 +62,7 @@ export async function nameVersion(
 ): Promise<void> {
   await db('bot_versions')
     .where({ bot_id: botId, id })
-    // Words of the upload stay, unless others are given.
+    // Name and description of the upload stay unless new ones are given.
     .update({ name, ...(description !== undefined && { description }) })
 }
 

@@ -30,13 +30,13 @@ export async function findBot(db: Database, workspaceId: string, id: string): Pr
   return db('bots').where({ workspace_id: workspaceId, id }).first()
 }
 
-/** Likewise, and nobody else changes it before the transaction ends. */
+/** As `findBot`, with a lock that prevents other changes until the transaction ends. */
 export async function lockBot(transaction: Database, workspaceId: string, id: string): Promise<BotRow | undefined> {
-  // Messages that are stored meanwhile refer to the bot: they need not wait.
+  // Messages that are stored meanwhile refer to the bot; this lock does not block them.
   return transaction('bots').where({ workspace_id: workspaceId, id }).forNoKeyUpdate().first()
 }
 
-/** Sets the given fields and leaves the others as they are. */
+/** Sets the given fields and leaves the others unchanged. */
 export async function updateBotFields(
   db: Database,
   workspaceId: string,
@@ -62,7 +62,7 @@ export async function updateBotFields(
     })
 }
 
-/** The limits that a bot has of its own; none when it was deleted meanwhile. */
+/** The bot's own limits; empty when the bot has been deleted. */
 export async function findOwnLimits(db: Database, id: string): Promise<OwnLimits> {
   return (await db('bots').where({ id }).first('limits'))?.limits ?? {}
 }
@@ -73,9 +73,9 @@ export async function deleteBotRow(db: Database, workspaceId: string, id: string
 }
 
 export interface BotFilter {
-  /** Whether those under development, or those in production. */
+  /** True for bots under development, false for those in production. */
   dev: boolean
-  /** All of which it has. */
+  /** Tags that a bot must all have. */
   tags?: Record<string, string>
 }
 
@@ -108,13 +108,13 @@ export interface NewBotVersion {
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
-  /** The account that uploads it. */
+  /** The account that uploads the version. */
   authorId: string
-  /** What is new in it. */
+  /** The author's description of the version. */
   description?: string | undefined
 }
 
-/** Stores a version and puts it in service. */
+/** Stores a version and deploys it. */
 export async function deployVersion(db: Database, version: NewBotVersion): Promise<void> {
   await db('bot_versions').insert({
     id: version.id,
@@ -134,14 +134,14 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
   await setDeployedVersion(db, version.botId, version.id)
 }
 
-/** From now on, events are handled by this version. */
+/** Makes a version the one that runs. */
 export async function setDeployedVersion(db: Database, botId: string, versionId: string): Promise<void> {
   await db('bots')
     .where({ id: botId })
     .update({ version_id: versionId, deployed_at: db.raw('clock_timestamp()'), updated_at: db.fn.now(3) })
 }
 
-/** A version as it runs. */
+/** The columns of a version that a run needs. */
 export type RunnableVersionRow = Pick<
   BotVersionRow,
   'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry'
@@ -153,7 +153,7 @@ export async function findVersion(db: Database, botId: string, id: string): Prom
     .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry')
 }
 
-/** What the version in service declares; undefined while no code is deployed. */
+/** The declarations of the deployed version; undefined while no code is deployed. */
 export async function findDeployedVersion(
   db: Database,
   botId: string,

@@ -4,20 +4,20 @@ import { disabledReason } from './disabled-code.ts'
 import { decryptInstallation } from './installations.ts'
 import type { CodeKind, InstallationRow, IntegrationRow, Installation } from '../models/tables.ts'
 
-/** An integration as it is installed on a bot, and what running its code takes. It holds secrets. */
+/** An installed integration, with all that a run of its code needs. Contains secrets. */
 export interface InstalledIntegration {
   installation: Installation & { integration_id: string }
   kind: CodeKind
-  /** Names its code for ever. */
+  /** The immutable id of the code. */
   codeId: string
-  /** Why that does not run any more; null when it does. */
+  /** Why the code is disabled; null when it runs. */
   disabledReason: string | null
-  /** The names of the actions that it declares. */
+  /** The names of the declared actions. */
   actions: string[]
   secrets: Record<string, string>
 }
 
-/** Which of a bot's installations. */
+/** Selects one of a bot's installations. */
 export type InstallationKey = { id: string } | { alias: string }
 
 type InstalledRow = InstallationRow & {
@@ -30,10 +30,10 @@ type InstalledRow = InstallationRow & {
 }
 
 /**
- * Finds an integration that is installed on a bot. The built-in chat is none.
+ * Finds an integration that is installed on a bot. The built-in chat is not an integration in this sense.
  *
- * @param secret the platform's own, with which secrets were encrypted
- * @throws Error when they were encrypted with another
+ * @param secret the platform's own, which decrypts the secrets
+ * @throws Error when they were encrypted with another secret
  */
 export async function findInstalledIntegration(
   db: Database,
@@ -62,7 +62,7 @@ export async function findInstalledIntegration(
   }
 }
 
-/** The code of an integration; undefined when it has other code by now. */
+/** The code of an integration; undefined when the integration has other code by now. */
 export async function findIntegrationCode(
   db: Database,
   codeId: string,
@@ -70,12 +70,12 @@ export async function findIntegrationCode(
   return db('integrations').where({ code_id: codeId }).first('script', 'source_map')
 }
 
-/** Which kind of code an integration has; undefined when it is gone. */
+/** The kind of an integration's code; undefined when the integration has been deleted. */
 export async function findCodeKind(db: Database, integrationId: string): Promise<CodeKind | undefined> {
   return (await db('integrations').where({ id: integrationId }).first('kind'))?.kind
 }
 
-/** What was configured of a bot made with the public SDK; undefined when there is no such bot. */
+/** The configuration of a bot made with the public SDK; undefined when there is no such bot. */
 export async function findBotConfiguration(db: Database, botId: string): Promise<Record<string, unknown> | undefined> {
   const [row] = await query<{ configuration: Record<string, unknown> | null }>(
     db,

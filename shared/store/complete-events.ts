@@ -2,16 +2,16 @@ import type { RunRecord } from '../models/run-record.ts'
 import { query, type Database } from './database.ts'
 import type { StateType } from '../models/tables.ts'
 
-/** How the runs of events end: the event, the states and the log are written together, or nothing is. */
+/** The ends of runs: event, states and log are written together or not at all. */
 
 /**
- * Lets a statement commit without waiting for the disk. A claim or an end that a crash of PostgreSQL takes back means
- * that the event runs again, which the journal makes harmless; so only what was said has to wait: two writes to the
- * disk for a message and its reply instead of four.
+ * Lets a statement commit without waiting for the disk. If a crash of PostgreSQL loses a claim or an end, the event
+ * runs again, and the journal makes that harmless. Only messages have to wait, so a message and its reply take two
+ * writes to the disk instead of four.
  */
 export const withoutWaiting = `set_config('synchronous_commit', 'off', true)`
 
-/** Top-level keys of one state that a run changed. */
+/** Changes that a run made to top-level keys of one state. */
 export interface StateChange {
   id: string
   type: StateType
@@ -19,7 +19,7 @@ export interface StateChange {
   name: string
   set: Record<string, unknown>
   removed: string[]
-  /** Milliseconds after which the state is forgotten unless it changes again. */
+  /** Milliseconds after which the state expires unless it is touched. */
   expiry?: number
 }
 
@@ -37,16 +37,16 @@ export interface EventCompletion {
   status: 'processed' | 'ignored' | 'failed'
   failureReason?: string
   result?: unknown
-  /** How the event's last runs went, this one included; as they are unless given. */
+  /** The records of the event's last runs, this one included; unchanged unless given. */
   runs?: RunRecord[]
   states: StateChange[]
   logs: EventLogLine[]
 }
 
 /**
- * Ends some events: for each its status, the states its run changed and its log, all or nothing.
+ * Ends some events: each with its status, its run's changes of states, and its log lines, all or nothing.
  *
- * @returns for each whether it was ended; it was not, and nothing written, when a newer run has taken it over
+ * @returns for each event whether it was ended; false, with nothing written, when a newer run has claimed it
  */
 export async function completeEvents(db: Database, ends: EventCompletion[]): Promise<boolean[]> {
   const ended = new Set<EventCompletion>()
@@ -58,8 +58,9 @@ export async function completeEvents(db: Database, ends: EventCompletion[]): Pro
 }
 
 /**
- * A statement changes a row once: events that change the same state go into different ones, in their order. So do two
- * runs of one event, of which a worker may have both when it has taken an event over from itself.
+ * A statement changes a row only once, so events that change the same state go into successive statements, in their
+ * order. The same holds for two runs of one event, which one worker has when it has claimed an event anew after its own
+ * run.
  */
 function withoutSharedRows(ends: EventCompletion[]): EventCompletion[][] {
   const groups: { ends: EventCompletion[]; rows: Set<string> }[] = []
@@ -100,7 +101,7 @@ async function endTogether(db: Database, ends: EventCompletion[]): Promise<{ id:
      ), logged as (${logInsert})
      select id, ${withoutWaiting} from ended`,
     {
-      // What is in `ends` already, in a form in which the planner sees an index scan of few rows.
+      // Repeats the ids of `ends` as an array, for which the planner expects few rows and uses the index.
       ids: ends.map(({ id }) => id),
       ends: JSON.stringify(
         ends.map(({ id, attempt, status, failureReason, result, runs }) => ({
@@ -133,12 +134,12 @@ function toLogJson(events: { id: string; logs: EventLogLine[] }[]): string {
   )
 }
 
-/** What bot code printed or threw may hold what PostgreSQL's text cannot. */
+/** Replaces the characters in text of bot code that PostgreSQL cannot store. */
 export function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD').toWellFormed()
 }
 
-/** Puts an event back whose run failed by the bot's own doing, for a further run after `delay` milliseconds. */
+/** Requeues an event whose run failed because of the bot's own code, for another run after `delay` milliseconds. */
 export async function retryEvent(
   db: Database,
   event: { id: string; attempt: number; failureReason: string; delay: number; runs: RunRecord[]; logs: EventLogLine[] },

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { ClientBase } from 'pg'
 
-/** The open connections of a process to PostgreSQL, so that those that nobody will answer any more can be cut. */
+/** The open connections of a process to PostgreSQL, which are cut when the server no longer answers. */
 export interface Connections {
   add(connection: ClientBase): void
-  /** Cuts all of them: statements under way fail, and pools make new connections. */
+  /** Cuts all connections: statements in flight fail, and pools open new connections. */
   cut(): void
 }
 
@@ -21,16 +21,19 @@ export function openConnections(): Connections {
   }
 }
 
-/** Ends a connection without asking its other end, which may not be there any more. */
+/** Closes a connection without contacting the server, which may be unreachable. */
 export function cutOff(connection: ClientBase): void {
   const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection
   stream.destroy()
 }
 
-/** Gives up a statement without an answer for so long. None of ours takes a tenth of it, but for waiting for locks. */
+/**
+ * Time after which a statement without an answer is abandoned. No statement takes a tenth of it, except to wait for
+ * locks.
+ */
 export const statementMilliseconds = 8000
 
-/** Whether a statement was given up. Its connection is of no further use: the answer may still come. */
+/** Whether a statement was abandoned. Its connection must not be used again, because the answer may still arrive. */
 export function isGivenUp(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('Query read timeout')
 }

@@ -6,17 +6,17 @@ import type { EventRow, MessageRow } from '../models/tables.ts'
 import { externalUserIds } from './users.ts'
 
 /**
- * A conversation's log is what its listeners are told: each message and custom event, and in a table of their own the
- * signals of what leaves no row. An entry's time is its place: whoever writes locks the conversation's row and takes the
- * next millisecond of its clock, so that the order of the times is the order of the commits. The conversation counts
- * its entries, so that a reader who was told of one can tell whether another is missing before it.
+ * A conversation's log contains all that its listeners receive: the messages and custom events, and signals of other
+ * changes, which have a table of their own. The time of an entry is its position: each writer locks the conversation's
+ * row and takes the next millisecond of its clock, so the order of the times is the order of the commits. The
+ * conversation numbers its entries, so that a reader who receives one can detect a missing earlier one.
  */
 
-/** Where a log stands. */
+/** The end of a log. */
 export interface LogPosition {
-  /** The entries so far. */
+  /** The number of entries so far. */
   sequence: number
-  /** The time of the newest. */
+  /** The time of the newest entry. */
   at: Date
 }
 
@@ -24,11 +24,11 @@ export interface LogPosition {
 export interface LogEntry extends LogPosition {
   botId: string
   conversationId: string
-  /** Whether it has to be sent to the installation's webhook. */
+  /** Whether the entry has to be sent to the installation's webhook. */
   hasWebhook: boolean
 }
 
-/** What a statement that writes an entry gives, besides the row that it may have written. */
+/** The columns that a statement which writes an entry returns, besides those of the row itself. */
 export interface EntryColumns {
   bot_id: string
   conversation_id: string
@@ -47,25 +47,25 @@ export function toLogEntry(row: EntryColumns): LogEntry {
   }
 }
 
-/** SQL that advances a conversation's clock, whose time is the place of what is stored next; up to the `where`. */
+/** SQL that advances a conversation's clock to the position of the next row; up to the `where`. */
 export const nextClock = `
   update conversations set clock = greatest(clock_timestamp(), clock + interval '1 millisecond')`
 
-/** SQL that makes room for an entry; up to the `where` that names the conversation. */
+/** SQL that allocates the position of an entry; up to the `where` that selects the conversation. */
 export const nextEntry = `${nextClock}, sequence = sequence + 1`
 
-/** What the statement `conversation as (${nextEntry} …)` must return for those below. */
+/** The columns that `conversation as (${nextEntry} …)` must return for the fragments below. */
 export const roomColumns = `id, bot_id, installation_id, clock, sequence`
 
 /**
- * SQL for whether a `conversation`'s installation has a webhook. No join: hardly one has, so that a planner would look
- * through all of them for those that do.
+ * SQL for whether a `conversation`'s installation has a webhook. A subquery and not a join: few installations have one,
+ * so a planner would scan all of them.
  */
 export const hasWebhook = `(
   select has_webhook from installations where installations.id = conversation.installation_id
 )`
 
-/** SQL that notes that the entry has to be sent to the installation's webhook, if there is one. */
+/** SQL that records that the entry has to be sent to the installation's webhook, if there is one. */
 export const noteForWebhook = `
   webhook as (
     insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
@@ -75,14 +75,14 @@ export const noteForWebhook = `
     returning conversation_id
   )`
 
-/** SQL that gives the `EntryColumns`. */
+/** SQL for the `EntryColumns`. */
 export const entryColumns = `
   conversation.id as conversation_id, sequence, clock, exists (select from webhook) as has_webhook`
 
 /**
- * Makes a change and records the signal that tells of it, in one statement. Undefined when nothing was changed.
+ * Makes a change and records its signal, in one statement. Undefined when nothing was changed.
  *
- * @param change SQL that returns the `conversation_id` if it changes something
+ * @param change SQL that returns the `conversation_id` if it changes a row
  */
 export async function changeAndRecord(
   db: Database,
@@ -104,7 +104,7 @@ export async function changeAndRecord(
   return row && toLogEntry(row)
 }
 
-/** Records a signal that tells of no change. Undefined when the bot has no such conversation. */
+/** Records a signal without a change of rows. Undefined when the bot has no such conversation. */
 export async function recordSignal(
   db: Database,
   where: { botId: string; conversationId: string },
@@ -114,7 +114,7 @@ export async function recordSignal(
   return changeAndRecord(db, change, { ...where }, signal)
 }
 
-/** Where the logs of some conversations stand, by their ids; those that are deleted are missing. */
+/** The ends of some conversations' logs, by conversation id; deleted conversations are absent. */
 export async function readPositions(db: Database, conversationIds: string[]): Promise<Map<string, LogPosition>> {
   const rows = await query<{ id: string; sequence: number; clock: Date }>(
     db,
@@ -124,23 +124,23 @@ export async function readPositions(db: Database, conversationIds: string[]): Pr
   return new Map(rows.map(({ id, sequence, clock }) => [id, { sequence, at: clock }]))
 }
 
-/** An entry as it is read. `data.conversationId` is the conversation's own id. */
+/** An entry as read from the log. `data.conversationId` is the internal id. */
 export interface ReadEntry {
   at: Date
   signal: ChatSignal
 }
 
 export interface LogPage {
-  /** In their order. */
+  /** In log order. */
   entries: ReadEntry[]
-  /** Nothing is missing up to this time. */
+  /** The result is complete up to this time. */
   until: Date
 }
 
-/** Entries of each kind that are read at once. */
+/** Entries of each kind per read. */
 const batchSize = 50
 
-/** Reads a log's entries after a time and up to another, which must be one that the log has reached; the oldest first. */
+/** Reads a log's entries after one time and up to another, which the log must have reached; oldest first. */
 export async function readLog(
   db: Database,
   where: { botId: string; conversationId: string },
@@ -186,7 +186,7 @@ function toEventSignal(row: EventRow, known: { conversationId: string; userId: s
   return { type: 'event_created', data: { ...toChatEvent(row, known), isBot: false } }
 }
 
-/** How long the entries are kept that have no row of their own. */
+/** Retention of entries without a row of their own. */
 const keptFor = `interval '1 day'`
 
 export async function deleteOldSignals(db: Database): Promise<void> {

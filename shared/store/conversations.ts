@@ -16,7 +16,7 @@ export interface NewConversation {
   tags: Record<string, string>
 }
 
-/** Stores a conversation with its owner as first participant. Undefined when the foreign id is taken. */
+/** Stores a conversation with its owner as first participant. Undefined when the external id is taken. */
 export async function insertConversation(
   db: Database,
   conversation: NewConversation,
@@ -37,12 +37,12 @@ export async function insertConversation(
   return row
 }
 
-/** A conversation as a client meets it: the row, and the asking user's own id if that user takes part. */
+/** A conversation row, and the requesting user's internal id if that user is a participant. */
 export interface ConversationWithMembership extends ConversationRow {
   participant_id: string | null
 }
 
-/** Finds a conversation by the id that a client of the installation knows: ours if there is one, else an external id. */
+/** Finds a conversation by an id that clients of the installation use: the internal id first, else the external id. */
 export async function findConversationByExternalId(
   db: Database,
   { key, ...where }: { installationId: string; externalConversationId: string; key: UserKey },
@@ -60,7 +60,7 @@ export async function findConversationByExternalId(
   return row
 }
 
-/** Whether a user takes part in a conversation, and the foreign id of that conversation. */
+/** The external id of a conversation; undefined when the user is not a participant. */
 export async function findParticipation(
   db: Database,
   { key, ...where }: { installationId: string; conversationId: string; key: UserKey },
@@ -75,7 +75,7 @@ export async function findParticipation(
   return row
 }
 
-/** A bot's conversation, with the integration that it takes place on. */
+/** A bot's conversation, with its integration. */
 export async function findConversation(
   db: Database,
   botId: string,
@@ -90,7 +90,7 @@ export async function findConversation(
   return row
 }
 
-/** Deletes a conversation with all that was said and all that waits in it. */
+/** Deletes a conversation with its messages, states and waiting events. */
 export async function deleteConversation(db: Database, botId: string, id: string): Promise<void> {
   await query(
     db,
@@ -100,7 +100,7 @@ export async function deleteConversation(db: Database, botId: string, id: string
   )
 }
 
-/** One page of the conversations that a user owns, the newest first. */
+/** One page of the conversations that a user owns, newest first. */
 export async function pageOfOwnedConversations(
   db: Database,
   where: { botId: string; ownerId: string },
@@ -112,7 +112,7 @@ export async function pageOfOwnedConversations(
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
-/** Lets a user take part in a conversation, and records the signal that tells of it. Undefined when the user does already. */
+/** Adds a participant to a conversation and records the signal. Undefined when the user is a participant already. */
 export async function insertParticipant(
   db: Database,
   conversation: ConversationRow,
@@ -127,7 +127,7 @@ export async function insertParticipant(
   return changeAndRecord(db, change, bindings, signal)
 }
 
-/** Takes a user out of a conversation, and records the signal that tells of it. Undefined when the user is out already. */
+/** Removes a participant from a conversation and records the signal. Undefined when the user is not a participant. */
 export async function deleteParticipant(
   db: Database,
   conversation: ConversationRow,
@@ -139,7 +139,7 @@ export async function deleteParticipant(
   return changeAndRecord(db, change, { conversationId: conversation.id, userId }, signal)
 }
 
-/** Finds who takes part in a conversation by the id that clients know the user by. */
+/** Finds a participant by the id that clients use for the user. */
 export async function findParticipantByExternalId(
   db: Database,
   conversation: ConversationRow,
@@ -154,7 +154,7 @@ export async function findParticipantByExternalId(
   return row
 }
 
-/** One page of a conversation's participants, the newest first. */
+/** One page of a conversation's participants, newest first. */
 export async function pageOfParticipants(
   db: Database,
   where: { botId: string; conversationId: string },

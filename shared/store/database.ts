@@ -5,16 +5,19 @@ import { deadlockDetected, postgresCode } from '../errors.ts'
 import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
-/** Where rows are read and written: the pool, or a transaction on it. */
+/** The pool, or a transaction on it. */
 export type Database = Knex
 
-/** Who finds no connection free in this time is refused: what holds them all is slow, and gets slower by waiting. */
+/**
+ * A request for a connection fails after this time: all connections are busy with slow work, and waiting adds to the
+ * load.
+ */
 const acquireMilliseconds = 5000
 
 /**
- * Opens the pool. Connections are made as they are needed, so this does not fail while the database is away.
+ * Opens the pool. Connections are made on demand, so this does not fail while the database is unavailable.
  *
- * @param connections keeps those of the pool, to cut them when the database is away
+ * @param connections registers the pool's connections, to cut them when the database becomes unavailable
  */
 export function openDatabase(
   { url, poolSize, allowSelfSigned }: Omit<Config['database'], 'queueSize'>,
@@ -36,7 +39,7 @@ export function openDatabase(
       },
     },
     acquireConnectionTimeout: acquireMilliseconds,
-    // It would print each connection that breaks; who needed it says so.
+    // knex would print each broken connection; the callers report the failure.
     log: { warn() {} },
   })
   db.on('query-error', (error: unknown, { __knexUid: id }: Identified) => {
@@ -47,7 +50,7 @@ export function openDatabase(
   return db
 }
 
-/** How knex tells connections apart. */
+/** knex's identification of connections. */
 interface Identified {
   __knexUid: string
 }
@@ -55,18 +58,18 @@ interface Identified {
 type Done = (error: Error | null, connection: ClientBase) => void
 
 /**
- * Every statement here has its index. A planner that knows no statistics yet takes a new table for so small that it
- * reads it whole, and keeps to that plan while the table grows (docs/decisions/0007). A plan is made once for each
- * connection and not for each set of values (docs/decisions/0023): what a partial index is for is no value.
+ * Every statement has an index. Without statistics, the planner takes a new table for so small that it scans it, and
+ * keeps that plan while the table grows (docs/decisions/0007). A plan is made once per connection and not per set of
+ * values (docs/decisions/0023), so the condition of a partial index must not be a binding.
  */
 function preferIndexes(connection: ClientBase, done: Done): void {
   const settings = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
   connection.query(settings, (error: Error | null) => done(error, connection))
 }
 
-/** A server that does not take a connection in this time is away. */
+/** A server that does not accept a connection within this time is unavailable. */
 const connectMilliseconds = 2000
-/** How soon an idle connection is asked whether its other end is still there; ten seconds later it is given up. */
+/** Idle time before TCP keep-alive probes start; ten seconds later the connection is closed. */
 const keepAliveMilliseconds = 5000
 
 /** Settings for any client of the `pg` package. */
@@ -81,23 +84,23 @@ export function connectionSettings({ url, allowSelfSigned }: Pick<Config['databa
   }
 }
 
-/** A value for a statement: what `pg` turns into text or null. */
+/** A value that `pg` can send as text or null. */
 type Binding = string | number | boolean | Date | Buffer | string[] | null
 
 /**
- * Runs one SQL statement with named bindings (`:name`) and gives its rows. PostgreSQL parses and plans it once for each
- * connection, which takes longer than the statements of the straight line themselves (docs/decisions).
+ * Runs one SQL statement with named bindings (`:name`) and returns its rows. PostgreSQL parses and plans it once per
+ * connection, which takes longer than the execution of the statements of the message path (docs/decisions).
  *
- * @param sql always the same text for the same statement: it must not hold values
+ * @param sql the same text for the same statement on every call: it must not contain values
  */
 export function query<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
   return tracedStatement(sql, () => executeAgain<Row>(db, sql, bindings))
 }
 
-/** How often a statement is tried at all that PostgreSQL takes back because it and another wait for each other. */
+/** Upper bound of attempts for a statement that PostgreSQL aborts because of a deadlock. */
 const maxAttempts = 3
 
-/** A statement by itself leaves nothing when it fails, so one that met another in a deadlock is simply repeated. */
+/** Outside of a transaction a failed statement leaves no changes, so a deadlocked one is simply repeated. */
 async function executeAgain<Row>(db: Database, sql: string, bindings: Record<string, Binding>): Promise<Row[]> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -124,7 +127,7 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
   }
 }
 
-/** The part of knex's client that lends connections: the pool's, or a transaction's own. */
+/** The part of knex's client that lends connections: the pool's, or a transaction's. */
 interface ConnectionSource {
   acquireConnection(): Promise<ClientBase>
   releaseConnection(connection: ClientBase): void

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 
-/** A failed event, as far as it says of what. */
+/** The columns of a failed event that identify its error. */
 export interface FailureRow {
   id: string
   type: string
@@ -10,7 +10,7 @@ export interface FailureRow {
   version_id: string | null
 }
 
-/** The last events of a bot that failed for good since a moment, the last failed first. */
+/** A bot's events that failed for good since a moment, the latest failure first. */
 export async function failuresSince(db: Database, botId: string, from: Date, limit: number): Promise<FailureRow[]> {
   return query<FailureRow>(
     db,

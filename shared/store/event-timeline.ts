@@ -10,26 +10,26 @@ export interface TimelineFilter {
   userId?: string | undefined
   messageId?: string | undefined
   eventId?: string | undefined
-  /** ISO 8601; both ends belong to the range. */
+  /** ISO 8601; both ends are inclusive. */
   timeStart?: string | undefined
   timeEnd?: string | undefined
-  /** In the reason of a failure, in upper or lower case; and in what was said where `searchesContents` says so. */
+  /** Searched for in the failure reason, ignoring case; with `searchesContents` in the messages too. */
   words?: string | undefined
   searchesContents?: boolean
 }
 
-/** Events that one look goes over. */
+/** Upper bound of the events scanned per call. */
 export const maxScanned = 5000
 
 export interface Timeline {
   rows: TimelineRow[]
-  /** Where the look ended; undefined when it came to the end. */
+  /** The last position scanned; undefined when all events were scanned. */
   end?: Place
 }
 
 /**
- * The newest events of a bot from a place on that pass a filter. A look goes over a bounded number of events, in the
- * order of an index: with a filter that few pass it may find less than the limit, and goes on at `end`.
+ * The newest events of a bot from a position on that match a filter. One call scans a bounded number of events in index
+ * order: with a filter that few events match, it may return fewer than the limit, and the next call continues at `end`.
  */
 export async function lookThroughEvents(
   db: Database,
@@ -50,7 +50,7 @@ export async function lookThroughEvents(
     filter.messageId !== undefined && 'message_id = :messageId',
     words !== undefined && `(strpos(lower(failure_reason), lower(:words)) > 0${searchesContents ? contents : ''})`,
   ]
-  // What everything passes need not be looked through further than is shown.
+  // Without conditions every scanned event is returned, so no more are scanned than the page needs.
   const most = passes.some(Boolean) ? bound : Math.min(bound, limit + 1)
   const found = await query<{ id: string; created_at: Date; passes: boolean; is_last: boolean }>(
     db,
@@ -68,7 +68,7 @@ export async function lookThroughEvents(
     {
       botId,
       most,
-      // One more tells whether another page follows.
+      // One row more than the page shows whether another page follows.
       limit: limit + 1,
       conversationId: conversationId ?? null,
       eventId: eventId ?? null,
@@ -97,7 +97,7 @@ export async function lookThroughEvents(
   }
 }
 
-/** Events by their ids, the newest first. */
+/** Events by their ids, newest first. */
 export async function timelineRows(db: Database, botId: string, ids: string[]): Promise<TimelineRow[]> {
   if (ids.length === 0) return []
   return query<TimelineRow>(
@@ -114,8 +114,8 @@ export async function timelineRows(db: Database, botId: string, ids: string[]): 
 }
 
 /**
- * Where a look begins: at all of the bot's events, or at those of a conversation, which are few. `offset 0` keeps the
- * planner from reading the former in their order until it comes upon the latter.
+ * The rows to scan: all of the bot's events, or those of one conversation, which are few. `offset 0` prevents the
+ * planner from scanning the former in order until it meets the latter.
  */
 function source({ conversationId, eventId }: Pick<TimelineFilter, 'conversationId' | 'eventId'>): string {
   const conversation = conversationId === undefined ? '' : ' and conversation_id = :conversationId'
@@ -132,7 +132,7 @@ const contents = `
       and strpos(lower(messages.payload::text), lower(:jsonWords)) > 0
   )`
 
-/** What it takes to judge an event. A look keeps it in memory: whole rows would go to the disk. */
+/** The columns that the filter needs. The scan is materialised in memory; whole rows would spill to the disk. */
 const judged = 'id, bot_id, created_at, status, type, user_id, message_id, failure_reason'
 
 type Condition = string | false | undefined

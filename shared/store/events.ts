@@ -20,14 +20,14 @@ export interface NewEvent {
   userId?: string
   messageId?: string
   integration?: string
-  /** As it is installed here, the integration whose code is to handle it; the bot's own code unless given. */
+  /** The installation of the integration whose code handles the event; the bot's own code handles it unless given. */
   installationId?: string
   workflowId?: string
-  /** `outgoing` when the bot says something; `incoming` unless given. */
+  /** `outgoing` for a message of the bot; `incoming` unless given. */
   direction?: EventRow['direction']
 }
 
-/** The columns of an event's values, as `bindings` gives them. */
+/** The event's columns as the parameters of `bindings`. */
 const given = {
   id: ':id',
   user_id: ':userId',
@@ -56,7 +56,7 @@ const scheduled = eventInsert({
   available_at: ':dueAt',
 })
 
-/** Stores an event of a conversation, after all that was said there before. Undefined when there is no such conversation. */
+/** Stores an event of a conversation, after all its earlier rows. Undefined when there is no such conversation. */
 export async function insertConversationEvent(
   db: Database,
   event: NewEvent & { conversationId: string },
@@ -74,7 +74,7 @@ export async function insertConversationEvent(
   return row
 }
 
-/** Stores an event that a chat user made, which is an entry of the conversation's log. Otherwise like the above. */
+/** As `insertConversationEvent`, for an event of a chat user, which is also an entry of the conversation's log. */
 export async function insertChatEvent(
   db: Database,
   event: NewEvent & { conversationId: string },
@@ -93,7 +93,7 @@ export async function insertChatEvent(
 }
 
 /**
- * Stores an event that belongs to no conversation.
+ * Stores an event without a conversation.
  *
  * @param event its mailbox is its own id unless given
  */
@@ -143,10 +143,10 @@ export async function findEvent(db: Database, botId: string, id: string): Promis
   return db('events').where({ bot_id: botId, id }).first()
 }
 
-/** Whose events are asked for: all that are for the bot's code, or those that an integration created. */
+/** Selects events: all that the bot's code handles, or those that one integration created. */
 export interface EventsOf {
   botId: string
-  /** The integration, and what the types of its events begin with where it is installed. */
+  /** The integration, and the prefix of its event types on this bot. */
   madeBy?: { integration: string; typePrefix: string }
 }
 
@@ -159,12 +159,12 @@ export interface EventFilter {
   status?: EventStatus | undefined
 }
 
-/** Finds an event among those that may be seen. */
+/** Finds one of the visible events. */
 export async function findVisibleEvent(db: Database, of: EventsOf, id: string): Promise<EventRow | undefined> {
   return visibleEvents(db, of).where({ id }).first()
 }
 
-/** One page of the events that may be seen, the newest first. */
+/** One page of the visible events, newest first. */
 export async function pageOfEvents(
   db: Database,
   of: EventsOf,
@@ -186,7 +186,10 @@ export async function pageOfEvents(
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
-/** What an integration is asked (webhooks, registrations) may hold secrets of others, and is not for the bot. */
+/**
+ * Events for an integration's code (webhooks, registrations) may contain secrets of third parties, and are hidden from
+ * the bot.
+ */
 function visibleEvents(db: Database, { botId, madeBy }: EventsOf) {
   const events = db('events').where({ bot_id: botId })
   if (madeBy) {

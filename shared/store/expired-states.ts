@@ -7,12 +7,12 @@ import type { Due } from './scheduled-events.ts'
 import type { StateRow } from '../models/tables.ts'
 
 /**
- * What has expired is gone for everybody from that moment on, and swept away a little later. Of what it set itself the
- * bot is told; of sessions, which the platform keeps for it, and of integrations' states it is not.
+ * An expired state is invisible from that moment on, and deleted a little later. The bot gets an event for states that
+ * it set itself, but not for sessions, which the platform manages, nor for states of integrations.
  */
 const isSilent = `(installation_id is not null or (type = 'conversation' and name = '${sessionName}'))`
 
-/** Deletes expired states of which nobody is told, at most so many. Gives how many there were. */
+/** Deletes expired states without an event, up to a limit. @returns the number of deleted states */
 export async function deleteSilently(db: Database, limit: number): Promise<number> {
   const rows = await query(
     db,
@@ -26,7 +26,7 @@ export async function deleteSilently(db: Database, limit: number): Promise<numbe
   return rows.length
 }
 
-/** Expired states of which the bot is to be told, the longest expired first. */
+/** Expired states for which the bot gets an event, the longest expired first. */
 export async function expiredStates(db: Database, due: Due): Promise<StateRow[]> {
   return query<StateRow>(
     db,
@@ -49,10 +49,9 @@ const expiry = eventInsert({
 })
 
 /**
- * Deletes an expired state and stores the event that tells of it: in the mailbox of the conversation whose state it was,
- * or one of its own.
+ * Deletes an expired state and stores its event, in the mailbox of the state's conversation or in one of its own.
  *
- * @returns the mailbox; undefined when there is no event, because the state has been touched or swept away meanwhile, or
+ * @returns the mailbox; undefined when no event was stored, because the state has been touched or deleted meanwhile, or
  *   its conversation is deleted
  */
 export async function expireState(

@@ -1,13 +1,13 @@
 import type { UserKey } from '../models/user-key.ts'
 
 /**
- * Clients know users and conversations by our ids or by ids of their own choice (external ids). The two never meet: an
- * id of our shape is not accepted as an external one (`hasOurShape`), and where one is from before that rule, our
- * own ids come first.
+ * Clients identify users and conversations by internal ids, or by ids of their own choice (external ids). The two name
+ * spaces are disjoint: an external id of the internal shape is refused (`hasOurShape`), and for ids from before that
+ * rule the internal id takes precedence.
  *
- * These are scalar SQL expressions for our id, null when there is none. Each side is a look-up by a unique index of its
- * own. Written as `foreign_id = … or id = …` it is one scan of all rows of the installation; and the installation is a
- * `case` and not a condition, so that it does not attract that index.
+ * These are scalar SQL expressions for the internal id, null when there is none. Each side is a look-up in a unique
+ * index of its own. `foreign_id = … or id = …` would scan all rows of the installation; and the installation is
+ * compared in a `case` and not in a condition, so that the planner does not choose its index.
  */
 export function ownId(
   table: 'users' | 'conversations',
@@ -19,22 +19,24 @@ export function ownId(
   )`
 }
 
-/** The user that an installation's (`:installationId`) clients know as `:externalUserId`, for instance in a path. */
+/** The user whose id is `:externalUserId` for clients of the installation `:installationId`. */
 export const externalUser = ownId('users', { installation: ':installationId', known: ':externalUserId' })
 
-/** The conversation that an installation's (`:installationId`) clients know as `:externalConversationId`. */
+/** The conversation whose id is `:externalConversationId` for clients of the installation `:installationId`. */
 export const externalConversation = ownId('conversations', {
   installation: ':installationId',
   known: ':externalConversationId',
 })
 
-/** How far the clocks of the api and of PostgreSQL may differ: a user and its key are made at the same moment. */
+/**
+ * Tolerated difference between the clocks of the api and of PostgreSQL: a user and its key are made at the same moment.
+ */
 const sameMoment = `interval '10 seconds'`
 
 /**
- * The user whose key it is. A key that names its user (`holder_id`) is good for that one alone, and no `holder_name` is
- * given. Any other is good for the user of its id, but those of earlier versions only where they are not older than the
- * user accepts (`keys_since`), or were made together with the user.
+ * SQL for the user who holds a key. A key with a user id (`holder_id`) is valid for that user only, and has no
+ * `holder_name`. Any other key is valid for the user of its external id; one that an earlier version made is valid only
+ * if it is not older than the user's `keys_since`, or was made together with the user.
  */
 export function holderOf(key: Record<'installation' | 'known' | 'id' | 'name' | 'issuedAt', string>): string {
   const fits = `(
@@ -49,7 +51,7 @@ export function holderOf(key: Record<'installation' | 'known' | 'id' | 'name' | 
   )`
 }
 
-/** The same of the values of `keyBindings`, and `:installationId`. */
+/** `holderOf` for the values of `keyBindings` and `:installationId`. */
 export const keyHolder = holderOf({
   installation: ':installationId',
   known: ':externalUserId',

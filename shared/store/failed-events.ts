@@ -4,18 +4,18 @@ import { unreplayable, type FailedEventRow } from '../models/failed-event.ts'
 import type { Database } from './database.ts'
 import type { LogRow } from '../models/tables.ts'
 
-/** Which of a bot's dead letters. */
+/** Selects failed events of a bot. */
 export interface FailedEventFilter {
   type?: string | undefined
   conversationId?: string | undefined
-  /** Words that occur in the reason, in upper or lower case. */
+  /** Text within the failure reason, ignoring case. */
   reason?: string | undefined
-  /** They failed after this time, or before it. */
+  /** Bounds of the time of the failure. */
   afterDate?: string | undefined
   beforeDate?: string | undefined
 }
 
-/** One page of the events of a bot that failed for good, the last failed first. */
+/** One page of a bot's events that failed for good, the latest failure first. */
 export async function pageOfFailedEvents(
   db: Database,
   botId: string,
@@ -32,16 +32,16 @@ export async function findFailedEvent(db: Database, botId: string, id: string): 
   return failedEvents(db, botId).where({ id }).first()
 }
 
-/** The first lines that an event's runs logged. */
+/** The first log lines of an event's runs. */
 export async function logOfEvent(db: Database, botId: string, eventId: string, limit: number): Promise<LogRow[]> {
   return db('logs').where({ bot_id: botId, event_id: eventId }).orderBy('id').limit(limit)
 }
 
 /**
- * Puts failed events back into their mailboxes, those that failed first before others, as many as the limit says. Of
- * those that can be run again and failed after `oldest`.
+ * Requeues failed events up to a limit, the earliest failure first. Selects the replayable ones that failed after
+ * `oldest`.
  *
- * @returns the mailboxes, one for each event
+ * @returns the mailboxes, one per event
  */
 export async function replayEvents(
   db: Database,
@@ -62,7 +62,7 @@ export async function replayEvents(
     .whereIn('id', chosen)
     .update({
       status: 'pending',
-      // A run that was paused since before the failure must find that it is not the newest.
+      // Fences a run that was suspended since before the failure.
       attempt: db.raw('attempt + 1'),
       failures: 0,
       failure_reason: null,
@@ -77,7 +77,7 @@ export async function replayEvents(
 
 function failedEvents(db: Database, botId: string) {
   const events = db<FailedEventRow, FailedEventRow[]>('events').where({ bot_id: botId })
-  // No binding: the partial index is for this status, and a plan is made before the values are known.
+  // A literal and not a binding: the plan is made before values are known, and the partial index has this condition.
   return events.whereRaw(`status = 'failed'`)
 }
 

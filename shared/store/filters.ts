@@ -1,19 +1,19 @@
 import type { Knex } from 'knex'
 import type { TagMatch, Tags } from '../models/tags.ts'
 
-/** What lists of users, conversations and messages may be narrowed to. */
+/** The filters of lists of users, conversations and messages. */
 export interface Filters {
   tags?: Tags
-  /** ISO 8601; both ends belong to the range. */
+  /** ISO 8601; both ends are inclusive. */
   afterDate?: string
   beforeDate?: string
 }
 
 /**
- * Narrows a query to the rows that filters ask for.
+ * Adds filters to a query.
  *
- * @param table whose `tags` and times are meant
- * @param time the column that the dates are about
+ * @param table the table of the tags and times
+ * @param time the column that the dates bound
  */
 export function applyFilters(
   query: Knex.QueryBuilder,
@@ -26,7 +26,7 @@ export function applyFilters(
   if (beforeDate) void query.where(`${table}.${time}`, '<=', new Date(beforeDate))
 }
 
-/** Narrows a query to the rows whose tags match. */
+/** Restricts a query to the rows whose tags match. */
 export function applyMatch(query: Knex.QueryBuilder, table: string, { present, absent, onlyOf }: TagMatch): void {
   whereTagged(query, table, present)
   if (absent.length > 0) void query.whereRaw('not jsonb_exists_any(??, ?)', [`${table}.tags`, absent])
@@ -39,7 +39,7 @@ export function applyMatch(query: Knex.QueryBuilder, table: string, { present, a
   }
 }
 
-/** The second condition is that of the index. */
+/** The second condition is that of the partial index. */
 function whereTagged(query: Knex.QueryBuilder, table: string, tags: Tags): void {
   void query.whereRaw(`?? @> ?::jsonb and ?? <> '{}'`, [`${table}.tags`, JSON.stringify(tags), `${table}.tags`])
 }

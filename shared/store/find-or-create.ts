@@ -1,10 +1,9 @@
 import { query, type Database } from './database.ts'
 
 /**
- * Gives a row that exists, or creates it. Of several who ask for the same at the same time, one creates it and the
- * others find it.
+ * Finds a row or creates it. Of several concurrent callers, one creates the row and the others find it.
  *
- * @param key the same for all who ask for the same
+ * @param key equal for all callers that want the same row
  */
 export async function findOrCreate<Found, Created>(
   db: Database,
@@ -14,7 +13,7 @@ export async function findOrCreate<Found, Created>(
   const existing = await work.find(db)
   if (existing) return { row: existing, created: false }
   return db.transaction(async (transaction) => {
-    // Held until the end of the transaction, so that whoever waited for it sees what this one has created.
+    // Held until the transaction ends, so that a waiting caller sees the row that this one creates.
     await query(transaction, `select pg_advisory_xact_lock(hashtextextended(:key, 0))`, { key: JSON.stringify(key) })
     const other = await work.find(transaction)
     if (other) return { row: other, created: false }

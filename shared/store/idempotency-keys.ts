@@ -2,16 +2,16 @@ import { query, type Database } from './database.ts'
 
 export interface IdempotencyKeyRow {
   fingerprint: Buffer
-  /** Encrypted; null while the request is under way. */
+  /** Encrypted; null while the request is in flight. */
   reply: string | null
 }
 
 /**
- * Takes a key for a request. Where another transaction holds it, waits for that one's end, for a few seconds at most.
+ * Claims a key for a request. Waits at most five seconds for another transaction that holds the key.
  *
- * @param id says whose key it is, and for what
- * @returns undefined when it is taken from now on; otherwise what it was taken for before
- * @throws Error with the SQLSTATE 55P03 when it was not let go in time
+ * @param id identifies the caller, the operation and the key
+ * @returns undefined when the key was claimed; otherwise the row of the earlier request
+ * @throws Error with the SQLSTATE 55P03 when the key was not released in time
  */
 export async function takeKey(
   transaction: Database,
@@ -31,7 +31,7 @@ export async function takeKey(
     'select fingerprint, reply from idempotency_keys where id = :id',
     { id },
   )
-  // Let go by the sweep or after a failure, in this very moment.
+  // The row was deleted in between, by the sweep or after a failure.
   return row ?? takeKey(transaction, id, fingerprint)
 }
 
@@ -39,12 +39,12 @@ export async function keepReply(db: Database, id: Buffer, reply: string): Promis
   await query(db, 'update idempotency_keys set reply = :reply where id = :id', { id, reply })
 }
 
-/** Lets a key go whose request has come to nothing. */
+/** Releases the key of a failed request. */
 export async function letGoKey(db: Database, id: Buffer): Promise<void> {
   await query(db, 'delete from idempotency_keys where id = :id', { id })
 }
 
-/** Deletes keys that were kept for a day, the oldest first, at most so many. Gives how many there were. */
+/** Deletes keys after a day, the oldest first, up to a limit. @returns the number of deleted keys */
 export async function deleteOldKeys(db: Database, limit: number): Promise<number> {
   const rows = await query(
     db,

@@ -1,29 +1,29 @@
 import type { EventRow, MessageRow } from '../models/tables.ts'
 
-/** SQL expressions for the values of a row's columns; a column that is left out gets its default. */
+/** SQL expressions for a row's columns; omitted columns get their default. */
 type Values<Row, Required extends keyof Row> = Record<Required, string> & Partial<Record<keyof Row, string>>
 
-/** SQL that inserts events, up to the `from` that says how many. */
+/** SQL that inserts events, up to the `from` that determines their number. */
 export function eventInsert(values: Values<EventRow, 'id' | 'bot_id' | 'mailbox' | 'type' | 'payload'>): string {
   return `insert into events (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}`
 }
 
-/** SQL expressions for what is stored with a message, and the `from` in which they hold. */
+/** SQL expressions for the columns of a message and its events, and the `from` that they refer to. */
 export interface MessageSource {
   id: string
   conversation: string
   author: string
-  /** From the name of a column to the value that the sender chose for it. */
+  /** The sender's value for a column. */
   content(column: 'type' | 'payload' | 'metadata' | 'tags' | 'origin'): string
   at: string
   from: string
-  /** The event that the bot has to handle because of the message. */
+  /** The event that makes the bot handle the message. */
   event: { id: string; type: string; integration: string }
-  /** The event that delivers the message. */
+  /** The event that delivers the message to the integration. */
   delivery: { id: string; mailbox: string }
 }
 
-/** One message: its values are bindings, its conversation is the `conversation` whose log it goes into. */
+/** One message: its values are bindings, and `conversation` is the row whose log it enters. */
 export const oneMessage: MessageSource = {
   id: ':id',
   conversation: 'id',
@@ -67,7 +67,7 @@ export function messageInsert(source: MessageSource, direction: string): string 
     from ${source.from} returning *`
 }
 
-/** SQL that inserts the events that the bot has to handle because of messages. */
+/** SQL that inserts the events that make the bot handle messages. */
 export function incomingEventInsert({ id, conversation, author, event, at, from }: MessageSource): string {
   return `${eventInsert({
     id: event.id,
@@ -84,8 +84,8 @@ export function incomingEventInsert({ id, conversation, author, event, at, from 
 }
 
 /**
- * SQL for a `from`: the installed integration that the conversation is on, if it is on one. It is found by its id
- * (`offset 0`), since a planner would look through all that are installed.
+ * SQL for a `from`: the conversation's installed integration, if it has one. `offset 0` makes the planner look it up by
+ * id; it would otherwise scan all installations.
  */
 const installed = (of: string) => `lateral (
   select integration from (
@@ -93,7 +93,7 @@ const installed = (of: string) => `lateral (
   ) named where integration_id is not null
 ) installed`
 
-/** SQL that inserts the events that deliver messages, of those whose conversation is on an installed integration. */
+/** SQL that inserts the delivery events of messages whose conversation belongs to an installed integration. */
 export function deliveryInsert({ id, conversation, author, delivery, at, from }: MessageSource): string {
   return `${eventInsert({
     id: delivery.id,

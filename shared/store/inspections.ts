@@ -18,7 +18,7 @@ export async function insertInspection(
 
 type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits'> & { source: string }
 
-/** What is to be inspected; undefined when nobody waits for it any more. */
+/** The input of an inspection; undefined when its request has ended. */
 export async function findInspection(db: Database, id: string): Promise<AskedInspection | undefined> {
   const row = await db('inspections').where({ id }).first('id', 'workspace_id', 'source', 'given_map', 'limits')
   return row && row.source !== null ? { ...row, source: row.source } : undefined
@@ -43,7 +43,7 @@ export async function setInspectionOutcome(
     })
 }
 
-/** Undefined while there is none; that of a worker of an older version, which cannot compile, counts for none. */
+/** Undefined while there is no outcome. Outcomes of workers of an older version, which cannot compile, are ignored. */
 export async function findInspectionOutcome(db: Database, id: string): Promise<InspectionOutcome | undefined> {
   const row = await db('inspections')
     .where({ id })
@@ -52,7 +52,7 @@ export async function findInspectionOutcome(db: Database, id: string): Promise<I
   return (row?.outcome ?? undefined) as InspectionOutcome | undefined
 }
 
-/** Of an inspection that accepted the code. */
+/** The code of an inspection with the outcome `accepted`. */
 export async function findCompiledCode(db: Database, id: string): Promise<CompiledCode> {
   const row = await db('inspections').where({ id }).first('kind', 'script', 'source_map', 'files')
   if (!row || row.script === null || row.source_map === null) throw new Error(`Inspection ${id} has no compiled code`)
@@ -63,7 +63,7 @@ export async function deleteInspection(db: Database, id: string): Promise<void> 
   await db('inspections').where({ id }).delete()
 }
 
-/** Deletes inspections whose asking process died. */
+/** Deletes inspections whose requesting process has died. */
 export async function deleteAbandonedInspections(db: Database): Promise<void> {
   await db('inspections').where('created_at', '<', db.raw(`now() - interval '10 minutes'`)).delete()
 }
