@@ -33,12 +33,12 @@ export interface InstallationFields {
   enabled: boolean
   configurationType: string | null
   disabledChannels: string[]
-  /** Unless given, it stays. Whatever was the reason of the former is forgotten. */
+  /** Unchanged unless given. A new status clears the reason of the former one. */
   status?: InstallationStatus | undefined
 }
 
 /**
- * Sets how an integration is installed.
+ * Updates the columns of an installation.
  * @throws a unique violation when another installation of the integration has its identifier
  */
 export async function updateInstallation(
@@ -58,7 +58,7 @@ export async function updateInstallation(
     })
 }
 
-/** Has an installation wait for its integration to unregister. */
+/** Marks an installation as waiting for its integration's `unregister()`. */
 export async function beginUnregistration(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
   await db('installations')
     .where({ bot_id: botId, id })
@@ -75,7 +75,7 @@ export async function deleteUnregistered(db: Database, { botId, id }: { botId: s
   return (await db('installations').where({ bot_id: botId, id, status: 'unregistered' }).delete()) === 1
 }
 
-/** The ids of bots that have an integration installed. */
+/** The ids of the bots on which an integration is installed. */
 export async function listBotsWith(db: Database, integrationId: string): Promise<string[]> {
   return db('installations').where({ integration_id: integrationId }).distinct().pluck('bot_id')
 }
@@ -83,7 +83,7 @@ export async function listBotsWith(db: Database, integrationId: string): Promise
 /**
  * Replaces an installation's configuration.
  *
- * @param secret the platform's own, which encrypts it
+ * @param secret the platform's own, which encrypts the configuration
  */
 export async function configureInstallation(
   db: Database,
@@ -95,7 +95,7 @@ export async function configureInstallation(
     .where({ bot_id: botId, id })
     .update({
       configuration: await encryptJson(secret, id, configuration),
-      // Another integration may call a field so.
+      // An integration's configuration may have a field of the same name.
       has_webhook: db.raw('integration_id is null and ?', [configuration['webhookUrl'] !== undefined]),
       updated_at: db.fn.now(3),
     })
@@ -104,8 +104,8 @@ export async function configureInstallation(
 /**
  * Finds one of a bot's installations.
  *
- * @param secret the platform's own, with which the configuration was encrypted
- * @throws Error when it was encrypted with another
+ * @param secret the platform's own, which decrypts the configuration
+ * @throws Error when the configuration was encrypted with another secret
  */
 export async function findInstallation(
   db: Database,
@@ -117,7 +117,7 @@ export async function findInstallation(
   return row && decryptInstallation(row, secret)
 }
 
-/** Finds an installation by its address; otherwise as `findInstallation`. */
+/** Finds an installation by its webhook id; otherwise as `findInstallation`. */
 export async function findInstallationByWebhook(
   db: Database,
   secret: string,
@@ -127,7 +127,7 @@ export async function findInstallationByWebhook(
   return row && decryptInstallation(row, secret)
 }
 
-/** A bot's installations, oldest first, as they are stored. */
+/** A bot's installations, oldest first, with encrypted configurations. */
 export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {
   return db('installations').where({ bot_id: botId }).orderBy('created_at')
 }

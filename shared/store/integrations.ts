@@ -3,7 +3,7 @@ import type { IntegrationListing } from '../models/integration.ts'
 import type { Database } from './database.ts'
 import type { CodeKind, IntegrationRow, Permissions } from '../models/tables.ts'
 
-/** The code of one version of an integration, as it is kept. */
+/** The stored code of one version of an integration. */
 export interface IntegrationCode {
   codeId: string
   kind: CodeKind
@@ -38,7 +38,7 @@ export async function insertIntegration(db: Database, integration: NewIntegratio
   })
 }
 
-/** Sets the given fields and leaves the others as they are. */
+/** Sets the given fields and leaves the others unchanged. */
 export async function updateIntegrationFields(
   db: Database,
   workspaceId: string,
@@ -65,7 +65,7 @@ function codeColumns({ codeId, kind, hash, source, script, sourceMap }: Integrat
   return { code_id: codeId, kind, hash, source, script, source_map: sourceMap }
 }
 
-/** What the Admin API shows of an integration; its code is left where it is. */
+/** The columns that the Admin API shows; the code is not read. */
 const shown = [
   'id',
   'workspace_id',
@@ -90,7 +90,7 @@ export async function findIntegration(
     .first(...shown)
 }
 
-/** Likewise, and nobody else changes it before the transaction ends. */
+/** As `findIntegration`, with a lock that prevents other changes until the transaction ends. */
 export async function lockIntegration(
   transaction: Database,
   workspaceId: string,
@@ -107,7 +107,7 @@ export async function hashOfIntegration(db: Database, id: string): Promise<strin
   return (await db('integrations').where({ id }).first('hash'))?.hash
 }
 
-/** The integrations that a bot has installed. */
+/** The integrations that are installed on a bot. */
 export async function listInstalledIntegrations(
   db: Database,
   botId: string,
@@ -118,7 +118,7 @@ export async function listInstalledIntegrations(
     .select('id', 'name', 'version', 'definition', 'code_id')
 }
 
-/** The versions that there are of an integration. */
+/** All versions of an integration. */
 export async function listVersions(
   db: Database,
   workspaceId: string,
@@ -165,8 +165,8 @@ export async function pageOfIntegrations(
 }
 
 /**
- * Deletes an integration and its tokens. False when the workspace has none of that id.
- * @throws a foreign key violation while it is installed somewhere
+ * Deletes an integration and its tokens. False when the workspace has no such integration.
+ * @throws a foreign key violation while it is installed on a bot
  */
 export async function deleteIntegrationRow(db: Database, workspaceId: string, id: string): Promise<boolean> {
   return (await db('integrations').where({ workspace_id: workspaceId, id }).delete()) === 1

@@ -2,19 +2,19 @@ import { query, type Database } from './database.ts'
 import type { Role } from '../models/tables.ts'
 import type { Invitation } from '../models/invitation.ts'
 
-/** How long an invitation can be accepted. */
+/** Days in which an invitation can be accepted. */
 export const invitationDays = 7
 
 interface NewInvitation {
   workspaceId: string
-  /** The account that is held ready: it has no token. */
+  /** The account reserved for the invited person: it has no token yet. */
   accountId: string
   role: Role
   /** SHA-256 of the secret. */
   hash: Buffer
 }
 
-/** @param invitation with the address, in lower case */
+/** @param invitation with the email in lower case */
 export async function insertInvitedMember(db: Database, invitation: NewInvitation & { email: string }): Promise<void> {
   await query(
     db,
@@ -24,7 +24,7 @@ export async function insertInvitedMember(db: Database, invitation: NewInvitatio
   )
 }
 
-/** Gives somebody invited another secret, and maybe another role: the former secret opens nothing any more. */
+/** Gives an invited member a new secret, and possibly another role. The former secret becomes invalid. */
 export async function renewInvitation(
   db: Database,
   { workspaceId, accountId, role, hash }: NewInvitation,
@@ -38,7 +38,7 @@ export async function renewInvitation(
   )
 }
 
-/** The invitation with a secret, accepted ones and expired ones included. */
+/** The invitation of a secret, also when it is accepted or expired. */
 export async function findInvitation(db: Database, hash: Buffer): Promise<Invitation | undefined> {
   const [row] = await query<Invitation>(
     db,
@@ -52,7 +52,7 @@ export async function findInvitation(db: Database, hash: Buffer): Promise<Invita
 }
 
 /**
- * Makes somebody invited a member: the account that was held ready, or another in its place.
+ * Makes an invited account a member: the reserved account, or another one instead.
  *
  * @param transaction holds the workspace's lock
  */

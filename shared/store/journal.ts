@@ -1,12 +1,12 @@
 import { query, type Database } from './database.ts'
 import type { JournalRow } from '../models/tables.ts'
 
-/** Which writing call of which event's handling it is. */
+/** Identifies one writing call of one event's handling. */
 export interface JournalKey {
   eventId: string
-  /** The operation, with the actions that led to its call. */
+  /** The operation, prefixed with the actions that led to its call. */
   operation: string
-  /** How manieth call of the operation it is. */
+  /** The number of this call among the calls of the operation. */
   ordinal: number
 }
 
@@ -14,7 +14,7 @@ export interface NewJournalEntry extends JournalKey {
   /** The attempt of the run that makes the call. */
   attempt: number
   inputHash: string
-  /** What a repeated call is answered from; plain JSON. */
+  /** The result that a repeated call replays; plain JSON. */
   result: unknown
 }
 
@@ -22,16 +22,16 @@ export async function findJournalEntry(db: Database, key: JournalKey): Promise<J
   return db('effects').where({ event_id: key.eventId, operation: key.operation, ordinal: key.ordinal }).first()
 }
 
-/** SQL that finds a run's event while the run is the event's newest; only then may anything be written on its behalf. */
+/** SQL that finds a run's event while the run is the event's newest; a run may write only under this condition. */
 export const newestRun = `
   select id from events where id = :effectEventId and attempt = :effectAttempt and ended_at is null`
 
-/** SQL that records an effect, up to the `from` that says on which condition. */
+/** SQL that inserts a journal entry, up to the `from` that states its condition. */
 export const journalInsert = `
   insert into effects (event_id, operation, ordinal, input_hash, result)
   select :effectEventId, :effectOperation, :effectOrdinal, :effectInputHash, :effectResult`
 
-/** What the two need. */
+/** The bindings of `newestRun` and `journalInsert`. */
 export function journalBindings(effect: NewJournalEntry) {
   return {
     effectEventId: effect.eventId,
@@ -44,7 +44,7 @@ export function journalBindings(effect: NewJournalEntry) {
 }
 
 /**
- * Records what a call gave, if the run that made it is still the event's newest.
+ * Records the result of a call, if the calling run is the event's newest.
  *
  * @returns whether it is
  * @throws a unique violation when the call is recorded already

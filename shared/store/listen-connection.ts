@@ -6,20 +6,20 @@ import { cutOff } from './connections.ts'
 import { connectionSettings } from './database.ts'
 
 /**
- * One connection of a process to PostgreSQL that is always open: it tells whether the database answers, and hears what
- * is notified. When it is lost it is made anew with the next ping.
+ * One permanent connection of a process to PostgreSQL, for pings and notifications. When it is lost, the next ping
+ * opens a new one.
  */
 export interface ListenConnection {
-  /** @throws Error when there is no connection to be had, or it breaks */
+  /** @throws Error when no connection can be opened, or it breaks */
   ping(): Promise<void>
-  /** Resolves when notifications on the channel will be heard. They are still when the connection was made anew. */
+  /** Resolves once notifications of the channel are received. The subscription survives reconnection. */
   listen(channel: string): Promise<void>
   unlisten(channel: string): Promise<void>
   onNotification(listener: (channel: string, payload: string) => void): void
   onLost(listener: () => void): void
-  /** Calls back when the connection was made anew: what was notified meanwhile is lost. */
+  /** Calls `listener` after a reconnection: notifications in between are lost. */
   onRenewed(listener: () => void): void
-  /** Ends a connection that does not answer. */
+  /** Closes a connection that does not answer. */
   cut(): void
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
   let connecting: Client | undefined
   let wasConnected = false
   let isClosed = false
-  /** A connection takes one statement at a time. */
+  /** A connection executes one statement at a time. */
   let turn: Promise<unknown> = Promise.resolve()
 
   async function connect(): Promise<Client> {

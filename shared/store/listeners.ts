@@ -1,12 +1,12 @@
 import { query, type Database } from './database.ts'
 
-/** Somebody who listens to a conversation, by internal ids. */
+/** A listener of a conversation, by internal ids. */
 interface Listener {
   conversationId: string
   userId: string
 }
 
-/** Whether a listener is still there, and takes part. */
+/** Whether a listener's user still exists and is a participant. */
 export async function findListener(
   db: Database,
   { conversationId, userId }: Listener,
@@ -20,7 +20,7 @@ export async function findListener(
   return row!
 }
 
-/** The places, from 0, of those listeners who do not take part any more in a conversation that there still is. */
+/** The indexes, from 0, of listeners who are no longer participants of a conversation that still exists. */
 export async function goneListeners(db: Database, listeners: Listener[]): Promise<number[]> {
   if (listeners.length === 0) return []
   const rows = await query<{ place: number }>(
@@ -37,7 +37,7 @@ export async function goneListeners(db: Database, listeners: Listener[]): Promis
   return rows.map(({ place }) => place)
 }
 
-/** The addresses of those installations that are not as they were seen last, or not there any more. */
+/** The webhook ids of the installations that have changed since they were read, or were deleted. */
 export async function changedInstallations(db: Database, seen: Map<string, Date>): Promise<string[]> {
   if (seen.size === 0) return []
   const rows = await query<{ address: string }>(

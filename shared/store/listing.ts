@@ -1,7 +1,7 @@
 import { pageInput, pageRequest, type PageRequest } from './pagination.ts'
 import { givenTags } from '../models/tags.ts'
 
-/** The fields of the runtime API's list operations, beside those of the page. */
+/** The input fields of the runtime API's list operations, in addition to those of pagination. */
 export const filterInput = {
   tags: { ...givenTags, description: 'Tags that it must have.' },
   afterDate: { type: 'string', format: 'date-time' },
@@ -17,7 +17,7 @@ export const sortInput = {
   sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the newest first.' },
 } as const
 
-/** The columns of the times that lists are ordered and filtered by. */
+/** The columns by which lists are ordered and filtered. */
 export type TimeColumn = 'created_at' | 'updated_at'
 
 export function toTimeColumn(field: 'createdAt' | 'updatedAt' = 'createdAt'): TimeColumn {
@@ -29,8 +29,8 @@ export interface SortedPageRequest extends PageRequest {
 }
 
 /**
- * Reads what page of a sorted list is asked for.
- * @throws ApiError `InvalidQuery` when the token is not one of ours
+ * Reads the page request of a sorted list.
+ * @throws ApiError `InvalidQuery` when the token is not one of the platform's
  */
 export function sortedPageRequest(input: {
   nextToken?: string

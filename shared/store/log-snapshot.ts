@@ -1,6 +1,6 @@
 /**
- * SQL that says whether a line could be seen at a snapshot. Rows know their transactions by the last 32 bits alone, and
- * each is one of the last four thousand millions.
+ * SQL for whether a line was visible at a snapshot. Rows store the last 32 bits of their transaction's id only; each
+ * transaction is taken to be one of the last 2³².
  */
 export function seenAt(snapshot: string): string {
   const next = 'pg_snapshot_xmax(pg_current_snapshot())::text::bigint'

@@ -3,17 +3,17 @@ import { seenAt } from './log-snapshot.ts'
 import type { DescribedLogRow } from '../models/log-line.ts'
 
 /**
- * Following a bot's log. Lines are numbered in the order in which they were begun to be stored, and may be seen in
- * another one: a statement that takes long stores lines before the numbers of others that are seen already. So a place in
- * the log is what could be seen at a moment, a snapshot as PostgreSQL has them. A look tells what it could not see.
+ * A position in a bot's log. Ids are assigned when an insert begins, and lines become visible in another order: a slow
+ * statement makes lines visible after lines with higher ids. A position is therefore a snapshot of PostgreSQL, and a
+ * read returns the lines that were not visible at the former position.
  */
 export interface LogPosition {
   snapshot: string
-  /** About where lines had come by then. */
+  /** The approximate highest id at that time. */
   id: string
 }
 
-/** Which of the new lines. */
+/** Selects new lines. */
 export interface LogTailFilter {
   levels?: string[] | undefined
   eventId?: string | undefined
@@ -21,12 +21,12 @@ export interface LogTailFilter {
   words?: string | undefined
 }
 
-/** So many lines of all bots may be begun while one that was begun before them is not stored yet. */
+/** Upper bound of the lines of all bots that begin to be inserted before an earlier line becomes visible. */
 const overtaken = 2000
-/** Lines of all bots that one look goes over: who comes back after long misses those before them. */
+/** Lines of all bots that one read scans: a client that returns after a long time misses the lines before them. */
 const maxScanned = 20_000
 
-/** Where a log is now. */
+/** The present position of a log. */
 export async function logPosition(db: Database): Promise<LogPosition> {
   const [row] = await query<LogPosition>(
     db,
@@ -37,14 +37,14 @@ export async function logPosition(db: Database): Promise<LogPosition> {
 }
 
 export interface LogTail {
-  /** The last ones, oldest first. */
+  /** The last matching lines, oldest first. */
   rows: DescribedLogRow[]
   place: LogPosition
-  /** Whether older ones were left out. */
+  /** Whether older lines were left out. */
   isCut: boolean
 }
 
-/** The lines of a bot that were stored since a place. */
+/** The lines of a bot that were stored since a position. */
 export async function readLogTail(
   db: Database,
   botId: string,

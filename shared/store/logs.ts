@@ -18,25 +18,25 @@ export async function insertLog(
   })
 }
 
-/** Which lines of a bot's log. */
+/** Selects lines of a bot's log. */
 export interface LogFilter {
-  /** ISO 8601; both ends belong to the range. */
+  /** ISO 8601; both ends are inclusive. */
   timeStart: string
   timeEnd?: string | undefined
   level?: LogRow['level'] | undefined
-  /** Any of these. */
+  /** Lines of any of these levels. */
   levels?: readonly LogRow['level'][] | undefined
   eventId?: string | undefined
   conversationId?: string | undefined
   userId?: string | undefined
   workflowId?: string | undefined
-  /** Words that occur in the line, in upper or lower case. */
+  /** Text within the line, ignoring case. */
   messageContains?: string | undefined
-  /** Those that could be seen at this snapshot (`new-logs.ts`). */
+  /** Lines that were visible at this snapshot (`log-tail.ts`). */
   seenAt?: string | undefined
 }
 
-/** One page of a bot's log, the last lines first unless asked otherwise. */
+/** One page of a bot's log, newest lines first unless the request says otherwise. */
 export async function pageOfLogs(
   db: Database,
   botId: string,

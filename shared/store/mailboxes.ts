@@ -5,35 +5,35 @@ import { withoutWaiting } from './complete-events.ts'
 import type { EventRow, StateType } from '../models/tables.ts'
 
 /**
- * A mailbox is the events of one conversation that wait to be handled, oldest first. An event's life:
+ * A mailbox is the waiting events of one conversation, oldest first. An event's states:
  *
  *   pending ── claimed (attempt + 1) ── ended: processed, ignored or failed
  *      ▲                 │
- *      └── put back ◄────┘ the bot retries, or a run died: then whoever comes next claims it again
+ *      └── requeued ◄────┘ the code retries, or a run dies: the next worker claims it again
  *
- * A claim does not change the status: a run that dies leaves nothing to mend. The attempt is the fence: whatever is
- * written for a run is written only while its attempt is still the newest.
+ * A claim does not change the status: a run that dies leaves nothing to repair. The attempt is the fence: writes of a
+ * run happen only while its attempt is the newest.
  *
- * Statements that know an event's id ask for `ended_at is null` and not for the status: the latter would offer the
- * partial indexes of waiting events to the planner, which takes them for smaller than they are.
+ * Statements that know an event's id use the condition `ended_at is null` and not the status: with the latter, the
+ * planner would consider the partial indexes of waiting events, which it takes for smaller than they are.
  */
 
 /**
- * An event may be claimed this long before it is due: its time is rounded to milliseconds, and the clock by which the
- * queue wakes a worker is not the database's. A claim refused for a moment would wait for the sweep.
+ * An event may be claimed this long before it is due: its time is rounded to milliseconds, and the clock of the queue
+ * is not the database's. A claim that is refused by a moment would wait for the sweep.
  */
 const earliness = `interval '50 milliseconds'`
 
-/** A claimed event with everything that its run needs, fetched in one statement. */
+/** A claimed event with all data that its run needs, read in one statement. */
 export interface ClaimedEvent extends EventRow {
   version_id: string | null
-  /** Why that version does not run any more; null when it does. */
+  /** Why that version is disabled; null when it runs. */
   disabled_reason: string | null
   /** The bot's own limits. */
   limits: OwnLimits
   /** The bot's secrets, encrypted. */
   secrets: string | null
-  /** The types of events that the bot hears of, as keys; null for all. */
+  /** The types of events that the bot subscribes to, as keys; null for all. */
   subscriptions: Record<string, unknown> | null
   message_type: string | null
   message_payload: Record<string, unknown> | null
@@ -42,7 +42,7 @@ export interface ClaimedEvent extends EventRow {
   conversation_tags: Record<string, string> | null
   user_tags: Record<string, string> | null
   states: StoredState[] | null
-  /** Whether other events wait in the mailbox. */
+  /** Whether further events wait in the mailbox. */
   more: boolean
 }
 
@@ -53,10 +53,9 @@ export interface StoredState {
 }
 
 /**
- * Claims the oldest event of each of some mailboxes. Undefined where none waits, or where the oldest is to wait a while
- * longer.
+ * Claims the oldest event of each mailbox. Undefined when no event waits, or when the oldest is not due yet.
  *
- * Its states are looked up name by name (`limit 1`): a planner would rather read all states of a bot at once.
+ * States are looked up name by name (`limit 1`): the planner would otherwise read all states of a bot at once.
  */
 export async function claimNextEvents(db: Database, mailboxes: string[]): Promise<(ClaimedEvent | undefined)[]> {
   const rows = await query<ClaimedEvent>(
@@ -101,7 +100,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
      left join messages on messages.id = claimed.message_id
      left join conversations on conversations.id = claimed.conversation_id
      left join users on users.id = claimed.user_id`,
-    // In one order everywhere, so that two workers never wait for each other's rows.
+    // In a fixed order everywhere, so that two workers cannot deadlock.
     { mailboxes: mailboxes.toSorted() },
   )
   const byMailbox = new Map(rows.map((row) => [row.mailbox, row]))
@@ -109,10 +108,10 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
 }
 
 /**
- * Mailboxes with events that have been due for some time, and whose they are. Where a run has begun that may still be
- * under way, the mailbox goes on by itself.
+ * Mailboxes with overdue events, and their bots. A mailbox with a run that may still be in progress is left out, since
+ * the run's worker continues it.
  *
- * @param options `runMilliseconds` is how long a run is taken to be under way after its begin
+ * @param options `runMilliseconds` is the time after its start in which a run may be in progress
  */
 export async function forgottenMailboxes(
   db: Database,
@@ -130,7 +129,10 @@ export async function forgottenMailboxes(
   )
 }
 
-/** The bots for which at least so many events wait, or some others, with their number. It reads all events that wait. */
+/**
+ * The bots with at least `least` waiting events, and the bots of `or`, with the numbers of their events. Reads all
+ * waiting events.
+ */
 export async function busyBots(
   db: Database,
   which: { least: number; or: string[] },

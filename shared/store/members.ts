@@ -3,7 +3,7 @@ import type { DescribedMemberRow } from '../models/member.ts'
 import type { Database } from './database.ts'
 import type { Role } from '../models/tables.ts'
 
-/** One page of a workspace's members, those who came last first. */
+/** One page of a workspace's members, newest first. */
 export async function pageOfMembers(
   db: Database,
   workspaceId: string,
@@ -36,19 +36,19 @@ export async function setRole(db: Database, workspaceId: string, accountId: stri
   await db('members').where({ workspace_id: workspaceId, account_id: accountId }).update({ role })
 }
 
-/** Whether a workspace has an owner beside one account, somebody invited not counted. */
+/** Whether a workspace has an owner other than one account. Invited owners do not count. */
 export async function hasOtherOwner(db: Database, workspaceId: string, accountId: string): Promise<boolean> {
   const owners = db('members').where({ workspace_id: workspaceId, role: 'owner' }).whereNotNull('accepted_at')
   return (await owners.whereNot({ account_id: accountId }).first('account_id')) !== undefined
 }
 
 /**
- * Takes a member out of a workspace. An account that is a member of no other goes with its tokens: there is nothing left
- * that it could open.
+ * Removes a member from a workspace. An account without another membership is deleted with its tokens, which are of no
+ * further use.
  */
 export async function deleteMember(transaction: Database, workspaceId: string, accountId: string): Promise<void> {
   await transaction('members').where({ workspace_id: workspaceId, account_id: accountId }).delete()
-  // Whoever makes it a member elsewhere meanwhile is waited for, and then seen.
+  // The lock waits for transactions that make the account a member elsewhere, so that their rows are seen.
   await transaction('accounts').where({ id: accountId }).forUpdate().first('id')
   await transaction('accounts')
     .where({ id: accountId })

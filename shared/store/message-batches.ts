@@ -17,16 +17,15 @@ import {
 } from './messages.ts'
 
 /**
- * Messages of many conversations, stored in one statement: what a busy process would otherwise say one by one costs the
- * database half as much. A statement takes only those conversations that nobody else holds, so that one that is held
- * for long delays nobody; what it did not take is stored by itself afterwards, which also finds out what is wrong with
- * it.
+ * Stores messages of many conversations in one statement, which costs the database half as much as separate statements.
+ * The statement skips conversations that another transaction has locked, so that a long lock delays no other
+ * conversation. Messages that it did not store are then stored one by one, which also finds the cause of a refusal.
  */
 
-/** As many as a statement handles well. */
+/** Upper bound of messages per statement. */
 const batchSize = 50
 
-/** What a bot says, and the journal's entry for the call that says it. */
+/** A bot's message, and the journal entry of the call that sends it. */
 export interface OutgoingInsert {
   message: NewOutgoingMessage
   effect: NewJournalEntry | undefined
@@ -40,14 +39,14 @@ interface Batches {
 const batchesOf = new WeakMap<Database, Batches>()
 
 /**
- * Stores what somebody said, with others that come at the same time; within a transaction by itself. Otherwise as
+ * Stores a user's message, in a batch with concurrent ones; within a transaction without a batch. Otherwise as
  * `insertIncomingMessage`.
  */
 export async function storeIncoming(db: Database, message: NewIncomingMessage): Promise<StoredMessage | undefined> {
   return db.isTransaction ? insertIncomingMessage(db, message) : batchesFor(db).receive(message)
 }
 
-/** Stores what a bot says, with others likewise. Otherwise as `insertOutgoingMessage`. */
+/** Stores a bot's message, in a batch likewise. Otherwise as `insertOutgoingMessage`. */
 export async function storeOutgoing(
   db: Database,
   message: NewOutgoingMessage,
@@ -75,7 +74,7 @@ function batchesFor(db: Database): Batches {
   return batches
 }
 
-/** One alone goes the usual way, which is shorter. */
+/** A single message is stored by the statement for one, which is shorter. */
 function together<Input, Row extends { id: string }>(
   storeMany: (inputs: Input[]) => Promise<Row[]>,
   storeOne: (input: Input) => Promise<Row | undefined>,
@@ -89,13 +88,14 @@ function together<Input, Row extends { id: string }>(
     const rows = new Map((await storeMany(inputs)).map((row) => [row.id, row]))
     return inputs.map((input) => async () => rows.get(idOf(input)) ?? storeOne(input))
   }, batchSize)
-  // What is left is stored when the batch is through, so that the next batch does not wait for it.
+  // Messages that the statement skipped are stored after the batch, so that the next batch does not wait for them.
   return async (input) => (await store(input))()
 }
 
 /**
- * SQL that finds the room for each message in its conversation's log: so many entries one after the other. It needs
- * `said (conversation_id, bot_id, place, …)`, and gives `placed` with these and `at`, `entry` and what the conversation is.
+ * SQL that allocates the position of each message in its conversation's log, consecutive for messages of one
+ * conversation. Reads `said (conversation_id, bot_id, place, …)`, and defines `placed`, with these columns, `at`,
+ * `entry` and columns of the conversation.
  */
 const takePlaces = `
   turned as (
@@ -128,7 +128,7 @@ const takePlaces = `
 
 const storedColumns = `placed.entry as sequence, placed.at as clock, placed.has_webhook`
 
-/** Whose key each given message came with, and in which conversation it belongs. */
+/** SQL for the holder of the key of each `given` message. */
 const author = holderOf({
   installation: 'given.installation_id',
   known: 'given.known_user_id',

@@ -25,23 +25,23 @@ export interface NewMessage extends MessageContent {
   origin?: 'synthetic'
 }
 
-/** A message as it was stored, with its place in the conversation's log. */
+/** A stored message, with its position in the conversation's log. */
 export type StoredMessage = MessageRow & EntryColumns
 
-/** A chat user's message: stored only when the user takes part in the conversation. */
+/** A chat user's message, stored only when the user is a participant of the conversation. */
 export interface NewIncomingMessage extends NewMessage, UserKey {
   installationId: string
-  /** The conversation by the id that the installation's clients know it by. */
+  /** The conversation's id for clients of the installation. */
   externalConversationId: string
-  /** The event that the bot has to handle because of the message. */
+  /** The event that makes the bot handle the message. */
   event: { id: string; type: string; integration: string }
 }
 
-/** The author is known only to the statement, which finds whose key it is. */
+/** The author is determined within the statement, from the key. */
 const chatMessage = { ...oneMessage, author: 'user_id' }
 const received = { message: messageInsert(chatMessage, `'incoming'`), event: incomingEventInsert(chatMessage) }
 
-/** Stores what somebody said together with the event it makes. Undefined when they take no part in the conversation. */
+/** Stores a user's message with its event. Undefined when the user is not a participant of the conversation. */
 export async function insertIncomingMessage(
   db: Database,
   message: NewIncomingMessage,
@@ -77,14 +77,14 @@ export async function insertIncomingMessage(
 export interface NewOutgoingMessage extends NewMessage {
   conversationId: string
   userId: string
-  /** The id of the event that delivers it, when the conversation takes place on an installed integration. */
+  /** The id of the delivery event, which is stored when the conversation belongs to an installed integration. */
   deliveryId: string
 }
 
-/** What the bot has said, and whether an event has to deliver it. */
+/** A bot's stored message, and whether a delivery event was stored. */
 export type SaidMessage = StoredMessage & { has_delivery: boolean }
 
-/** Where the deliveries of a conversation's messages wait, apart from what the bot has to handle. */
+/** The mailbox of a conversation's delivery events, apart from the events that the bot handles. */
 export function deliveryMailbox(conversationId: string): string {
   return `${conversationId}:out`
 }
@@ -92,10 +92,10 @@ export function deliveryMailbox(conversationId: string): string {
 const said = { message: messageInsert(oneMessage, `'outgoing'`), delivery: deliveryInsert(oneMessage) }
 
 /**
- * Stores what the bot says, and with it the effect of the run that says it and the event that delivers it, in one
- * statement. Undefined when the bot has no such conversation, or when the run is not its event's newest any more.
+ * Stores a bot's message with the run's journal entry and the delivery event, in one statement. Undefined when the bot
+ * has no such conversation, or when the run is no longer its event's newest.
  *
- * @throws a unique violation when the effect is recorded already
+ * @throws a unique violation when the call is recorded already
  */
 export async function insertOutgoingMessage(
   db: Database,
@@ -126,7 +126,7 @@ export async function insertOutgoingMessage(
   return row
 }
 
-/** What a statement needs that inserts a message. */
+/** The bindings of a statement that inserts a message. */
 export function messageBindings(message: NewMessage) {
   return {
     id: message.id,
@@ -143,7 +143,7 @@ export async function findMessage(db: Database, botId: string, id: string): Prom
   return db('messages').where({ bot_id: botId, id }).first()
 }
 
-/** A message of an installation, and whether the user whose key it is has written it. */
+/** A message of an installation, and whether the key's user is its author. */
 export async function findAuthoredMessage(
   db: Database,
   { key, ...where }: { installationId: string; id: string; key: UserKey },
@@ -158,7 +158,7 @@ export async function findAuthoredMessage(
   return row
 }
 
-/** Deletes a message, and records the signal that tells of it. Undefined when it is deleted already. */
+/** Deletes a message and records the signal. Undefined when the message does not exist. */
 export async function deleteMessage(
   db: Database,
   where: { botId: string; id: string },
@@ -168,7 +168,7 @@ export async function deleteMessage(
   return changeAndRecord(db, change, { ...where }, signal)
 }
 
-/** One page of what was said in a conversation, newest first. */
+/** One page of a conversation's messages, newest first. */
 export async function pageOfMessages(
   db: Database,
   where: { botId: string; conversationId: string },

@@ -1,14 +1,14 @@
 import { ApiError } from '../errors.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
 
-/** They are decrypted for every run. */
+/** Bounded because they are decrypted for every run. */
 const maxSecrets = 100
 
 /**
- * Decrypts the secrets that a bot or an integration was given.
+ * Decrypts the secrets of a bot or an integration.
  *
  * @param secret the platform's own
- * @param owner the row that keeps them
+ * @param owner the row that stores them
  * @returns their values by name
  * @throws Error when they were encrypted with another secret
  */
@@ -20,11 +20,11 @@ export async function readSecrets(
 }
 
 /**
- * Applies a change to the secrets of a bot or an integration.
+ * Changes the secrets of a bot or an integration.
  *
- * @param changes by name; null takes a secret away
- * @returns all of them, encrypted for their row
- * @throws ApiError `LimitExceeded` when they become too many
+ * @param changes by name; null removes a secret
+ * @returns all secrets, encrypted for their row
+ * @throws ApiError `LimitExceeded` when there are too many
  */
 export async function changeSecrets(
   secret: string,

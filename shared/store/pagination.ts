@@ -3,9 +3,9 @@ import type { Knex } from 'knex'
 import { ApiError } from '../errors.ts'
 
 /**
- * Keyset paging, newest first unless asked otherwise. A page ends at a row; the next page begins after that row's place,
- * `(created_at, id)` or another time in place of the former.
- * Timestamps are `timestamptz(3)`, which a `Date` holds exactly, so no row is lost between pages.
+ * Keyset pagination, newest first unless requested otherwise. The next page begins after the last row's position:
+ * `(created_at, id)`, or another time column in place of the former. Timestamps are `timestamptz(3)`, which a `Date`
+ * holds exactly, so no row is lost between pages.
  */
 export interface Place {
   createdAt: Date
@@ -21,32 +21,32 @@ export interface PageRequest {
 
 export interface Page<Row> {
   rows: Row[]
-  /** The token of the following page; absent on the last one. */
+  /** The token of the next page; absent on the last one. */
   nextToken?: string
 }
 
 const defaultPageSize = 20
 const maximumPageSize = 100
 
-/** The fields of a list operation's input. */
+/** The pagination fields of a list operation's input. */
 export const pageInput = {
   nextToken: { type: 'string', description: 'The `meta.nextToken` of the previous page.' },
   pageSize: { type: 'integer', minimum: 1, maximum: maximumPageSize, description: 'Rows of a page; 20 unless given.' },
 } as const
 
-/** The `meta` of a list operation's output: always there, empty on the last page. */
+/** The `meta` of a list operation's output: always present, empty on the last page. */
 export const pageMeta = closedObject({}, { nextToken: { type: 'string' } })
 
 /**
  * Reads a page request from an operation's input.
- * @throws ApiError `InvalidQuery` when the token is not one of ours
+ * @throws ApiError `InvalidQuery` when the token is not one of the platform's
  */
 export function pageRequest(input: { nextToken?: string; pageSize?: number }): PageRequest {
   const limit = input.pageSize ?? defaultPageSize
   return input.nextToken ? { limit, after: unpack(input.nextToken) } : { limit }
 }
 
-/** Restricts and orders a query to one page. It fetches one row more, which tells whether another page follows. */
+/** Restricts and orders a query to one page. It fetches one row more, which shows whether another page follows. */
 export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'created_at', id = 'id'): void {
   const { after, ascending } = request
   if (after) query.whereRaw(`(??, ??) ${ascending ? '>' : '<'} (?, ?)`, [column, id, after.createdAt, after.id])
@@ -70,7 +70,7 @@ export function toMeta(page: Page<unknown>): { nextToken?: string } {
   return page.nextToken ? { nextToken: page.nextToken } : {}
 }
 
-/** The token of the page after a place. */
+/** The token of the page after a position. */
 export function packPlace({ createdAt, id }: Place): string {
   return Buffer.from(`${createdAt.getTime()} ${id}`).toString('base64url')
 }

@@ -2,8 +2,8 @@ import type { Database } from './database.ts'
 import type { Permissions } from '../models/tables.ts'
 
 /**
- * What was granted to the code of a bot, or of an integration that is installed on it. Nothing when it was deleted
- * meanwhile.
+ * The permissions of a bot's code, or of an installed integration's code. Empty when the bot or integration has been
+ * deleted.
  */
 export async function findPermissions(db: Database, botId: string, integrationId?: string): Promise<Permissions> {
   const row = await (integrationId === undefined

@@ -1,9 +1,9 @@
 import { query, type Database } from './database.ts'
 
-/** Failed events of one bot are counted up to so many. */
+/** Upper bound of the failed events counted per bot. */
 const maxCounted = 10_000
 
-/** How many events of a workspace's bots failed for good within the last day. */
+/** The number of events of a workspace's bots that failed for good within the last day. */
 export async function failedOfToday(db: Database, workspaceId: string): Promise<number> {
   const [row] = await query<{ failed: number }>(
     db,
@@ -19,7 +19,7 @@ export async function failedOfToday(db: Database, workspaceId: string): Promise<
   return row!.failed
 }
 
-/** The names of those of some bots that are a workspace's, by their ids. */
+/** The names of those of the given bots that a workspace owns, by id. */
 export async function ownNames(db: Database, workspaceId: string, botIds: string[]): Promise<Map<string, string>> {
   const rows = await query<{ id: string; name: string }>(
     db,

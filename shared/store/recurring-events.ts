@@ -5,10 +5,10 @@ import { eventInsert } from './insert-rows.ts'
 import type { Due } from './scheduled-events.ts'
 import type { RecurringEventRow } from '../models/tables.ts'
 
-/** All bots' fire one after the other. */
+/** Bounded because the recurring events of all bots fire one after the other. */
 const maxPerBot = 20
 
-/** An event that a bot is to get again and again. */
+/** An event that a bot receives by schedule. */
 export interface RecurringEvent {
   schedule: { cron: string }
   type: string
@@ -16,10 +16,10 @@ export interface RecurringEvent {
 }
 
 /**
- * Changes a bot's recurring events: those that are given are set, those that are null are taken away, the others stay.
- * One whose schedule stays as it is fires when it would have.
+ * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
+ * unchanged keeps its next time.
  *
- * @throws ApiError `InvalidPayload` when a schedule is no cron expression, `LimitExceeded` when there are too many
+ * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, `LimitExceeded` when there are too many
  */
 export async function setRecurringEvents(
   db: Database,
@@ -58,14 +58,14 @@ async function putRecurringEvent(
   )
 }
 
-/** How often and why firings have failed, the last one included: its event tells, so nobody has to note it. */
+/** The number of failed firings and the last reason, the last firing included: its outcome is read from its event. */
 const failures = `
   failed_attempts + (last.status is not distinct from 'failed')::integer as failed_attempts,
   case when last.status = 'failed' then last.failure_reason else last_failure_reason end as last_failure_reason`
 
 const joinLast = `left join events last on last.id = last_event_id and last.bot_id = recurring_events.bot_id`
 
-/** A bot's recurring events by their names. */
+/** A bot's recurring events. */
 export async function listRecurringEvents(db: Database, botId: string): Promise<RecurringEventRow[]> {
   return query<RecurringEventRow>(
     db,
@@ -88,11 +88,10 @@ export async function dueRecurringEvents(db: Database, due: Due): Promise<Recurr
 const firing = eventInsert({ id: ':eventId', bot_id: 'bot_id', mailbox: ':eventId', type: 'type', payload: 'payload' })
 
 /**
- * Fires a recurring event and sets when it is to fire next. Undefined when another worker was quicker, or it was changed
- * meanwhile.
+ * Fires a recurring event and sets its next time. Undefined when another worker has fired it, or it has changed since.
  *
- * @param due as it was found
- * @param eventId of the event to store, which is a mailbox of its own
+ * @param due the row as it was read
+ * @param eventId the id of the new event, which is also its mailbox
  * @returns the mailbox
  */
 export async function fireRecurringEvent(

@@ -4,17 +4,17 @@ import { storable } from './complete-events.ts'
 import { schedules, type InstallationRow, type InstallationStatus, type Schedule } from '../models/tables.ts'
 
 /**
- * When an installed integration's `register()` is called by schedule. A schedule's life:
+ * The times at which an installed integration's `register()` is called by schedule. A schedule's states:
  *
- *   set: next_register_at is null ── worked out ── due: a `register` event, and the next time, in one transaction
- *                 ▲                      │ ▲                            │
- *   clock put back: further away than    │ └────────────────────────────┘
+ *   set: next_register_at is null ── computed ── due: a `register` event, and the next time, in one transaction
+ *                 ▲                      │ ▲                           │
+ *   clock set back: further ahead than   │ └───────────────────────────┘
  *   a period ─────┴──────────────────────┘
  *
- * Every time is the database's, the one clock that all workers share.
+ * Every time is by the database's clock, which all workers share.
  */
 
-/** What may be configured of an installation; what is absent stays, null takes it away. */
+/** The configurable fields of an installation; absent ones stay, null removes one. */
 export interface IntegrationConfiguration {
   identifier?: string | null
   schedule?: Schedule
@@ -22,10 +22,10 @@ export interface IntegrationConfiguration {
 }
 
 /**
- * Configures an installed integration. The schedule that it has already goes on as it was; another begins now, and its
- * next time is to be worked out.
+ * Configures an installed integration. An unchanged schedule continues; another one begins now, and its next time is to
+ * be computed.
  *
- * @returns false when there is no such installation (any more)
+ * @returns false when the installation does not exist
  * @throws Error, a unique violation, when another installation of the integration has the identifier
  */
 export async function configureInstalledIntegration(
@@ -41,7 +41,7 @@ export async function configureInstalledIntegration(
       ...(sandboxIdentifiers !== undefined && { sandbox_identifiers: sandboxIdentifiers }),
       ...(schedule !== undefined && {
         schedule,
-        // Rounded, it could lie ahead of the clock, and the schedule would be due as soon as it is set.
+        // Rounding could put the time ahead of the clock, and the schedule would be due as soon as it is set.
         schedule_from: db.raw(`case when schedule = ? then schedule_from else date_trunc('milliseconds', now()) end`, [
           schedule,
         ]),
@@ -52,7 +52,7 @@ export async function configureInstalledIntegration(
   return updated > 0
 }
 
-/** An installation whose `register()` is due, or whose next time is not worked out. */
+/** An installation whose `register()` is due, or whose next time is not computed. */
 export interface ScheduledRegistration extends Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'> {
   schedule: Schedule
   schedule_from: Date
@@ -61,10 +61,10 @@ export interface ScheduledRegistration extends Pick<InstallationRow, 'id' | 'bot
 }
 
 /**
- * Takes some installations whose `register()` is due or whose next time is not worked out, until the transaction ends.
- * What another worker has taken is passed over.
+ * Locks some installations whose `register()` is due or whose next time is not computed, until the transaction ends.
+ * Installations that another worker has locked are skipped.
  *
- * @param id of the only one that is of interest; all unless given
+ * @param id restricts the result to one installation
  */
 export async function takeScheduledRegistrations(
   transaction: Database,
@@ -83,7 +83,8 @@ export async function takeScheduledRegistrations(
     { schedules: [...schedules], limit, id: id ?? null },
   )
   if (taken.length === 0) return []
-  // Whoever deletes a bot takes it and then its installations. To wait for the bot, with these in hand, could be for ever.
+  // A deletion locks a bot and then its installations. Waiting for the bot here, with these installations locked, could
+  // deadlock.
   const bots = await query<{ id: string }>(
     transaction,
     'select id from bots where id = any(:botIds::text[]) for key share skip locked',
@@ -102,7 +103,7 @@ const registration = eventInsert({
   payload: `jsonb_build_object('webhookUrl', "webhookUrl")`,
 })
 
-/** A taken installation, its next time, and the event to be made where it is due. */
+/** A locked installation, its next time, and the event to store when it is due. */
 export interface PlannedRegistration {
   installationId: string
   isDue: boolean
@@ -117,9 +118,9 @@ interface Registering {
 }
 
 /**
- * Stores the next times, and the events of what is due. An event that waits or runs already does for this time too.
+ * Stores the next times, and the events of due installations. An event that already waits or runs replaces a new one.
  *
- * @returns the installations with a new event, and whose they are
+ * @returns the installations with a new event, and their bots
  */
 export async function planRegistrations(transaction: Database, planned: PlannedRegistration[]): Promise<Registering[]> {
   return query<Registering>(
@@ -142,11 +143,11 @@ export async function planRegistrations(transaction: Database, planned: PlannedR
 }
 
 /**
- * Has the next time worked out anew where it is further away than a period lasts: it was set by a clock that has been
- * put back since.
+ * Clears next times that are further ahead than a period, so that they are computed again: they were set by a clock
+ * that has been set back since.
  *
  * @param longestPeriods in milliseconds
- * @param limit of installations of each schedule
+ * @param limit upper bound of the installations per schedule
  */
 export async function forgetImpossibleTimes(
   db: Database,
@@ -155,7 +156,7 @@ export async function forgetImpossibleTimes(
 ): Promise<void> {
   await query(
     db,
-    // Schedule by schedule from the furthest time on, so that it reads of an index what it changes and no more.
+    // Per schedule from the furthest time on, so that only the changed part of an index is read.
     `update installations set next_register_at = null where id in (
        select furthest.id from jsonb_each_text(:longestPeriods) as period (schedule, milliseconds), lateral (
          select id from installations
@@ -168,7 +169,7 @@ export async function forgetImpossibleTimes(
   )
 }
 
-/** What an integration is asked to do where it is installed: set up what it needs, or take that down. */
+/** The request to an integration where it is installed: set up its resources, or remove them. */
 export type RegistrationType = 'register' | 'unregister'
 
 export interface NewRegistration {
@@ -179,7 +180,7 @@ export interface NewRegistration {
   webhookUrl: string
 }
 
-/** Stores the event that has an installed integration called, after what waits for it already. */
+/** Stores the event that calls an installed integration, after the installation's waiting events. */
 export async function insertRegistration(db: Database, registration: NewRegistration): Promise<void> {
   const { id, type, botId, installationId, webhookUrl } = registration
   await db('events').insert({
@@ -193,16 +194,16 @@ export async function insertRegistration(db: Database, registration: NewRegistra
 }
 
 /**
- * Has every installation of an integration register again that is switched on, because its code has changed. One whose
- * registration waits already needs no other; one that is just being registered may run the former code.
+ * Registers every enabled installation of an integration again, because its code has changed. An installation whose
+ * registration already waits is skipped; one whose registration runs is not, since the run may use the former code.
  *
- * @returns the installations, for which events are to be stored
+ * @returns the installations for which events are to be stored
  */
 export async function beginRegistrations(
   transaction: Database,
   integrationId: string,
 ): Promise<Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]> {
-  // Whoever deletes a bot takes it and then its installations: in the same order nobody waits for ever.
+  // A deletion locks a bot and then its installations; the same order here prevents deadlocks.
   await query(
     transaction,
     `select id from bots where id in (select bot_id from installations where integration_id = :integrationId)
@@ -224,7 +225,7 @@ export async function beginRegistrations(
   )
 }
 
-/** The run of a registration that is about to end, and what comes of it. */
+/** The outcome of a registration's run. */
 export interface RegistrationEnd {
   eventId: string
   attempt: number
@@ -236,10 +237,10 @@ export interface RegistrationEnd {
 }
 
 /**
- * Shows on an installation how a registration went. One by schedule that failed is due again after a minute, and after
- * twice the time before with each further failure, or at its next regular time if that comes first.
+ * Stores the outcome of a registration in its installation. After a failure by schedule, the next call is due after a
+ * minute, and after twice the former delay for each further failure, or at the next regular time if that is earlier.
  *
- * @returns the installation; undefined, and nothing written, when a newer run has taken the event over
+ * @returns the installation; undefined, with nothing written, when a newer run has claimed the event
  */
 export async function endRegistration(db: Database, end: RegistrationEnd): Promise<InstallationRow | undefined> {
   const [row] = await query<InstallationRow>(

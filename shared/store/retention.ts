@@ -1,17 +1,17 @@
 import { query, type Database } from './database.ts'
 
-/** How far a sweep has come: at which row it goes on, and whether there is more to look at. */
+/** The progress of a sweep over a table. */
 export interface Progress<Place> {
-  /** Undefined at the end: the next look begins anew. */
+  /** The row to continue at; undefined at the end, when the next call starts over. */
   place: Place | undefined
   deleted: number
 }
 
 /**
- * Deletes the oldest lines of logs, of which it looks at so many. Lines are numbered in the order in which they were
- * stored: no index by their time has to be kept for this.
+ * Deletes the oldest log lines. Checks `limit` lines in order of their ids, which is about that of time, so no index by
+ * time is needed.
  *
- * @returns how many there were to delete
+ * @returns the number of deleted lines
  */
 export async function deleteOldLogs(db: Database, milliseconds: number, limit: number): Promise<number> {
   const [row] = await query<{ deleted: number }>(
@@ -29,9 +29,9 @@ export async function deleteOldLogs(db: Database, milliseconds: number, limit: n
 }
 
 /**
- * Deletes the oldest records of administrative actions, of which it looks at so many; their ids are in the order of time.
+ * Deletes the oldest audit records. Checks `limit` records in order of their ids, which is that of time.
  *
- * @returns how many there were to delete
+ * @returns the number of deleted records
  */
 export async function deleteOldAuditRecords(db: Database, milliseconds: number, limit: number): Promise<number> {
   const [row] = await query<{ deleted: number }>(
@@ -49,7 +49,7 @@ export async function deleteOldAuditRecords(db: Database, milliseconds: number, 
   return row?.deleted ?? 0
 }
 
-/** A place among the journals' entries, which are in the order of their events' ids. */
+/** A position among the journal entries, which are ordered by event id. */
 export interface JournalPlace {
   event_id: string
   operation: string
@@ -57,11 +57,11 @@ export interface JournalPlace {
 }
 
 /**
- * Deletes the journals of finished events. An event that was handled has no further use for its own after a day; one that
- * failed may be replayed for longer.
+ * Deletes the journals of finished events: those of handled events after a day, those of failed ones later, since these
+ * may be replayed.
  *
- * @param from where to begin; the look goes over at most `limit` entries from there on, and up to events made at `until`
- * @param until an id: what events since a moment come after
+ * @param from where to begin; the call scans at most `limit` entries from there on, up to events made at `until`
+ * @param until a lower bound of the ids of events since a moment
  */
 export async function deleteOldJournals(
   db: Database,
@@ -101,9 +101,9 @@ export async function deleteOldJournals(
 }
 
 /**
- * Deletes versions of bots, but for the one in service and the newest ones of each bot.
+ * Deletes versions of bots, except the deployed one and the newest ones of each bot.
  *
- * @param from the id to go on after; the look goes over at most `limit` versions, up to those made at `until`
+ * @param from the id to continue after; the call scans at most `limit` versions, up to those made at `until`
  */
 export async function deleteOldVersions(
   db: Database,
@@ -131,7 +131,7 @@ export async function deleteOldVersions(
   return { place: looked < limit ? undefined : (last ?? undefined), deleted }
 }
 
-/** Does something that only one process is to do at a time. Undefined when another one is at it. */
+/** Runs work that only one process may do at a time. Undefined when another process is doing it. */
 export async function alone<Result>(
   db: Database,
   what: string,

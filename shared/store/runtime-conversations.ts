@@ -7,7 +7,7 @@ import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
 import type { ConversationRow, UserRow } from '../models/tables.ts'
 
-/** Conversations as bots and integrations meet them. */
+/** Conversations as the runtime API shows them to bots and integrations. */
 
 const messageCount = `(select count(*) from messages where conversation_id = conversations.id)::integer as message_count`
 const columns = `conversations.*, integration, ${messageCount}`
@@ -21,7 +21,7 @@ export interface NewRuntimeConversation {
   properties: Record<string, string>
 }
 
-/** Stores a conversation, in which nobody takes part yet. */
+/** Stores a conversation without participants. */
 export async function insertRuntimeConversation(
   db: Database,
   conversation: NewRuntimeConversation,
@@ -59,8 +59,7 @@ export async function findRuntimeConversation(
 }
 
 /**
- * Likewise, for whom it is enough that there is one: to count the messages of a conversation takes 40 ms where there are
- * 200,000.
+ * As `findRuntimeConversation`, without the number of messages: counting takes 40 ms in a conversation with 200,000.
  */
 export async function findScopedConversation(
   db: Database,
@@ -118,9 +117,9 @@ export async function findMatchingConversation(
 }
 
 export interface ConversationFilters extends Filters {
-  /** All of them take part. */
+  /** The users who must all be participants. */
   participantIds?: string[]
-  /** By its name or its alias. */
+  /** The integration's name or alias. */
   integrationName?: string
   channel?: string
   minMessageCount?: number
@@ -169,7 +168,7 @@ function conversationsOfAll(db: Database, botId: string, userIds: string[]) {
     .select('conversation_id')
 }
 
-/** Finds who takes part in a conversation. */
+/** Finds a participant of a conversation. */
 export async function findParticipant(
   db: Database,
   conversationId: string,

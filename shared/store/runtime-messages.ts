@@ -9,25 +9,25 @@ import { messageBindings, type NewMessage } from './messages.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
 import type { MessageRow } from '../models/tables.ts'
 
-/** Messages as bots and integrations meet them; what bots say is stored in `messages.ts`. */
+/** Messages as the runtime API shows them to bots and integrations; `messages.ts` stores those of bots. */
 
-/** What an integration's user says. */
+/** A message of an integration's user. */
 export interface NewReceivedMessage extends NewMessage {
   installationId: string
   conversationId: string
   userId: string
-  /** The event that the bot has to handle because of the message. */
+  /** The event that makes the bot handle the message. */
   event: { id: string; type: string; integration: string }
 }
 
 const received = { message: messageInsert(oneMessage, `'incoming'`), event: incomingEventInsert(oneMessage) }
 
 /**
- * Stores what an integration has received, with the event it makes for the bot and the effect of the run that stores it,
- * in one statement. Its author takes part in the conversation from then on. Undefined when the installation has no such
- * conversation, or when the run is not its event's newest any more.
+ * Stores a message that an integration has received, with its event and the run's journal entry, in one statement. Its
+ * author becomes a participant of the conversation. Undefined when the installation has no such conversation, or when
+ * the run is no longer its event's newest.
  *
- * @throws a unique violation when the effect is recorded already
+ * @throws a unique violation when the call is recorded already
  */
 export async function insertReceivedMessage(
   db: Database,
@@ -67,7 +67,10 @@ const imported = messageInsert(
   ':direction',
 )
 
-/** Stores what was said elsewhere at another time; nobody is told. Undefined when there is no such conversation. */
+/**
+ * Stores a message from elsewhere with its own time; no signal is recorded. Undefined when there is no such
+ * conversation.
+ */
 export async function insertImportedMessage(
   db: Database,
   scope: Scope,
@@ -112,7 +115,7 @@ export async function findMatchingMessage(
     .first()
 }
 
-/** Changes a message's tags, and its content when it is given. The message must be in the caller's scope. */
+/** Changes a message's tags, and its content when given. The message must be in the caller's scope. */
 export async function updateRuntimeMessage(
   db: Database,
   where: { botId: string; id: string },
@@ -130,7 +133,7 @@ export async function updateRuntimeMessage(
   return row
 }
 
-/** One page of the messages in a scope, newest first; of one conversation when it is given. */
+/** One page of the messages in a scope, newest first, optionally of one conversation. */
 export async function pageOfRuntimeMessages(
   db: Database,
   scope: Scope,

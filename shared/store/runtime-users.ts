@@ -6,7 +6,7 @@ import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { scopeBindings, userInScope, type Scope } from './scope.ts'
 import type { UserRow } from '../models/tables.ts'
 
-/** Users as bots and integrations meet them. */
+/** Users as the runtime API shows them to bots and integrations. */
 
 export async function findRuntimeUser(db: Database, scope: Scope, id: string): Promise<UserRow | undefined> {
   const [row] = await query<UserRow>(db, `select * from users where id = :id and ${userInScope}`, {
@@ -16,7 +16,7 @@ export async function findRuntimeUser(db: Database, scope: Scope, id: string): P
   return row
 }
 
-/** What changes of a user. Fields that are left out stay, those that are null are removed. */
+/** A change of a user. Omitted fields stay, null ones are removed. */
 export interface UserChange {
   tags: Change
   properties: Change
@@ -25,7 +25,7 @@ export interface UserChange {
   profile?: string | null | undefined
 }
 
-/** Changes a user. Undefined when there is none in the scope; the bot itself is in that of the bot alone. */
+/** Changes a user. Undefined when the scope has no such user; the bot itself is only in the bot's own scope. */
 export async function updateRuntimeUser(
   db: Database,
   { botId, installation }: Scope,
@@ -62,14 +62,14 @@ export async function findMatchingUser(
 }
 
 export interface UserFilters extends Filters {
-  /** Those who take part in it. */
+  /** The conversation of which the users are participants. */
   conversationId?: string
 }
 
 /**
  * One page of the users in a scope.
  *
- * @param range the time that the filters' dates are about
+ * @param range the time column that the filters' dates bound
  */
 export async function pageOfRuntimeUsers(
   db: Database,

@@ -4,11 +4,11 @@ import type { EventsOf } from './events.ts'
 import type { EventRow } from '../models/tables.ts'
 
 /**
- * An event for a later time is `scheduled` until it is due. Then it becomes `pending`, at the end of its mailbox as if
- * it had been created at that moment; or it is cancelled before, and `canceled` for good.
+ * An event for a later time is `scheduled` until it is due. Then it becomes `pending`, at the end of its mailbox, as if
+ * it were created at that moment. An event that is cancelled before becomes `canceled` for good.
  */
 
-/** Cancels an event. Undefined when there is none that is still scheduled. */
+/** Cancels an event. Undefined when it is not scheduled. */
 export async function cancelScheduledEvent(
   db: Database,
   { botId, madeBy }: EventsOf,
@@ -25,10 +25,10 @@ export async function cancelScheduledEvent(
   return row
 }
 
-/** Which rows that are due are looked for. */
+/** Restricts a search for due rows. */
 export interface Due {
   limit: number
-  /** Bots for which too many events wait: what is due for them stays so. */
+  /** Bots that have reached their backlog limit: their due rows are left out. */
   fullBots: string[]
 }
 
@@ -44,10 +44,10 @@ export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
 }
 
 /**
- * Puts an event that is due at the end of its mailbox. False when it is not scheduled any more: another worker was
- * quicker, or it was cancelled.
+ * Moves a due event to the end of its mailbox. False when it is not scheduled any more, because another worker has
+ * moved it or it was cancelled.
  *
- * The conversation is locked before the event, as by all who lock both.
+ * The conversation is locked before the event, in the order of all statements that lock both.
  */
 export async function putIntoMailbox(db: Database, event: EventRow): Promise<boolean> {
   const rows = await query(
@@ -67,7 +67,10 @@ export async function putIntoMailbox(db: Database, event: EventRow): Promise<boo
   return rows.length === 1
 }
 
-/** Whether an event is still scheduled; if it is, then until the transaction ends: its conversation is locked. */
+/**
+ * Whether an event is still scheduled. If so it stays scheduled until the transaction ends, since its conversation is
+ * locked.
+ */
 export async function lockScheduledEvent(db: Database, event: EventRow): Promise<boolean> {
   await query(db, `select from conversations where bot_id = :botId and id = :id for no key update`, {
     botId: event.bot_id,
@@ -77,7 +80,7 @@ export async function lockScheduledEvent(db: Database, event: EventRow): Promise
   return rows.length === 1
 }
 
-/** Ends an event for which no code has to run. */
+/** Ends an event that needs no run of code. */
 export async function endScheduledEvent(
   db: Database,
   id: string,

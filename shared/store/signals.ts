@@ -1,15 +1,16 @@
 import { query, type Database } from './database.ts'
 
-/** What is told to whoever listens on a channel: under 8,000 bytes. */
+/** A notification of a channel: the payload is under 8,000 bytes. */
 export interface Notification {
   channel: string
   payload: string
 }
 
 /**
- * Tells who listens, in the order given. It does not wait for the disk: a signal outlives no crash in any case.
+ * Sends notifications in the given order. The commit does not wait for the disk, since no notification survives a crash
+ * anyway.
  *
- * @param db not a transaction, which would not wait for the disk either
+ * @param db not a transaction, whose commit would wait for the disk
  */
 export async function notify(db: Database, notifications: Notification[]): Promise<void> {
   await query(
@@ -23,7 +24,7 @@ export async function notify(db: Database, notifications: Notification[]): Promi
   )
 }
 
-/** @returns the id under which the listeners find the signal */
+/** @returns the id under which listeners read the signal */
 export async function storeLargeSignal(db: Database, body: string): Promise<string> {
   const [row] = await db('large_signals').insert({ body }).returning('id')
   if (!row) throw new Error('The stored signal was not returned')
@@ -35,7 +36,7 @@ export async function fetchLargeSignal(db: Database, id: string): Promise<string
   return row?.body
 }
 
-/** Listeners fetch a signal within moments; it is kept a minute. */
+/** Listeners read a signal within moments; it is kept for a minute. */
 export async function deleteOldLargeSignals(db: Database): Promise<void> {
   await db('large_signals').where('created_at', '<', db.raw(`now() - interval '1 minute'`)).delete()
 }

@@ -1,7 +1,7 @@
 import { query, type Database } from './database.ts'
 import type { StateName } from './states.ts'
 
-/** What the bot, or the integration that is installed, declares of a state, as JSON text; undefined for nothing. */
+/** The bot's or the installed integration's declaration of a state, as JSON text; undefined when there is none. */
 export async function findStateDefinition(
   db: Database,
   { botId, installationId, name }: Pick<StateName, 'botId' | 'installationId' | 'name'>,

@@ -6,11 +6,11 @@ export interface StateName {
   type: StateType
   ownerId: string
   name: string
-  /** The installed integration whose own it is; null for the bot's. */
+  /** The installed integration that owns the state; null for the bot. */
   installationId: string | null
 }
 
-/** A state to keep. It expires after so many milliseconds without a touch; null for never. */
+/** A state to store. It expires after `expiry` milliseconds without a touch; null for never. */
 export interface NewState extends StateName {
   id: string
   payload: Record<string, unknown>
@@ -21,12 +21,12 @@ const isNamed = `
   bot_id = :botId and type = :type and owner_id = :ownerId and name = :name
   and installation_id is not distinct from :installationId`
 
-/** What has expired is as if it had never been, from that moment on and not only when it is swept away. */
+/** An expired state is invisible from that moment on, and not only after its deletion. */
 const isThere = `(expires_at is null or expires_at > now())`
 
 const expiryFromNow = (expiry: string) => `now() + ${expiry} * interval '1 millisecond'`
 
-/** Finds a state and touches it: if it expires, then later from now on. */
+/** Finds a state and touches it, which renews its expiry. */
 export async function touchState(db: Database, of: StateName): Promise<StateRow | undefined> {
   const [row] = await query<StateRow>(
     db,
@@ -43,7 +43,7 @@ export async function touchState(db: Database, of: StateName): Promise<StateRow 
   return row
 }
 
-/** Replaces a state, expiry and all, or creates it. */
+/** Replaces or creates a state, including its expiry. */
 export async function putState(db: Database, state: NewState): Promise<StateRow> {
   return upsert(db, state, {
     payload: 'excluded.payload',
@@ -52,9 +52,9 @@ export async function putState(db: Database, state: NewState): Promise<StateRow>
 }
 
 /**
- * Sets the given top-level keys of a state and leaves the others; creates the state where there is none.
+ * Sets the given top-level keys of a state and leaves the others; creates the state if there is none.
  *
- * @param keepsExpiry whether the expiry of a state that there is stays as it is
+ * @param keepsExpiry whether an existing state keeps its expiry
  */
 export async function mergeState(db: Database, state: NewState, keepsExpiry: boolean): Promise<StateRow> {
   return upsert(db, state, {
@@ -65,7 +65,7 @@ export async function mergeState(db: Database, state: NewState, keepsExpiry: boo
   })
 }
 
-/** Creates a state unless there is one; gives the one that there is, which that touches. */
+/** Creates a state unless there is one; an existing one is touched and returned. */
 export async function ensureState(db: Database, state: NewState): Promise<StateRow> {
   return upsert(db, state, {
     payload: `case when kept.expires_at <= now() then excluded.payload else kept.payload end`,
@@ -73,7 +73,7 @@ export async function ensureState(db: Database, state: NewState): Promise<StateR
   })
 }
 
-/** @param conflict SQL for what the row is to hold when it is there already, as `kept` */
+/** @param conflict SQL for the columns of an existing row, which is named `kept` */
 async function upsert(db: Database, state: NewState, conflict: { payload: string; expiry: string }): Promise<StateRow> {
   const [row] = await query<StateRow>(
     db,
@@ -97,7 +97,7 @@ async function upsert(db: Database, state: NewState, conflict: { payload: string
   return row
 }
 
-/** Sets after how many milliseconds without a touch a state expires; null for never. */
+/** Sets the milliseconds without a touch after which a state expires; null for never. */
 export async function setExpiry(db: Database, of: StateName, expiry: number | null): Promise<StateRow | undefined> {
   const [row] = await query<StateRow>(
     db,

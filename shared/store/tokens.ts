@@ -2,16 +2,19 @@ import { ApiError, notFound } from '../errors.ts'
 import { query, type Database } from './database.ts'
 import type { TokenRow } from '../models/tables.ts'
 
-/** Whose a token is. */
+/** The owner of a token. */
 export type TokenOwner = { accountId: string } | { botId: string } | { integrationId: string }
 
-/** What the Admin API shows of a token. */
+/** The columns of a token that the Admin API shows. */
 export type ShownToken = Pick<TokenRow, 'id' | 'note' | 'created_at'>
 
-/** How many tokens an account, a bot or an integration may have. */
+/** Upper bound of tokens per account, bot or integration. */
 export const maxTokens = 100
 
-/** @throws ApiError `LimitExceeded` when the owner has as many as it may, `ResourceNotFound` when it was just deleted */
+/**
+ * @throws ApiError `LimitExceeded` when the owner has the maximum of tokens, `ResourceNotFound` when it was just
+ *   deleted
+ */
 export async function insertToken(
   db: Database,
   token: { id: string; hash: Buffer; note: string },
@@ -19,7 +22,7 @@ export async function insertToken(
 ): Promise<ShownToken> {
   const { kind, table, column, id } = describeOwner(owner)
   return db.transaction(async (transaction) => {
-    // One after another, so that no two count the same.
+    // The lock serialises insertions, so that concurrent ones do not count the same tokens.
     if (!(await transaction(table).where({ id }).forNoKeyUpdate().first('id'))) {
       throw notFound(`'${id}'`, 'it has just been deleted')
     }
@@ -52,7 +55,7 @@ export async function listTokens(db: Database, owner: TokenOwner): Promise<Shown
     .select('id', 'note', 'created_at')
 }
 
-/** Deletes a token of one of a workspace's bots or integrations. False when there is none of that kind and id. */
+/** Deletes a token of a bot or integration of a workspace. False when there is no such token. */
 export async function deleteToken(
   db: Database,
   workspaceId: string,

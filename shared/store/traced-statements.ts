@@ -2,17 +2,17 @@ import type { Knex } from 'knex'
 import { openedTracing, traced } from '../telemetry/tracing.ts'
 
 const summaries = new Map<string, string>()
-/** Statements that are built may have many forms; those of the straight line are few. */
+/** Built statements may have many forms; those of the message path are few. */
 const maxSummaries = 1000
 const summaryCharacters = 80
 
-/** Runs a statement in a span of its own, where anything is traced. */
+/** Runs a statement in a span of its own, when tracing is enabled. */
 export function tracedStatement<Result>(sql: string, run: () => Promise<Result>): Promise<Result> {
   if (!openedTracing()) return run()
   return traced(summaryOf(sql), { 'db.system.name': 'postgresql', 'db.query.text': sql }, run, 'client')
 }
 
-/** Has the statements that knex builds traced as well. */
+/** Traces the statements that knex builds. */
 export function traceBuilt(db: Knex): void {
   const tracing = openedTracing()
   if (!tracing) return
@@ -30,13 +30,13 @@ export function traceBuilt(db: Knex): void {
   db.on('query-error', (error: unknown, statement: BuiltStatement) => end(statement, error))
 }
 
-/** As knex tells of it: without values in the text. */
+/** A statement as knex reports it, without values in the text. */
 interface BuiltStatement {
   __knexQueryUid: string
   sql: string
 }
 
-/** What a statement does, in a few words: `insert events, insert messages, update conversations`. */
+/** A short summary of a statement: `insert events, insert messages, update conversations`. */
 function summaryOf(sql: string): string {
   const known = summaries.get(sql)
   if (known !== undefined) return known

@@ -16,11 +16,11 @@ export interface NewUser extends UserFields {
   externalId?: string
   tags?: Record<string, string>
   properties?: Record<string, string>
-  /** Whether keys that name no user and are older than this one are not this user's (`keys_since`). */
+  /** Whether keys that name no user and are older than this user are invalid for it (`keys_since`). */
   refusesOlderKeys?: boolean
 }
 
-/** Stores a user. Undefined when the installation has one with that foreign id, or there is one with that id. */
+/** Stores a user. Undefined when the installation has a user of that external id, or there is a user of that id. */
 export async function insertUser(db: Database, user: NewUser): Promise<UserRow | undefined> {
   const [row] = await db('users')
     .insert({
@@ -45,7 +45,7 @@ export async function findUser(db: Database, botId: string, id: string): Promise
   return db('users').where({ bot_id: botId, id }).first()
 }
 
-/** Finds the user whose key it is. */
+/** Finds the user who holds a key. */
 export async function findKeyHolder(db: Database, installationId: string, key: UserKey): Promise<UserRow | undefined> {
   const [row] = await query<UserRow>(db, `select * from users where id = (select ${keyHolder})`, {
     installationId,
@@ -54,7 +54,7 @@ export async function findKeyHolder(db: Database, installationId: string, key: U
   return row
 }
 
-/** Finds a user by the id that a client of the installation knows: ours if there is such a one, else an external id. */
+/** Finds a user by an id that clients of the installation use: the internal id first, else the external id. */
 export async function findUserByExternalId(
   db: Database,
   installationId: string,
@@ -67,7 +67,7 @@ export async function findUserByExternalId(
   return row
 }
 
-/** Sets the given fields and leaves the others as they are. Undefined when there is no such user. */
+/** Sets the given fields and leaves the others unchanged. Undefined when there is no such user. */
 export async function updateUser(
   db: Database,
   botId: string,
@@ -87,10 +87,11 @@ export async function updateUser(
 }
 
 /**
- * Deletes a user, with what bots keep of it. What the user said stays, and so do conversations, which have no owner then.
+ * Deletes a user and the states that bots keep for it. The user's messages stay, and so do owned conversations, without
+ * an owner.
  *
- * @param installationId of the only one whose users may be deleted, where they are not all the bot's
- * @returns the conversations that the user took part in; undefined when there is no such user
+ * @param installationId restricts the deletion to users of one installation
+ * @returns the conversations of which the user was a participant; undefined when there is no such user
  */
 export async function deleteUser(
   db: Database,
@@ -113,7 +114,7 @@ export async function deleteUser(
   return row?.conversation_ids
 }
 
-/** The foreign ids of those users that have one, by their own ids. */
+/** The external ids of users that have one, by internal id. */
 export async function externalUserIds(db: Database, ids: string[]): Promise<Map<string, string>> {
   const rows: { id: string; foreign_id: string }[] = await db('users')
     .whereIn('id', [...new Set(ids)])

@@ -1,6 +1,6 @@
 import { query, type Database } from './database.ts'
 
-/** Stores the next part of a request's body, under the id of the event that there will be. */
+/** Stores the next part of a request's body, under the id of its future event. */
 export async function insertBodyPart(db: Database, eventId: string, part: number, bytes: Buffer): Promise<void> {
   await query(db, 'insert into webhook_bodies (event_id, part, bytes) values (:eventId, :part, :bytes)', {
     eventId,
@@ -9,7 +9,7 @@ export async function insertBodyPart(db: Database, eventId: string, part: number
   })
 }
 
-/** How many bytes a body has, without reading it; 0 when there is none. */
+/** The length of a body in bytes, without reading it; 0 when there is none. */
 export async function bodyLength(db: Database, eventId: string): Promise<number> {
   const [row] = await query<{ bytes: string | null }>(
     db,
@@ -19,7 +19,7 @@ export async function bodyLength(db: Database, eventId: string): Promise<number>
   return Number(row?.bytes ?? 0)
 }
 
-/** One part of a body; undefined behind the last one. */
+/** One part of a body; undefined after the last one. */
 export async function readBodyPart(db: Database, eventId: string, part: number): Promise<Buffer | undefined> {
   const [row] = await query<{ bytes: Buffer }>(
     db,
@@ -43,7 +43,7 @@ export async function deleteBody(db: Database, eventId: string): Promise<void> {
   await query(db, 'delete from webhook_bodies where event_id = :eventId', { eventId })
 }
 
-/** Deletes the bodies that were never whole, or whose events are long over. */
+/** Deletes bodies that are incomplete, or whose events have ended long ago. */
 export async function deleteOldBodies(db: Database): Promise<void> {
   await query(db, `delete from webhook_bodies where created_at < now() - interval '1 day'`, {})
 }

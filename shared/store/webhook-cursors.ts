@@ -5,18 +5,18 @@ export interface WebhookCursor {
   conversation_id: string
   bot_id: string
   installation_id: string
-  /** What clients call the conversation, when that is not its id. */
+  /** The conversation's external id, if it has one. */
   foreign_id: string | null
-  /** Entries up to this time are sent, and there are some up to that one. */
+  /** Entries up to `delivered` are sent; the newest is at `latest`. */
   delivered: Date
   latest: Date
-  /** Failures in a row, of the entry that is next. */
+  /** Consecutive failures to send the next entry. */
   failures: number
-  /** Whether the entry may be tried now. */
+  /** Whether the next entry may be sent now. */
   is_due: boolean
 }
 
-/** The queue's clock is not the database's: one that is refused for a moment would wait for the sweep. */
+/** The queue's clock is not the database's: a wake-up that is refused by a moment would wait for the sweep. */
 const earliness = `interval '50 milliseconds'`
 
 export async function findWebhookCursor(db: Database, conversationId: string): Promise<WebhookCursor | undefined> {
@@ -30,7 +30,7 @@ export async function findWebhookCursor(db: Database, conversationId: string): P
   return row
 }
 
-/** Notes that the entries up to a time are sent, or given up. */
+/** Records that the entries up to a time are sent or given up. */
 export async function advanceWebhookCursor(db: Database, conversationId: string, delivered: Date): Promise<void> {
   await query(
     db,
@@ -40,7 +40,7 @@ export async function advanceWebhookCursor(db: Database, conversationId: string,
   )
 }
 
-/** Notes that the next entry could not be sent, and for how long to wait. */
+/** Records a failure to send the next entry, and the delay before the next try. */
 export async function postponeWebhook(db: Database, conversationId: string, milliseconds: number): Promise<void> {
   await query(
     db,
@@ -52,19 +52,19 @@ export async function postponeWebhook(db: Database, conversationId: string, mill
 }
 
 /**
- * Forgets a cursor that has nothing left to send. An entry that is written at the same moment either keeps it or makes
- * it anew: both lock the row.
+ * Deletes a cursor without entries to send. An entry written concurrently either keeps the cursor or creates it again,
+ * because both statements lock the row.
  */
 export async function closeWebhookCursor(db: Database, conversationId: string): Promise<void> {
   await db('webhook_cursors').where({ conversation_id: conversationId }).whereRaw('delivered >= latest').delete()
 }
 
-/** Forgets a cursor with what it has left to send. */
+/** Deletes a cursor with its entries to send. */
 export async function dropWebhookCursor(db: Database, conversationId: string): Promise<void> {
   await db('webhook_cursors').where({ conversation_id: conversationId }).delete()
 }
 
-/** Conversations whose entries have been due for some time although nobody sends them. */
+/** Conversations whose entries are overdue. */
 export async function forgottenWebhooks(
   db: Database,
   olderThanMilliseconds: number,

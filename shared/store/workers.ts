@@ -1,7 +1,7 @@
 import { query, type Database } from './database.ts'
 import type { WorkerRow } from '../models/tables.ts'
 
-/** Tells that a worker is there, and how busy it is. Those that have not told for a day are forgotten. */
+/** Stores a worker's heartbeat with its load. Workers without a heartbeat for a day are deleted. */
 export async function tellOfWorker(
   db: Database,
   worker: { id: string; host: string; slots: number; inUse: number },
@@ -19,7 +19,7 @@ export async function forgetWorker(db: Database, id: string): Promise<void> {
   await db('workers').where({ id }).delete()
 }
 
-/** The workers that have told of themselves lately, those that began first before others. */
+/** The workers with a recent heartbeat, the longest running first. */
 export async function liveWorkers(db: Database, milliseconds: number): Promise<WorkerRow[]> {
   return query<WorkerRow>(
     db,

@@ -18,7 +18,7 @@ export interface NewWorkflow {
   timeoutAt?: Date | undefined
 }
 
-/** Without another word a workflow has a day. */
+/** The default lifetime of a workflow. */
 const usualTime = `interval '1 day'`
 
 export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promise<WorkflowRow> {
@@ -55,8 +55,8 @@ export async function findWorkflow(
 }
 
 /**
- * Finds a workflow and keeps others from changing it until the transaction ends, nor its conversation and its parent's:
- * these are locked first, and in one order, by all who lock them with anything of theirs.
+ * Finds a workflow and prevents changes of it, of its conversation and of its parent's until the transaction ends. The
+ * conversations are locked first, in the order of all statements that lock them with other rows.
  */
 export async function lockWorkflow(db: Database, botId: string, id: string): Promise<WorkflowRow | undefined> {
   await query(
@@ -73,7 +73,7 @@ export async function lockWorkflow(db: Database, botId: string, id: string): Pro
   return db('workflows').where({ bot_id: botId, id }).forUpdate().first()
 }
 
-/** Lets only one at a time look for a bot's workflow of a name in order to create it, until the transaction ends. */
+/** Serialises the creation of a bot's workflows of one name until the transaction ends. */
 export async function lockWorkflowName(db: Database, botId: string, name: string): Promise<void> {
   await query(db, `select pg_advisory_xact_lock(hashtextextended(:key, 0))`, { key: `workflow ${botId} ${name}` })
 }
@@ -82,7 +82,7 @@ export interface WorkflowMatch {
   botId: string
   name: string
   tags: Record<string, string>
-  /** The tags alone that count; all of them, and no others, unless given. */
+  /** The keys of the tags to compare; unless given, all tags must be equal. */
   byTags?: string[] | undefined
   group?: 'active' | 'finished' | undefined
   conversationId?: string | undefined
@@ -104,7 +104,7 @@ export async function matchWorkflow(db: Database, match: WorkflowMatch): Promise
     .modify((builder) => {
       if (!byTags) void builder.whereRaw('tags = ?::jsonb', [JSON.stringify(tags)])
       for (const key of byTags ?? []) {
-        // A key may be called as what every object has, and a function would be taken for a query.
+        // A key may be the name of an inherited property, and knex would take a function for a query.
         const value = Object.hasOwn(tags, key) ? tags[key]! : null
         void builder.whereRaw('tags ->> ? is not distinct from ?', [key, value])
       }
@@ -127,7 +127,7 @@ export interface WorkflowFilter {
   name?: string | undefined
 }
 
-/** One page of a bot's workflows, the newest first. */
+/** One page of a bot's workflows, newest first. */
 export async function pageOfWorkflows(
   db: Database,
   botId: string,
@@ -160,7 +160,7 @@ export interface WorkflowChanges {
   failureReason?: string | undefined
 }
 
-/** Changes what is given and leaves the rest. Undefined when there is no such workflow. */
+/** Changes the given fields and leaves the others. Undefined when there is no such workflow. */
 export async function changeWorkflow(
   db: Database,
   botId: string,
@@ -197,7 +197,7 @@ export async function changeWorkflow(
   return row
 }
 
-/** Deletes a workflow with those that it is the parent of, down to the last, and the states of all of them. */
+/** Deletes a workflow with all its descendants, and their states. */
 export async function deleteWorkflow(db: Database, botId: string, id: string): Promise<void> {
   await query(
     db,
@@ -213,7 +213,7 @@ export async function deleteWorkflow(db: Database, botId: string, id: string): P
   )
 }
 
-/** Workflows whose time is over, the longest over first. */
+/** Workflows whose time has expired, the longest expired first. */
 export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[]> {
   return query<WorkflowRow>(
     db,
@@ -224,7 +224,7 @@ export async function dueWorkflows(db: Database, due: Due): Promise<WorkflowRow[
   )
 }
 
-/** Ends a workflow as timed out. Undefined when it has ended otherwise meanwhile, or been given more time. */
+/** Ends a workflow as timed out. Undefined when it has ended otherwise or its time was extended meanwhile. */
 export async function endOverdueWorkflow(db: Database, botId: string, id: string): Promise<WorkflowRow | undefined> {
   const [row] = await query<WorkflowRow>(
     db,

@@ -7,7 +7,7 @@ export async function findWorkspace(db: Database, id: string): Promise<Described
   return described(db).where({ id }).first()
 }
 
-/** One page of the workspaces that an account is a member of, the oldest first. */
+/** One page of an account's workspaces, oldest first. */
 export async function pageOfWorkspaces(
   db: Database,
   accountId: string,
@@ -24,12 +24,14 @@ export async function pageOfWorkspaces(
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }
 
-/** Keeps others from changing the workspace or who its members are until the transaction ends. False: there is none. */
+/**
+ * Prevents changes of a workspace and its members until the transaction ends. False when there is no such workspace.
+ */
 export async function lockWorkspace(transaction: Database, id: string): Promise<boolean> {
   return (await transaction('workspaces').where({ id }).forNoKeyUpdate().first('id')) !== undefined
 }
 
-/** Sets the given fields and leaves the others as they are. */
+/** Sets the given fields and leaves the others unchanged. */
 export async function updateWorkspaceFields(
   db: Database,
   id: string,
@@ -54,7 +56,7 @@ export async function hasBots(db: Database, workspaceId: string): Promise<boolea
   return (await db('bots').where({ workspace_id: workspaceId }).first('id')) !== undefined
 }
 
-/** Those of some handles that a workspace has. */
+/** The workspaces that have one of the given handles. */
 export async function takenHandles(db: Database, handles: string[]): Promise<{ id: string; handle: string | null }[]> {
   return db('workspaces').whereIn('handle', handles).select('id', 'handle')
 }
@@ -68,7 +70,7 @@ function described(db: Database) {
   )
 }
 
-/** The workspace that the platform began with: that of those who run it. */
+/** The platform's first workspace, which belongs to its operators. */
 export async function firstWorkspaceId(db: Database): Promise<string | undefined> {
   return (await db('workspaces').orderBy(['created_at', 'id']).first('id'))?.id
 }
