@@ -1,7 +1,7 @@
 import type { Infer } from '../schema.ts'
 import type { AccountRow } from './tables.ts'
 
-/** What somebody may set of their account. */
+/** The fields that an account may set of itself. */
 export const accountFields = {
   displayName: { type: 'string', minLength: 1, maxLength: 200 },
   profilePicture: { type: 'string', maxLength: 40_000 },

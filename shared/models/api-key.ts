@@ -7,7 +7,7 @@ export const apiKeyFields = {
   note: { type: 'string', maxLength: 200, description: 'What it is for.' },
 } as const
 
-/** A token of a bot or of an integration, as it is listed. */
+/** A token of a bot or an integration, as lists show it. */
 export const apiKey = {
   type: 'object',
   additionalProperties: false,

@@ -1,7 +1,7 @@
 import { closedObject, type Infer } from '../schema.ts'
 import type { AuditRecordRow } from './tables.ts'
 
-/** What the published API calls those of our operations that it has a word for. */
+/** The published API's names of operations, for those that have one. */
 const actions: Record<string, (typeof published)[number]> = {
   createWorkspace: 'CREATE_WORKSPACE',
   updateWorkspace: 'UPDATE_WORKSPACE',

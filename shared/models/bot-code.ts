@@ -2,12 +2,12 @@ import { closedObject } from '../schema.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
 import { grantedHost } from '../config/granted-host.ts'
 
-/** The stages of handling something, at which a bot's hooks run; in the order they run. */
+/** The stages of an event's handling at which a bot's hooks run, in the order in which they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
 export const incomingEventStages = ['beforeIncomingEvent', 'afterIncomingEvent'] as const
 export const turnEndStage = 'afterTurnEnd'
 
-/** Every hook that a bot may declare; those around outgoing messages and actions run where the bot calls. */
+/** Every hook that a bot may declare; those for outgoing messages and actions run during the bot's calls. */
 export const hookNames = [
   ...incomingMessageStages,
   ...incomingEventStages,
@@ -18,10 +18,10 @@ export const hookNames = [
   turnEndStage,
 ] as const
 
-/** The longest code of one bot or integration. */
+/** Upper bound of the code of one bot or integration. */
 export const codeLimit = 4 * 1024 * 1024
 
-/** The source map of a bundle, which a worker never sees. */
+/** The source map of a bundle, which workers do not read. */
 export const sourceMap = {
   type: 'string',
   maxLength: 16 * 1024 * 1024,
@@ -30,15 +30,15 @@ export const sourceMap = {
     'author’s own files. Given with `code` only.',
 } as const
 
-/** What `export const retry` may say: how often an event whose hook throws is tried, and how long after. */
+/** The value of `export const retry`: how many times an event whose hook throws is run, and the delay between runs. */
 export const retryPolicy = closedObject(
   { attempts: { type: 'integer', minimum: 1, maximum: 10 } },
   { backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 } },
 ) satisfies object
 
 /**
- * The modules that a bundle of the public SDK may ask for in an isolate, by their names without `node:`. They do as much
- * as such bundles need to load and to call the platform; what is not here cannot be had.
+ * The modules that a bundle of the public SDK may require in an isolate, without the prefix `node:`. Their stubs do
+ * only what such bundles need to load and to call the platform; no other module is available.
  */
 export const sdkModules: ReadonlySet<string> = new Set([
   'assert',
@@ -59,40 +59,40 @@ export const sdkModules: ReadonlySet<string> = new Set([
   'url',
   'util',
   'zlib',
-  // Asked for within try and catch, and missed by none.
+  // Required within try and catch; bundles work without it.
   'supports-color',
 ])
 
-/** What code turned out to declare when a worker evaluated it. */
+/** The declarations that an inspection found in code. */
 export interface BotDeclaration {
   hooks: string[]
   actions: string[]
-  /** The functions of an integration that are no actions: of `register`, `unregister` and `handler`. */
+  /** Those of an integration's functions `register`, `unregister` and `handler` that the code exports. */
   exports: string[]
   channels: string[]
   retry?: RetryPolicy
 }
 
-/** What a worker says of code that it compiled and evaluated. */
+/** The result of an inspection. */
 export type InspectionOutcome =
   | ({ status: 'accepted' } & BotDeclaration)
   | {
       status: 'refused'
-      /** `LimitExceeded`: it takes more than an upload may take. */
+      /** `LimitExceeded`: the upload exceeds a limit of inspections. */
       type: 'InvalidPayload' | 'LimitExceeded'
       message: string
-      /** Where the code is at fault, or which limit it exceeds. */
+      /** The position of the fault in the code, or the exceeded limit. */
       metadata: Record<string, unknown>
     }
 
-/** Code as a worker compiled it. */
+/** Compiled code. */
 export interface CompiledCode {
   kind: CodeKind
-  /** What isolates run: a CommonJS script. */
+  /** A CommonJS script, which isolates run. */
   script: string
-  /** JSON that leads positions of the script back to the source; empty where they are the same. */
+  /** The JSON source map from the script to the source; empty when both are the same. */
   sourceMap: string
-  /** The author's files as JSON, where the source map carries them. */
+  /** The author's files as JSON, if the source map contains them. */
   files: string | null
 }
 

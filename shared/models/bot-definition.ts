@@ -8,7 +8,7 @@ import {
   taggedDefinition,
 } from './definition.ts'
 
-/** What bots made with the public SDK declare, beside their code, secrets, integrations and recurring events. */
+/** The declarations of bots made with the public SDK, without code, secrets, integrations and recurring events. */
 export const botDefinition = {
   description: { type: 'string', maxLength: 2000 },
   tags: { type: 'object', additionalProperties: { type: 'string', nullable: true, maxLength: 500 } },
@@ -44,7 +44,7 @@ export const botDefinitionSchema = { type: 'object', additionalProperties: false
 
 export type BotDefinition = Infer<typeof botDefinitionSchema>
 
-/** What a bot is to be told again and again. */
+/** The events that a bot receives by schedule. */
 export const recurringEvents = {
   type: 'object',
   additionalProperties: {

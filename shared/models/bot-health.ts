@@ -31,7 +31,7 @@ const quality = {
   p95: { ...milliseconds, description: 'How long it took 95 % of them at most. Right to about an eighth.' },
 } as const
 
-/** How a bot is, in a list. */
+/** A bot's health, as lists show it. */
 export const botHealthSummary = {
   type: 'object',
   additionalProperties: false,
@@ -64,7 +64,7 @@ const bucket = {
   },
 } as const
 
-/** The windows that can be looked at, in buckets of so many seconds, and by which periods their activity is kept. */
+/** The available windows: buckets of so many seconds, and the period by which their activity is kept. */
 export const windows = {
   '1h': { seconds: 60, buckets: 60, kept: 60 },
   '24h': { seconds: 15 * 60, buckets: 96, kept: 900 },
@@ -73,7 +73,7 @@ export const windows = {
 export type Window = keyof typeof windows
 export const windowInput = { enum: ['1h', '24h', '7d'], default: '24h' } as const
 
-/** How a bot is and was. */
+/** A bot's present and past health. */
 export const botHealth = {
   type: 'object',
   additionalProperties: false,
@@ -104,13 +104,13 @@ export const botHealth = {
   },
 } as const
 
-/** When a window begins that ends now; all of its buckets have the full length but the last, which is under way. */
+/** The begin of a window that ends now; all buckets have the full length except the last, which is not over. */
 export function beginOf({ seconds, buckets }: { seconds: number; buckets: number }, now = Date.now()): Date {
   const width = seconds * 1000
   return new Date((Math.floor(now / width) - buckets + 1) * width)
 }
 
-/** @param rows of the bot, by minutes */
+/** @param rows the bot's activity by minutes */
 export function toBotHealthSummary(
   row: BotHealthRow,
   rows: ActivityRow[],
@@ -130,7 +130,7 @@ export function toBotHealthSummary(
   }
 }
 
-/** @param rows of the bot, by the periods that the window is kept by */
+/** @param rows the bot's activity by the periods of the window */
 export function toBotHealth(
   row: BotHealthRow,
   rows: ActivityRow[],
@@ -160,7 +160,7 @@ function toBucket(rows: ActivityRow[], at: Date): Infer<typeof bucket> {
   return { at: at.toISOString(), ...sumOf(rows), putBack: total(rows, 'put_back'), p50, p95, queueP50, queueP95 }
 }
 
-/** What happened in each bucket. */
+/** The activity of each bucket. */
 function bucketsOf(
   rows: ActivityRow[],
   from: Date,
@@ -205,26 +205,26 @@ function stateOf(row: BotHealthRow, waiting: WaitingRow | undefined) {
   }
 }
 
-/** How a bot's events went. */
+/** Counts of the outcomes of a bot's events. */
 export interface OutcomeCounts {
   processed: number
   failed: number
   ignored: number
-  /** Runs that failed and are tried again. */
+  /** Runs that failed and are retried. */
   retried: number
 }
 
-/** What happened to a bot's events in a period. */
+/** A bot's activity in one period. */
 export interface ActivityRow extends OutcomeCounts {
   bot_id: string
-  /** Its begin. */
+  /** The begin of the period. */
   at: Date
   put_back: number
   handling: LatencyHistogram
   waiting: LatencyHistogram
 }
 
-/** A bot, as far as it says whether it is well. */
+/** The columns of a bot that its health needs. */
 export interface BotHealthRow {
   id: string
   name: string
@@ -234,14 +234,14 @@ export interface BotHealthRow {
   created_at: Date
 }
 
-/** Events of a bot that are not handled. */
+/** The numbers of a bot's events that are not handled yet. */
 export interface WaitingRow {
   bot_id: string
-  /** Those that are due, and since when the oldest is. */
+  /** Events that are due, and the time since which the oldest is. */
   waiting: number
   oldest_at: Date | null
-  /** Those that failed and wait for a further try. */
+  /** Events that failed and wait for a retry. */
   retrying: number
-  /** Those for a later time. */
+  /** Events for a later time. */
   scheduled: number
 }

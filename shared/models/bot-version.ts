@@ -21,10 +21,10 @@ const fields = {
 
 const required = [...version.required, 'name', 'isDeployed'] as const
 
-/** A version of a bot's code, as it is listed. */
+/** A version of a bot's code, as lists show it. */
 export const botVersion = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
-/** The same with the code. */
+/** A version with its code. */
 export const botVersionWithCode = {
   type: 'object',
   additionalProperties: false,
@@ -62,7 +62,7 @@ export function toBotVersion(row: DescribedVersionRow): Infer<typeof botVersion>
   }
 }
 
-/** A version without what it is made of. */
+/** A version without its code. */
 export interface DescribedVersionRow extends Pick<
   BotVersionRow,
   'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'name' | 'description' | 'author_id' | 'created_at'
@@ -70,6 +70,6 @@ export interface DescribedVersionRow extends Pick<
   author_name: string | null
   author_email: string | null
   is_deployed: boolean
-  /** Why it does not run any more; null while it does. */
+  /** Why the version is disabled; null when it runs. */
   disabled_reason: string | null
 }

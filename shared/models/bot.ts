@@ -18,7 +18,7 @@ const summaryFields = {
   },
 } as const
 
-/** A bot as it is listed. */
+/** A bot, as lists show it. */
 export const botSummary = {
   type: 'object',
   additionalProperties: false,
@@ -48,7 +48,7 @@ export const version = closedObject(
   { disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' } },
 )
 
-/** A bot in full. Published clients read deep into it, so what they read is always there. */
+/** A bot in full. Published clients read nested fields without checks, so those fields are always present. */
 export const bot = {
   type: 'object',
   additionalProperties: false,
@@ -93,14 +93,14 @@ export const bot = {
 
 export type Bot = Infer<typeof bot>
 
-/** A row of each kind that a bot in full is made of. */
+/** The rows that make up a bot in full. */
 export interface BotParts {
   bot: BotRow
   version?: Pick<BotVersionRow, 'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
   installations: Installation[]
-  /** Those that are installed. */
+  /** The installed integrations. */
   integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id'>[]
-  /** Of code that was taken out of service, by its id. */
+  /** The reasons why code of the bot is disabled, by the id of the code. */
   disabledReasons: Map<string, string>
   recurringEvents: RecurringEventRow[]
   secretNames: string[]

@@ -17,13 +17,13 @@ const fields = {
   webhookSecret: {
     type: 'string',
     maxLength: 2000,
-    // It travels in a header.
+    // The value is sent in a header.
     pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
     description: 'Proves to the webhook that it is told by this platform: the header x-secret-key. Printable ASCII.',
   },
 } as const
 
-/** What may be configured of a chat installation. A misspelt field is refused, for without it a chat would be open. */
+/** The configuration of a chat installation. A misspelt field is refused, because the chat would be open without it. */
 export const chatConfiguration = {
   type: 'object',
   additionalProperties: false,
@@ -33,18 +33,18 @@ export const chatConfiguration = {
 
 export type ChatConfiguration = Infer<typeof chatConfiguration>
 
-/** The configuration of a chat installation. It was validated when it was stored. */
+/** The configuration of a chat installation, which was validated when it was stored. */
 export function chatConfigurationOf({ configuration }: { configuration: Record<string, unknown> }): ChatConfiguration {
   return configuration
 }
 
-/** Whether a webhook can be at this address: one of http or https, without a user or password in it. */
+/** Whether a webhook may have this address: http or https, without a user name or password. */
 export function isWebhookUrl(address: string): boolean {
   const url = URL.parse(address)
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
-/** The configuration as it is shown to who may not see its secrets. */
+/** The configuration for viewers who may not read its secrets. */
 export function withoutSecrets({ webhookUrl }: ChatConfiguration): ChatConfiguration {
   return webhookUrl === undefined ? {} : { webhookUrl }
 }

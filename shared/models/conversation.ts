@@ -11,7 +11,7 @@ export const conversation = closedObject({
 
 export type Conversation = Infer<typeof conversation>
 
-/** @param id the id to show: what the client knows the conversation by */
+/** @param id the id to show: the one that the client uses */
 export function toConversation(row: ConversationRow, id = row.foreign_id ?? row.id): Conversation {
   return { id, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() }
 }
@@ -33,14 +33,14 @@ export const runtimeConversation = {
 
 export type RuntimeConversation = Infer<typeof runtimeConversation>
 
-/** A conversation with what the runtime API tells of it besides. */
+/** A conversation row, with further fields of the runtime API. */
 export interface RuntimeConversationRow extends ConversationRow {
-  /** The name of the integration on which it takes place. */
+  /** The name of the conversation's integration. */
   integration: string
   message_count: number
 }
 
-/** @param viewer to whom it is shown: the bot unless given */
+/** @param viewer the bot unless given */
 export function toRuntimeConversation(row: RuntimeConversationRow, viewer: Viewer = {}): RuntimeConversation {
   return {
     ...toConversation(row, row.id),

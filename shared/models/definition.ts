@@ -1,17 +1,17 @@
 import { closedObject } from '../schema.ts'
 /**
- * What bots and integrations declare, in the words of the published API. Entries of maps are nullable: in a change, null
- * takes the entry away.
+ * The declarations of bots and integrations, with the names of the published API. Entries of maps are nullable: in a
+ * change, null removes the entry.
  */
 
-/** A JSON object of whatever shape, for instance a JSON Schema. */
+/** A JSON object of any shape, for instance a JSON Schema. */
 export const anyObject = { type: 'object', additionalProperties: true } as const
 
 const title = { type: 'string', maxLength: 64 } as const
 const description = { type: 'string', maxLength: 256 } as const
 const words = { title, description } as const
 
-/** A JSON Schema of draft 7; it is checked where it is accepted (`shared/code/accept-schema.ts`). */
+/** A JSON Schema of draft 7; it is checked at upload (`shared/code/accept-schema.ts`). */
 export const jsonSchema = { ...anyObject, description: 'A JSON Schema.' } as const
 
 /** Texts by name. */
@@ -20,7 +20,7 @@ export const attributes = {
   additionalProperties: { type: 'string', nullable: true, maxLength: 200 },
 } as const
 
-/** The tags that resources of a kind may have. */
+/** The tags that resources of one kind may have. */
 export const tagDefinitions = {
   type: 'object',
   additionalProperties: { type: 'object', nullable: true, additionalProperties: false, properties: words },
@@ -130,7 +130,7 @@ const configurationFields = {
   identifier: closedObject({}, { required: { type: 'boolean' }, linkTemplateScript: script }),
 } as const
 
-/** What an integration lets be configured where it is installed. */
+/** The configuration that an integration accepts at its installation. */
 export const configurationDefinition = {
   type: 'object',
   additionalProperties: false,
@@ -144,7 +144,7 @@ export const configurationDefinitions = {
 
 export const identifierDefinition = closedObject({}, { extractScript: script, fallbackHandlerScript: script })
 
-/** Secrets by name; the code sees them in its environment as `SECRET_<NAME>`. */
+/** Secrets by name; code reads them from its environment as `SECRET_<NAME>`. */
 export const secrets = {
   type: 'object',
   propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,199}$' },

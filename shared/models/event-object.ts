@@ -1,10 +1,10 @@
 import { closedObject } from '../schema.ts'
 import { tags } from './tags.ts'
 
-/** Keeps whatever JSON the code puts there. */
+/** A JSON object of any shape, which code sets. */
 const kept = (description: string) => ({ type: 'object', description }) as const
 
-/** What bot code keeps, as it finds it in `event.state`. */
+/** The state that bot code reads and writes as `event.state`. */
 const eventState = closedObject({
   bot: kept('Of the bot, whoever it talks to.'),
   user: kept('Of the user, in whichever conversation.'),
@@ -14,8 +14,8 @@ const eventState = closedObject({
 })
 
 /**
- * The `event` that bot code is given (product specification, part 6), as JSON: inside, `createdOn` is a `Date`. The types
- * for authors are made of it.
+ * The `event` argument of bot code (product specification, part 6), as JSON: in the isolate, `createdOn` is a `Date`.
+ * The types for authors are generated from it.
  */
 export const eventObject = closedObject(
   {

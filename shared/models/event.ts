@@ -2,23 +2,23 @@ import type { EventRow } from './tables.ts'
 import { closedObject, type Infer } from '../schema.ts'
 import type { ExternalIds } from './message.ts'
 
-/** The type of the event that a chat message makes, and of the one that a chat client creates itself. */
+/** The types of the event of a chat message, and of the custom event of a chat client. */
 export const messageCreated = 'message_created'
 export const chatCustom = 'chat:custom'
-/** The event behind an action that is called over HTTP. */
+/** The event of an action that is called over HTTP. */
 export const actionTriggered = 'action_triggered'
-/** A state of the bot's has been idle for as long as it was to be kept. */
+/** A state of the bot has expired. */
 export const stateExpired = 'state_expired'
-/** Something happened to a workflow; the payload's `type` says what. */
+/** A workflow has changed; the payload's `type` names the change. */
 export const workflowUpdate = 'workflow_update'
-/** A message that is to be said later. The event is its place in the calendar; no code sees it. */
+/** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
 export const messageScheduled = 'message_scheduled'
-/** What an integration's code handles, besides messages and actions. */
+/** The events of an integration's code, besides messages and actions. */
 export const webhookReceived = 'webhook_received'
 export const register = 'register'
 export const unregister = 'unregister'
 
-/** The platform makes these itself, with what belongs to them; nobody else may. */
+/** The types that only the platform may create. */
 export const reservedTypes: readonly string[] = [
   messageCreated,
   chatCustom,
@@ -63,7 +63,7 @@ export const runtimeEvent = closedObject(
 
 export type RuntimeEvent = Infer<typeof runtimeEvent>
 
-/** @param installation as which the caller acts, if any: it knows its own types by their bare names */
+/** @param installation the caller's installation, if it has one: its own event types are shown without prefix */
 export function toRuntimeEvent(row: EventRow, installation?: { alias: string }): RuntimeEvent {
   const prefix = installation ? integrationType(installation, '') : ''
   return {
@@ -79,7 +79,7 @@ export function toRuntimeEvent(row: EventRow, installation?: { alias: string }):
   }
 }
 
-/** What the bot knows an event's type by that an installed integration created. */
+/** The type, as the bot sees it, of an event that an installed integration created. */
 export function integrationType({ alias }: { alias: string }, type: string): string {
   return `${alias}:${type}`
 }

@@ -3,8 +3,8 @@ import type { EventRow, LogRow } from './tables.ts'
 import { actionTriggered, messageScheduled, register, unregister, webhookReceived } from './event.ts'
 
 /**
- * Failures that somebody was told of at once, and that are mended by asking again: nobody waits for what a second run
- * would give, and the body of a webhook is not kept.
+ * Types whose failure was already reported in the response, and which the caller can send again: the result of a replay
+ * would be discarded, and the body of a webhook request is not kept.
  */
 export const unreplayable: readonly string[] = [
   actionTriggered,
@@ -30,7 +30,7 @@ const fields = {
 
 const required = ['id', 'botId', 'type', 'failureReason', 'attempts', 'isReplayable', 'createdAt', 'failedAt'] as const
 
-/** An event that failed for good, in a list. */
+/** An event that failed for good, as lists show it. */
 export const failedEventSummary = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
 const logLine = closedObject({
@@ -39,7 +39,7 @@ const logLine = closedObject({
   message: { type: 'string' },
 })
 
-/** The same with all that is known of it. */
+/** A failed event with all details. */
 export const failedEvent = {
   type: 'object',
   additionalProperties: false,
@@ -54,7 +54,7 @@ export const failedEvent = {
 /** An event that has ended as failed. */
 export type FailedEventRow = EventRow & { ended_at: Date }
 
-/** @param oldest when an event must have failed to be replayed: its journal is kept no longer */
+/** @param oldest events that failed earlier cannot be replayed, since their journals are deleted */
 export function toFailedEventSummary(row: FailedEventRow, oldest: Date): Infer<typeof failedEventSummary> {
   return {
     id: row.id,

@@ -5,12 +5,12 @@ import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
 import { anyObject } from './definition.ts'
 import { integrationSummary, toPresentation } from './integration.ts'
 
-/** The name of the platform's own integration, which is part of every bot. */
+/** The name of the platform's own integration, which is installed on every bot. */
 export const builtInIntegration = 'chat'
-/** The version of the chat interface that published clients ask for. */
+/** The version of the chat interface that published clients request. */
 const builtInVersion = '0.7.6'
 
-/** An integration as it is installed on a bot. */
+/** An installed integration. */
 export const installation = {
   type: 'object',
   additionalProperties: false,
@@ -55,17 +55,17 @@ export const installation = {
   },
 } as const
 
-/** How installations are shown. */
+/** The parameters of an installation's representation. */
 export interface InstallationView {
-  /** The platform's own address. */
+  /** The platform's base URL. */
   baseUrl: string
   /** The platform's own secret. */
   secret: string
-  /** Whether the one it is shown to may see the secrets of the installations. */
+  /** Whether the viewer may read the secrets of the installations. */
   showsSecrets: boolean
 }
 
-/** @param integration what is installed; absent for the chat */
+/** @param integration the installed integration; absent for the chat */
 export function toInstallation(
   row: Installation,
   integration: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'> | undefined,
@@ -96,7 +96,7 @@ function ofIntegration(
     id: integration.id,
     version: integration.version,
     webhookUrl: `${baseUrl}/webhooks/${row.webhook_id}`,
-    // Which of its fields are secret, the integration does not say.
+    // The integration does not declare which fields are secret.
     configuration: showsSecrets ? row.configuration : {},
   }
 }

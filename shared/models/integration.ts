@@ -15,7 +15,7 @@ import {
 } from './definition.ts'
 import { permissions } from './bot-code.ts'
 
-/** What an integration declares, beside its code and secrets. */
+/** The declarations of an integration, without code and secrets. */
 export const integrationDefinition = {
   title: { type: 'string', maxLength: 64 },
   description: { type: 'string', maxLength: 256 },
@@ -81,7 +81,7 @@ const summaryRequired = [
   'lifecycleStatus',
 ] as const
 
-/** An integration as it is listed. */
+/** An integration, as lists show it. */
 export const integrationSummary = {
   type: 'object',
   additionalProperties: false,
@@ -89,7 +89,7 @@ export const integrationSummary = {
   properties: summaryFields,
 } as const
 
-/** An integration in full. Published clients read deep into it, so every part is always there. */
+/** An integration in full. Published clients read nested fields without checks, so every part is always present. */
 export const integration = {
   type: 'object',
   additionalProperties: false,
@@ -125,7 +125,7 @@ export const integration = {
 
 export type Integration = Infer<typeof integration>
 
-/** The columns that a list shows. */
+/** The columns that lists need. */
 export type IntegrationListing = Pick<
   IntegrationRow,
   'id' | 'name' | 'version' | 'definition' | 'created_at' | 'updated_at'
@@ -133,7 +133,7 @@ export type IntegrationListing = Pick<
 
 type Definition = Infer<typeof integrationDefinitionSchema>
 
-/** What an integration shows of itself, also where it is installed. */
+/** The title, description and similar fields of an integration, which its installations show too. */
 export function toPresentation({ name, definition }: Pick<IntegrationRow, 'name' | 'definition'>) {
   const { title = name, description = '', visibility = 'private' }: Definition = definition
   return {
@@ -158,7 +158,7 @@ export function toIntegrationSummary(row: IntegrationListing): Infer<typeof inte
   }
 }
 
-/** @param secretNames of the secrets that it has */
+/** @param secretNames the names of the integration's secrets */
 export function toIntegration(
   row: IntegrationListing & Pick<IntegrationRow, 'permissions'>,
   secretNames: string[],
@@ -203,7 +203,7 @@ function completeUser(given: NonNullable<Definition['user']> = {}) {
   return { tags: given.tags ?? {}, creation: { enabled: false, requiredTags: [], ...given.creation } }
 }
 
-/** Changes every entry of a map; null, which stands for none in a change, is no entry. */
+/** Maps every entry of an object; null entries, which are removals, are left out. */
 function mapValues<Value, Result>(
   map: Record<string, Value | null> | undefined,
   change: (value: Value) => Result,

@@ -2,7 +2,7 @@ import type { MemberRow } from './tables.ts'
 import { closedObject, type Infer } from '../schema.ts'
 import { role } from './member.ts'
 
-/** What an invitation is to. */
+/** An invitation, as the invited person sees it. */
 export const invitation = closedObject({
   workspaceId: { type: 'string' },
   workspaceName: { type: 'string' },
@@ -21,7 +21,7 @@ export function toInvitation(row: Invitation): Infer<typeof invitation> {
   }
 }
 
-/** What an invitation is to, and what became of it. */
+/** An invitation and its state. */
 export interface Invitation extends Pick<MemberRow, 'workspace_id' | 'account_id' | 'role' | 'accepted_at'> {
   workspace_name: string
   email: string

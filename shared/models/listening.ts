@@ -1,5 +1,8 @@
 import { closedObject } from '../schema.ts'
-/** What `listenConversation` gives to the door that opens the stream. Times are milliseconds since 1970. */
+/**
+ * The result of `listenConversation`, with which the HTTP entry point opens the stream. Times are milliseconds since
+ * 1970.
+ */
 export const listening = closedObject(
   {
     botId: { type: 'string' },

@@ -31,7 +31,7 @@ export function toLogLine(row: DescribedLogRow): Infer<typeof logLine> {
   }
 }
 
-/** A line and whom the event was about that it was written for. */
+/** A log line, with the user and the workflow of its event. */
 export interface DescribedLogRow extends LogRow {
   user_id: string | null
   workflow_id: string | null

@@ -30,7 +30,7 @@ export const memberFields = {
   },
 } as const
 
-/** An account in a workspace, or one that is held ready for somebody invited. */
+/** An account in a workspace, or one reserved for an invited person. */
 export const member = {
   type: 'object',
   additionalProperties: false,
@@ -38,7 +38,7 @@ export const member = {
   properties: memberFields,
 } as const
 
-/** A membership with what is shown of the account. */
+/** A membership with the account's visible fields. */
 export interface DescribedMemberRow {
   account_id: string
   role: Role

@@ -17,7 +17,7 @@ export const message = closedObject(
 
 export type Message = Infer<typeof message>
 
-/** The ids by which a client knows what a message refers to, where they differ from ours. */
+/** The ids that a client uses for a message's conversation and user, where they differ from the internal ones. */
 export interface ExternalIds {
   conversationId: string
   userId: string
@@ -53,9 +53,9 @@ export const runtimeMessage = closedObject(
 export type RuntimeMessage = Infer<typeof runtimeMessage>
 
 /**
- * A message's `metadata` travels to bots inside the payload, as published bots expect it.
+ * A message's `metadata` is sent to bots inside the payload, as published bots expect it.
  *
- * @param viewer to whom it is shown: the bot unless given
+ * @param viewer the bot unless given
  */
 export function toRuntimeMessage(row: MessageRow, viewer: Viewer = {}): RuntimeMessage {
   return {

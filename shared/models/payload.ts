@@ -1,8 +1,6 @@
 import type { Infer } from '../schema.ts'
 
-/**
- * The content of a chat message: one of twelve variants, told apart by `type`. Unknown fields inside are kept.
- */
+/** The content of a chat message: one of twelve variants, discriminated by `type`. Unknown inner fields are kept. */
 
 const someText = { type: 'string', minLength: 1 } as const
 
@@ -131,20 +129,26 @@ export const chatPayload = {
 
 export type ChatPayload = Infer<typeof chatPayload>
 
-/** What a message says, as it is stored and as bots see it: the type apart, and a bloc's items as messages of their own. */
+/**
+ * The content of a message as it is stored and as bots see it: with a separate type, and the items of a bloc as
+ * messages.
+ */
 export interface MessageContent {
   type: string
   payload: Record<string, unknown>
 }
 
-/** From the chat API's form to the bot's. */
+/** Converts a payload of the chat API to the bot's form. */
 export function toContent(payload: ChatPayload): MessageContent {
   const { type, ...rest } = payload
   if (payload.type !== 'bloc') return { type, payload: rest }
   return { type, payload: { ...rest, items: payload.items.map((item) => toContent(item)) } }
 }
 
-/** From the bot's form to the chat API's. Carousel items are cards, which bots need not say and clients insist on. */
+/**
+ * Converts the bot's form to a payload of the chat API. Items of a carousel get the type `card`, which bots may omit
+ * and clients require.
+ */
 export function toChatPayload({ type, payload }: MessageContent): Record<string, unknown> {
   const items = payload['items']
   if (type === 'bloc' && Array.isArray(items)) return { type, ...payload, items: items.map(flattenItem) }
@@ -165,7 +169,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The plain text of a message: the text itself, and a short form of everything else. */
+/** The plain text of a message: its text, or a short form of other content. */
 export function previewOf({ type, payload }: MessageContent): string {
   for (const field of ['text', 'markdown', 'title']) {
     const value = payload[field]

@@ -1,21 +1,21 @@
 /**
- * How a run of an event went, as it is kept with the event. There is one with nearly each event, so it is small: steps
- * are tuples, what is usual is left out.
+ * The record of one run, stored with its event. Nearly every event has one, so it is small: steps are tuples, and
+ * defaults are left out.
  */
 export interface RunRecord {
   attempt: number
   /** ISO 8601, by the database's clock. */
   at: string
   outcome: 'processed' | 'failed' | 'ignored' | 'retried'
-  /** Of the bot, where its own code was called. */
+  /** The bot version, if the bot's own code was called. */
   version?: string
-  /** Milliseconds that the event had waited, that the run took, and of processor time in the isolate. */
+  /** Milliseconds that the event had waited, of the run, and of processor time in the isolate. */
   waited: number
   took: number
   cpu?: number
   error?: { reason: string; hook?: string; message: string }
   steps?: RunStep[]
-  /** Steps that there was no room for. */
+  /** The number of steps that exceeded the maximum and were left out. */
   leftOut?: number
 }
 
@@ -23,8 +23,8 @@ export const stepKinds = ['load', 'hook', 'action', 'call', 'fetch'] as const
 export type StepKind = (typeof stepKinds)[number]
 
 /**
- * Something that took time in a run: what, its begin and duration in milliseconds since the run's begin, how deep it is
- * within others, and how it was answered: a status, or one word where there was no answer.
+ * A step of a run: its kind and name, its begin and duration in milliseconds since the run's begin, its nesting depth,
+ * and its result: a status, or one word when there was no response.
  */
 export type RunStep = [
   kind: StepKind,
@@ -35,5 +35,5 @@ export type RunStep = [
   answer?: number | string,
 ]
 
-/** Runs kept with an event: the newest. */
+/** Upper bound of the run records kept per event, the newest ones. */
 export const keptRuns = 5

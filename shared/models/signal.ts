@@ -2,16 +2,16 @@ import type { ChatEvent } from './event.ts'
 import type { Message } from './message.ts'
 
 /**
- * What the listeners of a conversation are told, exactly as published clients parse it. Each is an entry of the
- * conversation's log: stored, and in its place among the others.
+ * A signal that listeners of a conversation receive, exactly as published clients parse it. Each is an entry of the
+ * conversation's log: stored, with a position.
  */
 export type ChatSignal =
   | { type: 'message_created'; data: Message & { isBot: boolean } }
-  /** The bot's own events are only told, not kept as events: they have no id. */
+  /** The bot's own events are only published and not stored as events, so they have no id. */
   | { type: 'event_created'; data: Omit<ChatEvent, 'id'> & { id: string | null; isBot: boolean } }
   | { type: 'message_deleted'; data: { id: string; conversationId: string; userId: string } }
   | { type: 'participant_added'; data: Participation }
-  /** `removedUserId` is for the streams' door, which ends those of that user, and goes no further. */
+  /** `removedUserId` is for the api's streams, which end that user's ones and do not forward it. */
   | { type: 'participant_removed'; data: Participation; removedUserId: string }
 
 interface Participation {
@@ -19,7 +19,7 @@ interface Participation {
   participantId: string
 }
 
-/** What is only of use at the moment: a message while it is being written. It is not stored. */
+/** A signal that is only useful at the moment, for a message that is being written. It is not stored. */
 export type EphemeralSignal =
   | { type: 'message_stream_delta'; data: StreamDelta }
   | { type: 'message_stream_complete'; data: { streamId: string; message: Message } }
@@ -35,7 +35,7 @@ interface StreamDelta {
   delta: string
 }
 
-/** A signal as a client gets it that calls the conversation by a name of its own. */
+/** A signal for a client that uses an id of its own for the conversation. */
 export function toListener(
   signal: ChatSignal | EphemeralSignal,
   conversationId: string,

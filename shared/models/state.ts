@@ -3,13 +3,13 @@ import { closedObject, type Infer } from '../schema.ts'
 
 export const stateTypes = ['bot', 'user', 'conversation', 'workflow', 'integration'] as const
 
-/** How much one state may hold, as JSON text. */
+/** Upper bound of one state, as JSON text. */
 export const stateLimit = 128 * 1024
 
-/** How long a state may be kept without being touched, in milliseconds. */
+/** Upper bound of the time that a state is kept without a touch, in milliseconds. */
 export const longestExpiry = 30 * 24 * 60 * 60 * 1000
 
-/** Under this name of a conversation's the session is kept, which hooks see as `event.state.session`. */
+/** The name of the conversation state that holds the session, which hooks see as `event.state.session`. */
 export const sessionName = 'session'
 
 /** A named JSON object that belongs to a bot, a user, a conversation, a workflow or an installed integration. */

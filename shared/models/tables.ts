@@ -1,9 +1,9 @@
-/** One row of each table, as PostgreSQL gives it; declared to knex so that `db('messages')` is typed. */
+/** One row of each table, as PostgreSQL returns it; declared to knex so that `db('messages')` is typed. */
 
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { RunRecord } from './run-record.ts'
 
-/** What a workspace tells of itself. */
+/** A workspace's public profile. */
 export interface WorkspaceProfile {
   about?: string
   profilePicture?: string
@@ -32,25 +32,25 @@ export interface AccountRow {
 }
 
 export const roles = ['viewer', 'developer', 'administrator', 'owner'] as const
-/** What a member may do in a workspace; each role may do all that those before it may. */
+/** A member's role; each role includes the permissions of those before it. */
 export type Role = (typeof roles)[number]
 
 export interface MemberRow {
   workspace_id: string
   account_id: string
   role: Role
-  /** In lower case, as the workspace knows the member; null for who made the workspace. */
+  /** In lower case, as the workspace knows the member; null for the creator of the workspace. */
   email: string | null
-  /** SHA-256 of the secret by which the membership is accepted, the last that was given out. */
+  /** SHA-256 of the secret of the newest invitation. */
   invitation: Buffer | null
   invitation_expires_at: Date | null
-  /** Null while nobody has accepted: the account has no token then, and the member may nothing. */
+  /** Null until the invitation is accepted: the account has no token then, and the member no permissions. */
   accepted_at: Date | null
   created_at: Date
 }
 
 export interface Permissions {
-  /** Hosts that the code may reach. */
+  /** Hosts that the code may request. */
   net?: string[]
 }
 
@@ -60,9 +60,9 @@ export interface BotRow {
   name: string
   version_id: string | null
   permissions: Permissions
-  /** Those that differ from the operator's. */
+  /** Limits that differ from the operator's. */
   limits: OwnLimits
-  /** What a bot made with the public SDK declares, as the Admin API shows it. */
+  /** The declarations of a bot made with the public SDK, as the Admin API shows them. */
   definition: Record<string, unknown>
   /** By name, encrypted. */
   secrets: string | null
@@ -72,13 +72,13 @@ export interface BotRow {
 }
 
 export interface RetryPolicy {
-  /** Runs in all, the first included. */
+  /** Upper bound of runs, the first included. */
   attempts: number
-  /** Milliseconds before the second run; each further wait is twice the one before. */
+  /** Milliseconds before the second run; the delay doubles with each further run. */
   backoff: number
 }
 
-/** How code is run: a module of ours, or a bundle of the public SDK. */
+/** The kind of code: a module for this platform, or a bundle of the public SDK. */
 export type CodeKind = 'native' | 'sdk'
 
 export interface BotVersionRow {
@@ -94,10 +94,10 @@ export interface BotVersionRow {
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null
-  /** Given by people, to find it again. */
+  /** Set by an author to identify the version. */
   name: string | null
   description: string | null
-  /** The account that uploaded it; null where it is not known, or gone. */
+  /** The account that uploaded the version; null when unknown or deleted. */
   author_id: string | null
   created_at: Date
 }
@@ -146,19 +146,19 @@ export interface InstallationRow {
   integration_id: string | null
   enabled: boolean
   configuration_type: string | null
-  /** Channels of the integration that the bot does not use. */
+  /** Channels of the integration that are disabled on this bot. */
   disabled_channels: string[]
   status: InstallationStatus
   status_reason: string | null
-  /** Names the installation among all of its integration. */
+  /** Identifies the installation among all of its integration. */
   identifier: string | null
   sandbox_identifiers: Record<string, never> | null
-  /** How often register() is called, and from when on the periods are counted. */
+  /** The period at which `register()` is called, and the begin of the first period. */
   schedule: Schedule | null
   schedule_from: Date | null
-  /** When register() is called next; null, where there is a schedule, until a worker has worked it out. */
+  /** The next call of `register()`; null, when there is a schedule, until a worker has computed it. */
   next_register_at: Date | null
-  /** How often register() has failed since it last succeeded. */
+  /** Failures of `register()` since its last success. */
   register_failures: number
   created_at: Date
   updated_at: Date
@@ -170,11 +170,11 @@ export interface IntegrationRow {
   workspace_id: string
   name: string
   version: string
-  /** What it declares, whole, as the Admin API shows it. */
+  /** The complete declaration, as the Admin API shows it. */
   definition: Record<string, unknown>
   permissions: Permissions
   kind: CodeKind
-  /** Names the code for ever. */
+  /** The immutable id of the code. */
   code_id: string
   hash: string
   source: string
@@ -195,9 +195,9 @@ export interface UserRow {
   picture_url: string | null
   profile: string | null
   tags: Record<string, string>
-  /** What the bot and its integrations know together. */
+  /** Shared between the bot and its integrations. */
   properties: Record<string, string>
-  /** Keys that name no user are this one's if they are not older; null when their age does not matter. */
+  /** Keys that name no user are valid for this one unless they are older; null when their age does not matter. */
   keys_since: Date | null
   created_at: Date
   updated_at: Date
@@ -211,7 +211,7 @@ export interface ConversationRow {
   owner_id: string | null
   channel: string
   tags: Record<string, string>
-  /** What the bot and its integrations know together. */
+  /** Shared between the bot and its integrations. */
   properties: Record<string, string>
   clock: Date
   sequence: number
@@ -260,13 +260,13 @@ export interface EventRow {
   available_at: Date
   failure_reason: string | null
   result: unknown
-  /** Whose code handles it: an integration's, as it is installed here; null for the bot's own. */
+  /** The installation of the integration whose code handles the event; null for the bot's own code. */
   installation_id: string | null
   workflow_id: string | null
   started_at: Date | null
   ended_at: Date | null
   created_at: Date
-  /** How the last runs went, oldest first. */
+  /** The records of the last runs, oldest first. */
   runs: RunRecord[] | null
 }
 
@@ -278,7 +278,7 @@ export interface StateRow {
   type: StateType
   owner_id: string
   name: string
-  /** The installed integration whose own it is; null for the bot's. */
+  /** The installed integration that owns the state; null for the bot. */
   installation_id: string | null
   payload: Record<string, unknown>
   /** PostgreSQL's bigint arrives as text. */
@@ -332,7 +332,7 @@ export interface RecurringEventRow {
   payload: Record<string, unknown>
   cron: string
   next_at: Date
-  /** Of the firings before the last; how that one ended, its event tells. */
+  /** Of the firings before the last one, whose outcome is read from its event. */
   failed_attempts: number
   last_failure_reason: string | null
   last_event_id: string | null
@@ -367,9 +367,9 @@ export interface LogRow {
 export interface InspectionRow {
   id: string
   workspace_id: string
-  /** Null where an api of an older version asks. */
+  /** Null for an inspection that an api of an older version requests. */
   source: string | null
-  /** The source map that came with it, where one came apart. */
+  /** The separately uploaded source map, if there was one. */
   given_map: string | null
   limits: OwnLimits
   outcome: unknown
@@ -463,5 +463,5 @@ declare module 'knex/types/tables.js' {
   }
 }
 
-/** An installation with its configuration in plain text. It holds secrets: never to be logged or shown whole. */
+/** An installation with its decrypted configuration. Contains secrets: never log it or return it whole. */
 export type Installation = Omit<InstallationRow, 'configuration'> & { configuration: Record<string, unknown> }

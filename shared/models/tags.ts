@@ -1,24 +1,25 @@
 /**
- * Tags are what a bot and its integrations note on users, conversations and messages. They are stored as the bot sees
- * them: its own by their keys, an integration's as `alias:key`. An integration sees its own alone, by their keys.
+ * Tags are key-value pairs that a bot and its integrations set on users, conversations and messages. They are stored as
+ * the bot sees them: its own under their keys, those of an integration as `alias:key`. An integration sees only its
+ * own, under their keys.
  */
 
-/** Who looks: an integration as it is installed, or, when there is none, the bot. A `BotCaller` is one. */
+/** The viewer of tags: an installed integration, or the bot when there is none. A `BotCaller` is a viewer. */
 export interface Viewer {
   installation?: { alias: string }
 }
 
 export type Tags = Record<string, string>
 
-/** As they are shown. */
+/** Tags in output. */
 export const tags = { type: 'object', additionalProperties: { type: 'string' } } as const
 
 const names = { type: 'string', minLength: 1, maxLength: 200 } as const
 
-/** How many may be named at once. */
+/** Upper bound of the keys per request. */
 const most = 100
 
-/** As they are given. */
+/** Tags in input. */
 export const givenTags = {
   type: 'object',
   maxProperties: most,
@@ -26,7 +27,7 @@ export const givenTags = {
   additionalProperties: { type: 'string', maxLength: 500 },
 } as const
 
-/** As they are changed: those that are null or empty are removed, those that are not mentioned stay. */
+/** Changes of tags: null or empty values remove a tag, and omitted tags stay. */
 export const changedTags = {
   type: 'object',
   maxProperties: most,
@@ -34,7 +35,7 @@ export const changedTags = {
   additionalProperties: { type: ['string', 'null'], maxLength: 500 },
 } as const
 
-/** Which tags have to be equal for something to be the same: those that are named here, or all. */
+/** The keys of the tags by which a resource is recognised; all tags unless given. */
 export const discriminateByTags = {
   type: 'array',
   maxItems: most,
@@ -42,12 +43,12 @@ export const discriminateByTags = {
   description: 'The tags by which it is found when it exists; all of them unless given.',
 } as const
 
-/** What all keys of a viewer's tags begin with. */
+/** The prefix of a viewer's tags. */
 function prefixOf({ installation }: Viewer): string {
   return installation ? `${installation.alias}:` : ''
 }
 
-/** From how they are stored to how they are seen. */
+/** Converts stored tags to those that a viewer sees. */
 export function toSeenTags(viewer: Viewer, stored: Tags): Tags {
   const prefix = prefixOf(viewer)
   if (prefix === '') return stored
@@ -55,18 +56,20 @@ export function toSeenTags(viewer: Viewer, stored: Tags): Tags {
   return Object.fromEntries(own.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
-/** From how they are given to how they are stored. */
+/** Converts a viewer's tags to the stored form. */
 export function toStoredTags(viewer: Viewer, given: Record<string, string | null> = {}): Tags {
   return toChange(viewer, given).set
 }
 
-/** A change of what is stored. */
+/** A change of stored tags or properties. */
 export interface Change {
   set: Record<string, string>
   removed: string[]
 }
 
-/** What changes of tags mean for what is stored; for properties, which all see alike, the viewer is `{}`. */
+/**
+ * Converts a viewer's changes to a change of the stored tags; for properties, which have no prefix, the viewer is `{}`.
+ */
 export function toChange(viewer: Viewer, changes: Record<string, string | null> = {}): Change {
   const prefix = prefixOf(viewer)
   const set: [string, string][] = []
@@ -78,7 +81,7 @@ export function toChange(viewer: Viewer, changes: Record<string, string | null> 
   return { set: Object.fromEntries(set), removed }
 }
 
-/** Whether a change would leave what is stored as it is. */
+/** Whether a change has no effect. */
 export function isSettled(stored: Record<string, string>, { set, removed }: Change): boolean {
   return (
     Object.entries(set).every(([key, value]) => stored[key] === value) &&
@@ -86,19 +89,19 @@ export function isSettled(stored: Record<string, string>, { set, removed }: Chan
   )
 }
 
-/** By which tags something is recognised. */
+/** The tags by which a resource is recognised. */
 export interface TagMatch {
   present: Tags
   absent: string[]
-  /** Set when a viewer's tags have to be these and no others. */
+  /** Set when the viewer's tags must be exactly `present`. */
   onlyOf?: { prefix: string }
 }
 
 /**
- * By which tags something that is given exists already; undefined when there is nothing to compare, so that it is always
- * new.
+ * The tags by which an existing resource equals a given one; undefined when there are no tags to compare, so that the
+ * resource is always new.
  *
- * @param discriminators the keys to compare, as the viewer calls them; all unless given
+ * @param discriminators the keys to compare, as the viewer names them; all unless given
  */
 export function toMatch(
   viewer: Viewer,
@@ -106,7 +109,7 @@ export function toMatch(
   discriminators?: string[],
 ): TagMatch | undefined {
   const prefix = prefixOf(viewer)
-  // In one order whatever the given, since whoever creates it is the only one to do so under a name made of these.
+  // Sorted, since the creation is serialised under a key made of these tags.
   const stored = Object.fromEntries(Object.entries(toStoredTags(viewer, given)).toSorted(byKey))
   const compared = discriminators?.map((key) => prefix + key)
   const present = compared

@@ -47,7 +47,7 @@ const required = [
   'createdAt',
 ] as const
 
-/** An event in a timeline. */
+/** An event, as a timeline shows it. */
 export const timelineEvent = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
 const runError = closedObject(
@@ -87,7 +87,7 @@ const run = closedObject(
   { versionId: { type: 'string' }, cpuMilliseconds: milliseconds, error: runError },
 )
 
-/** The same with all that is known of it. */
+/** An event with all details. */
 export const timelineEventDetails = {
   type: 'object',
   additionalProperties: false,
@@ -118,11 +118,11 @@ export const timelineEventDetails = {
 
 const previewCharacters = 200
 
-/** How an event is shown. */
+/** The parameters of an event's representation. */
 export interface TimelineView {
-  /** Whether the one it is shown to may see what was said. */
+  /** Whether the viewer may read the contents of messages. */
   showsContents: boolean
-  /** When an event must have failed to be replayed: its journal is kept no longer. */
+  /** Events that failed earlier cannot be replayed, since their journals are deleted. */
   oldestReplayable: Date
 }
 
@@ -158,7 +158,9 @@ export function toTimelineEvent(row: TimelineRow, view: TimelineView): Infer<typ
   }
 }
 
-/** Of what has no record (nobody was called, or it is older than records are), as the rows tell it. */
+/**
+ * The duration by the event's columns when there is no record: no code was called, or the event is older than records.
+ */
 function tookOf({ runs, started_at: startedAt, ended_at: endedAt }: TimelineRow): { milliseconds?: number } {
   const took = runs?.at(-1)?.took
   if (took !== undefined) return { milliseconds: took }
@@ -217,17 +219,17 @@ function toRun(record: RunRecord): Infer<typeof run> {
   }
 }
 
-/** The last line of the event's log that begins with the reason has the stack below it. */
+/** The error's stack follows the reason in the last error line of the event's log that begins with it. */
 function toError(message: string, logs: DescribedLogRow[]): { message: string; stack?: string } {
   const line = logs.findLast((each) => each.level === 'error' && each.message.startsWith(message))
   const stack = line?.message.slice(message.length).trim()
   return { message, ...(stack && { stack }) }
 }
 
-/** An event with what a timeline shows of what it is about. */
+/** An event, with the columns of other tables that a timeline shows. */
 export interface TimelineRow extends EventRow {
   message_type: string | null
   message_payload: MessageRow['payload'] | null
-  /** What the integration is installed as whose code handles the event; null for the bot's own. */
+  /** The alias of the installation whose integration handles the event; null for the bot's own code. */
   installation_alias: string | null
 }

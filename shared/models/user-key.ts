@@ -1,12 +1,12 @@
-/** What a valid key of a chat user says. */
+/** The claims of a chat user's valid key. */
 export interface UserKey {
-  /** What the client knows the user by: an id of its own choice or the user's own. */
+  /** The id that the client uses for the user: an external id or the internal one. */
   externalUserId: string
-  /** The one user that the platform made the key for. A key that a site signs itself names none. */
+  /** The user for whom the platform made the key. Absent in a key that a site signed itself. */
   boundUserId?: string
   /**
-   * When a key was made that names no user and that an earlier version of the platform may have made. Absent where the
-   * site itself must have signed it: that one is good for whoever has the id.
+   * The time of a key that names no user and may come from an earlier version of the platform. Absent when only the
+   * site itself can have signed the key, which is then valid for the user of its id, whenever created.
    */
   keyIssuedAt?: Date
   /** When the key expires, in milliseconds since 1970. */

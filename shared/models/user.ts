@@ -2,7 +2,7 @@ import type { UserRow } from './tables.ts'
 import { closedObject, type Infer } from '../schema.ts'
 import { tags, toSeenTags, type Viewer } from './tags.ts'
 
-/** Somebody who talks to a bot. Optional fields are absent, never null, when unset. */
+/** A chat user. Optional fields are absent, never null, when unset. */
 export const user = closedObject(
   {
     id: { type: 'string' },
@@ -21,7 +21,7 @@ export const userFields = {
   profile: { type: 'string', maxLength: 1000, description: 'Free text about the user, which the bot can read.' },
 } as const
 
-/** @param id the id to show: what the client knows the user by */
+/** @param id the id to show: the one that the client uses */
 export function toUser(row: UserRow, id = row.foreign_id ?? row.id): User {
   return {
     id,
@@ -33,7 +33,7 @@ export function toUser(row: UserRow, id = row.foreign_id ?? row.id): User {
   }
 }
 
-/** The user as the runtime API shows it to bots and integrations: by its internal id, with tags. */
+/** A user as the runtime API shows it to bots and integrations: by its internal id, with tags. */
 export const runtimeUser = {
   type: 'object',
   additionalProperties: false,
@@ -43,7 +43,7 @@ export const runtimeUser = {
 
 export type RuntimeUser = Infer<typeof runtimeUser>
 
-/** @param viewer to whom it is shown: the bot unless given */
+/** @param viewer the bot unless given */
 export function toRuntimeUser(row: UserRow, viewer: Viewer = {}): RuntimeUser {
   return { ...toUser(row, row.id), tags: toSeenTags(viewer, row.tags), properties: row.properties }
 }

@@ -20,7 +20,7 @@ export function isFinal(status: WorkflowStatus): boolean {
   return (finalStatuses as readonly string[]).includes(status)
 }
 
-/** Something that a bot does over a longer time, with a beginning and an end. */
+/** A longer task of a bot, with a beginning and an end. */
 export const workflow = closedObject(
   {
     id: { type: 'string' },
@@ -63,7 +63,7 @@ export function toWorkflow(row: WorkflowRow): Workflow {
   }
 }
 
-/** What may be said of a new workflow. */
+/** The fields of a new workflow. */
 export const newWorkflowFields = {
   name: { type: 'string', minLength: 1, maxLength: 200 },
   status: { enum: ['pending', 'in_progress', 'listening'] },

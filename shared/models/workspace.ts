@@ -9,7 +9,7 @@ export const handle = {
   description: 'What the names of its integrations begin with; no two workspaces have the same.',
 } as const
 
-/** What may be told of a workspace. */
+/** The fields of a workspace's profile. */
 export const profileFields = {
   about: { type: 'string', maxLength: 2000 },
   profilePicture: { type: 'string', maxLength: 2000 },
@@ -19,12 +19,12 @@ export const profileFields = {
   isPublic: { type: 'boolean' },
 } as const
 
-/** What an administrator may set of a workspace. */
+/** The fields of a workspace that administrators may set. */
 export const workspaceFields = { ...profileFields, name, handle } as const
 
 export const workspaceName = name
 
-/** A workspace. Nobody pays here: the fields about that are what clients need to see. */
+/** A workspace. The platform has no billing: the billing fields exist because clients read them. */
 export const workspace = closedObject(
   {
     id: { type: 'string' },
@@ -42,7 +42,7 @@ export const workspace = closedObject(
   { ...profileFields, handle: { type: 'string' } },
 )
 
-/** A workspace and what is counted of it. */
+/** A workspace with its owner and the number of its bots. */
 export interface DescribedWorkspaceRow extends WorkspaceRow {
   owner_id: string | null
   bot_count: number
