@@ -137,7 +137,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
       await add('inspection', { inspectionId, workspaceId }, { lifo: true })
     },
     async counts() {
-      // A wake-up has a priority, so BullMQ counts it as `prioritized` and not as `wait`.
+      // BullMQ counts jobs with a priority above 0 as `prioritized`, apart from `wait`.
       const counted = await ask((queue) => queue.getJobCounts('wait', 'prioritized', 'active', 'delayed', 'failed'))
       const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counted
       return { waiting: wait + prioritized, active, delayed, failed }

@@ -124,7 +124,7 @@ function overRedis({ prefix, sender, connect }: RedisConnections, deliver: Deliv
   }
 }
 
-/** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; what is larger goes through a table. */
+/** PostgreSQL refuses a NOTIFY payload of 8,000 bytes; larger ones are stored in a table. */
 const largestNotification = 7900
 /** Upper bound of notifications per statement. */
 const batchSize = 100
