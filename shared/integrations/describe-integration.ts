@@ -17,7 +17,7 @@ import { readSecrets } from '../store/named-secrets.ts'
 import type { Infer } from '../schema.ts'
 import { findIntegration, type IntegrationCode, type ShownIntegration } from '../store/integrations.ts'
 
-/** What may be said of an integration, now and later. */
+/** The fields of an integration, at its creation and in updates. */
 export const integrationFields = {
   ...integrationDefinition,
   code: {
@@ -31,7 +31,7 @@ export const integrationFields = {
   secrets,
 } as const
 
-/** What names a new integration. */
+/** The fields that name a new integration. */
 export const integrationName = {
   name: {
     type: 'string',
@@ -43,11 +43,11 @@ export const integrationName = {
 } as const
 
 /**
- * The definition of an integration after a change. What its code turned out to offer is declared even when the
- * definition did not say so.
+ * The definition of an integration after a change. Actions and channels that its code exports are declared even when
+ * the definition does not contain them.
  *
- * @throws ApiError `InvalidJsonSchema` when a schema in the change is none, or cannot be run within bounds
- * @throws ApiError `LimitExceeded` when it has grown too long, or such a schema is beyond a limit
+ * @throws ApiError `InvalidJsonSchema` when a schema in the change is invalid, or cannot be run within bounds
+ * @throws ApiError `LimitExceeded` when the definition has grown too long, or a schema exceeds a limit
  */
 export function changeDefinition(
   before: Record<string, unknown>,
@@ -66,7 +66,7 @@ export function changeDefinition(
   }
 }
 
-/** Inspected code as it is stored, under a name that it alone has. */
+/** Inspected code in the form in which it is stored, with a unique id. */
 export function toStoredCode({ kind, hash, source, script, sourceMap }: InspectedCode): IntegrationCode {
   return { codeId: newId('code'), kind, hash, source, script, sourceMap }
 }

@@ -4,11 +4,11 @@ import { listInstallations } from '../store/installations.ts'
 import type { InstallationRow } from '../models/tables.ts'
 
 /**
- * The installation on which a caller makes a conversation or a user: its own when it acts as one; for the bot that of
- * the name, or else the chat.
+ * The installation in which a caller creates a conversation or a user: its own for an integration; for a bot the one
+ * with the given name, or else the chat.
  *
  * @param name an integration's name or alias
- * @throws ApiError `ReferenceNotFound` when none has the name, `InvalidPayload` when several have
+ * @throws ApiError `ReferenceNotFound` when no installation has the name, `InvalidPayload` when several have it
  */
 export async function findInstallationFor(
   { db, caller }: BotContext,

@@ -19,15 +19,15 @@ import { insertRegistration, type NewRegistration, type RegistrationType } from 
 import type { InstallationRow, InstallationStatus } from '../models/tables.ts'
 import type { InstallationChange } from './integrations.ts'
 
-/** The integrations' own code has so long to register or unregister before the answer goes without. */
+/** Time that an integration's code has to register or unregister before the request is answered without the outcome. */
 const registrationMilliseconds = 30_000
 
-/** What is to be done when the changes of some installations are committed. */
+/** The work that follows the commit of a change of installations. */
 export interface PostCommitWork {
-  /** Addresses whose installation is not any more as it was. */
+  /** Webhook ids of the changed installations. */
   webhookIds: string[]
   registrations: NewRegistration[]
-  /** Installations that go when their integration has unregistered. */
+  /** Installations to delete once their integration has unregistered. */
   removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
 }
 
@@ -69,8 +69,8 @@ export async function changeInstallations(
 }
 
 /**
- * Waits, once the changes are committed, for the integrations to register and unregister. One that fails says so on its
- * installation; one that takes too long goes on, and its installation stays pending.
+ * Waits, after the commit, for the integrations to register and unregister. A failure is stored in the status of the
+ * installation; after a timeout the call continues, and the installation stays pending.
  */
 export async function finishInstallations(context: Context, postCommitWork: PostCommitWork): Promise<void> {
   const { db, installations } = context
@@ -81,7 +81,7 @@ export async function finishInstallations(context: Context, postCommitWork: Post
   }
 }
 
-/** There is nothing to take down, or it failed before and is given up. */
+/** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */
 function isTakenDown({ status }: Pick<InstallationRow, 'status'>): boolean {
   return status === 'unregistered' || status === 'unregistration_failed'
 }
@@ -133,7 +133,10 @@ function statusOf(change: Installing): InstallationStatus | undefined {
   return change.present ? undefined : 'unregistered'
 }
 
-/** What the integration is to be asked: to register when anything that it goes by has changed, or it has failed before. */
+/**
+ * The call that a change requires: `register` when anything that registration depends on has changed or it has failed
+ * before, `unregister` when the installation is disabled.
+ */
 function registrationOf(change: Installing): RegistrationType | undefined {
   const { present, enabled } = change
   if (!enabled) return present && !isTakenDown(present) ? 'unregister' : undefined

@@ -9,7 +9,7 @@ import { findIntegration, type ShownIntegration } from '../store/integrations.ts
 import type { Database } from '../store/database.ts'
 import type { InstallationRow } from '../models/tables.ts'
 
-/** What an administrator may set of a bot's installations. */
+/** The settings of a bot's installations that an administrator may change. */
 export const integrations = {
   type: 'object',
   description:
@@ -31,7 +31,7 @@ export const integrations = {
 
 type Given = NonNullable<Infer<typeof integrations>[string]>
 
-/** What is to become of one installation. */
+/** The planned change of one installation. */
 export type InstallationChange =
   | { kind: 'configure chat'; present: InstallationRow; configuration: Record<string, unknown> | undefined }
   | { kind: 'remove'; present: InstallationRow }
@@ -39,7 +39,7 @@ export type InstallationChange =
       kind: 'install'
       /** Absent for a new one. */
       present: InstallationRow | undefined
-      /** Absent for a new one, and where it cannot be read any more. */
+      /** Absent for a new one, and when it cannot be decrypted. */
       formerConfiguration: Record<string, unknown> | undefined
       alias: string
       integration: ShownIntegration
@@ -56,20 +56,20 @@ const longestConfiguration = 20_000
 
 const maxInstalled = 30
 
-/** Where the bot is whose installations are to change. */
+/** The workspace and the present installations of the bot whose installations change. */
 export interface Place {
   db: Database
   workspaceId: string
-  /** The platform's own. */
+  /** The platform's secret. */
   secret: string
   /** All installations that the bot has. */
   present: InstallationRow[]
 }
 
 /**
- * Tells what is to become of a bot's installations.
+ * Plans the changes of a bot's installations.
  *
- * @param given by alias or id, as an administrator sent it
+ * @param given settings by alias or id, as an administrator sent them
  * @throws ApiError `InvalidPayload`, `ReferenceNotFound`, `InvalidDataFormat` or `InvalidJsonSchema`, naming the entry;
  *   `LimitExceeded` when the bot would have too many
  */
@@ -100,7 +100,7 @@ export async function planInstallations(
 
 function planRemoval({ present }: Place, name: string): InstallationChange | undefined {
   const installation = findNamed(present, name)
-  // Published clients remove all that a bot's definition does not name, and none names the chat.
+  // Published clients remove all installations that a bot's definition does not name, and no definition names the chat.
   if (!installation?.integration_id) return undefined
   return { kind: 'remove', present: installation }
 }
@@ -127,9 +127,9 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
     disabledChannels = present?.disabled_channels ?? [],
   } = settings
   assertShort(name, configuration)
-  // What is switched off may still lack what it needs.
+  // The configuration of a disabled installation may be incomplete.
   const completed = enabled ? validated(name, integration, configurationType, configuration) : configuration
-  // Defaults count too.
+  // The limit includes the defaults that validation has filled in.
   assertShort(name, completed)
   return {
     kind: 'install',
@@ -149,7 +149,7 @@ function assertShort(name: string, configuration: Record<string, unknown>): void
   throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters`)
 }
 
-/** @param id as it was given, or that of what is installed; what is named neither way may be named by its id */
+/** @param id the given one, or that of the installed integration; without either, `name` is taken as an id */
 async function findWanted(
   { db, workspaceId, present }: Place,
   name: string,
@@ -163,7 +163,7 @@ async function findWanted(
   throw refused(name, `is not installed: the bot has ${aliases}; to install an integration, set its integrationId`)
 }
 
-/** One that cannot be read, because it was encrypted with another secret, can still be replaced. */
+/** A configuration that cannot be decrypted, because the secret has changed, can still be replaced. */
 async function readConfiguration(
   { secret }: Place,
   installation: InstallationRow,

@@ -15,7 +15,10 @@ const periods: Record<Schedule, { milliseconds: number } | { months: number }> =
   yearly: { months: 12 },
 }
 
-/** The most milliseconds that can lie between two times of a schedule: of a run of months, the longest there is. */
+/**
+ * The longest interval between two times of a schedule, in milliseconds; for several months, that of the longest
+ * sequence.
+ */
 export const longestPeriods: Record<Schedule, number> = {
   hourly: hour,
   daily: day,
@@ -28,14 +31,14 @@ export const longestPeriods: Record<Schedule, number> = {
 }
 
 /**
- * The first time after `now` at which a schedule is due. Times that have passed are not made up for.
+ * The first time after `now` at which a schedule is due. Missed times are skipped.
  *
- * Months and years are the calendar's in UTC and keep the day of `from`; a month that has no such day is due on its
- * last. Each time is counted from `from` and not from the time before, so that 31 January leads over 28 February back
- * to 31 March.
+ * Months and years are those of the calendar in UTC and keep the day of `from`; in a month without that day, the last
+ * day is due. Each time is counted from `from`, not from the previous time, so that 31 January is followed by 28
+ * February and then by 31 March.
  *
- * @param from when the schedule was set. It may lie after `now`, where a clock was put back: the times before it count
- *   too, so that the next is never further away than a period
+ * @param from when the schedule was set. It may lie after `now`, if a clock was set back: then times before it count
+ *   too, so that the next one is never more than one period ahead
  */
 export function nextTime(schedule: Schedule, from: Date, now: Date): Date {
   const period = periods[schedule]
@@ -48,7 +51,7 @@ export function nextTime(schedule: Schedule, from: Date, now: Date): Date {
   return inThisPeriod > now ? inThisPeriod : addMonths(from, (elapsed + 1) * period.months)
 }
 
-/** How many times the calendar turned to another month. */
+/** The number of month boundaries from one time to another. */
 function monthsBetween(from: Date, to: Date): number {
   return (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth()
 }

@@ -16,17 +16,17 @@ import {
 } from '../store/registrations.ts'
 import type { EventRow, InstallationRow, InstallationStatus } from '../models/tables.ts'
 
-/** Installations whose times are worked out in one transaction. */
+/** Installations that one transaction plans. */
 const batchSize = 100
 
-/** The address at which the outside reaches an installed integration. */
+/** The webhook URL of an installed integration. */
 export function integrationWebhookUrl({ http }: Config, webhookId: string): string {
   return `${http.baseUrl}/webhooks/${webhookId}`
 }
 
 /**
- * The event that has `register` or `unregister` of an installed integration called, to be stored with what it is called
- * for (`insertRegistration`). A worker is woken for it by a job named `register`.
+ * An event that calls `register` or `unregister` of an installed integration. `insertRegistration` stores it; a job
+ * named `register` wakes a worker for it.
  */
 export function newRegistration(
   config: Config,
@@ -43,10 +43,9 @@ export function newRegistration(
 }
 
 /**
- * Has an integration register again wherever it is installed and switched on, as part of a transaction that changes its
- * code.
+ * Registers an integration again at each of its enabled installations, as part of a transaction that changes its code.
  *
- * @returns wakes workers for it, to be called once that is committed
+ * @returns wakes workers for the registrations; to be called after the commit
  */
 export async function registerAgain(
   context: Context,
@@ -69,12 +68,12 @@ const statuses: Record<RegistrationType, { done: InstallationStatus; failed: Ins
 }
 
 /**
- * Shows on the installation how a `register` or `unregister` event went. To be called before the event is ended: who
- * waits for its end finds the status, and a crash in between brings the event, and this, once more. An integration
- * without such a function has nothing to do and is done.
+ * Stores the outcome of a `register` or `unregister` event in its installation. It is called before the event is
+ * completed: a client that waits for the completion then finds the status, and a crash in between repeats the event and
+ * this call. An integration without the function counts as done.
  *
  * @param event as it was claimed
- * @returns lines for the event's log; none when a newer run has taken the event over
+ * @returns lines for the event's log; none when a newer run has claimed the event
  */
 export async function registrationEnded(
   { db, installations }: Context,
@@ -102,16 +101,16 @@ export async function registrationEnded(
 }
 
 /**
- * Has `register` called of every integration where it is due by schedule, and works out the next times. A time that
- * passed while no worker ran is made up for once, however many passed.
+ * Requests the registration of every installation that is due by schedule, and computes the next times. Times missed
+ * while no worker ran are made up for by one registration.
  *
- * @param installationId of the only one that is of interest; all unless given
+ * @param installationId restricts the search to one installation
  */
 export async function registerBySchedule(context: Context, installationId?: string): Promise<void> {
   while ((await registerSome(context, installationId)) === batchSize);
 }
 
-/** @returns how many installations were seen to, at most as many as are at once */
+/** @returns the number of installations planned, at most `batchSize` */
 async function registerSome(context: Context, installationId?: string): Promise<number> {
   const { db, config } = context
   const { seenTo, registering } = await db.transaction(async (transaction) => {

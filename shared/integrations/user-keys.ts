@@ -8,22 +8,25 @@ import { sharedEncryptionKey, userBinding } from '../secrets.ts'
 import type { Installation } from '../models/tables.ts'
 
 /**
- * A chat user's key is a JSON Web Token, HS256, whose payload has `id`: what the client knows the user by. Whoever holds
- * the installation's encryption key may sign one, which is good for whoever has that id.
+ * A chat user's key is a JSON Web Token, HS256, whose payload has `id`, the user's external id. Every holder of the
+ * installation's encryption key may sign one, which is valid for the user who has that id at the time of use.
  *
- * A key that the platform makes names the user's row as well (`bindingClaim`), with a proof that only the platform can
- * make. It is good for that user alone: not for whoever has the id next (docs/decisions/0033).
+ * A key that the platform makes also names the user's row (`bindingClaim`), with a proof that only the platform can
+ * make. It is valid for that user alone, not for a later user with the same id (docs/decisions/0033).
  */
 const algorithm = 'HS256'
 const bindingClaim = 'isobot_user'
 
-/** Installations are remembered for some seconds (`installations.ts`), and so are their keys: nearly every request asks. */
+/**
+ * Nearly every request needs the encryption key, so it is cached as long as its installation: some seconds
+ * (`installation-cache.ts`).
+ */
 const encryptionKeys = new WeakMap<Installation, { secret: string; key: string }>()
 
 /**
- * The key that an installation's user keys are signed with: the configured one, else the one that is derived for it.
+ * The key that signs an installation's user keys: the configured one, else one derived from the platform's secret.
  *
- * @param secret the platform's own secret
+ * @param secret the platform's secret
  */
 export function encryptionKeyOf(installation: Installation, secret: string): string {
   const known = encryptionKeys.get(installation)
@@ -34,10 +37,10 @@ export function encryptionKeyOf(installation: Installation, secret: string): str
 }
 
 /**
- * Signs a key for a user. It does not expire: the client keeps it as long as it wants to be that user.
+ * Signs a key for a user. The key does not expire.
  *
- * @param id what the client knows the user by
- * @param binding to the one user that the key is good for (`bindingTo`)
+ * @param id the user's external id
+ * @param binding to the one user for whom the key is valid (`bindingTo`)
  */
 export async function signUserKey(encryptionKey: string, id: string, binding?: string): Promise<string> {
   return new SignJWT({ id, ...(binding !== undefined && { [bindingClaim]: binding }) })
@@ -47,15 +50,15 @@ export async function signUserKey(encryptionKey: string, id: string, binding?: s
 }
 
 /**
- * Names a user's row, with a proof that the platform does so.
+ * The binding of a key to a user's row, with the platform's proof.
  *
- * @param secret the platform's own secret
+ * @param secret the platform's secret
  */
 export function bindingTo(installation: Installation, secret: string, userId: string): string {
   return `${userId}.${userBinding(secret, installation.id, userId)}`
 }
 
-/** What tells, without giving it away, whether a chat's keys are still signed with the same encryption key. */
+/** A hash of a chat's encryption key: it differs when the key has changed, and does not disclose it. */
 export function encryptionKeyId(installation: Installation, secret: string): string {
   return createHash('sha256').update(encryptionKeyOf(installation, secret)).digest('base64url')
 }
@@ -66,15 +69,15 @@ interface Remembered {
   verified: UserKey
 }
 
-/** Keys and what was found in them: a client sends the same one with every request. */
+/** Verified keys, since a client sends the same one with every request. */
 const verifiedKeys = new LRUCache<string, Remembered>({ max: 10_000 })
-/** Ours are about 250 characters long. Who signs keys may put much more into them, and that is not remembered. */
+/** The platform's keys have about 250 characters. Keys that others sign may be much longer; those are not cached. */
 const longestRemembered = 1000
 
 /**
  * Verifies a key; `exp` and `nbf` are honoured.
  *
- * @param secret the platform's own secret
+ * @param secret the platform's secret
  * @throws ApiError `Unauthorized`
  */
 export async function verifyUserKey(installation: Installation, secret: string, key: string): Promise<UserKey> {
@@ -114,16 +117,16 @@ function readClaims(installation: Installation, secret: string, payload: JWTPayl
     const boundUserId = readBinding(installation, secret, binding)
     return boundUserId === undefined ? undefined : { ...key, boundUserId }
   }
-  // Before the platform bound its keys to users it made the same as a site does, always with `iat`, and always with the
-  // shared encryption key.
+  // Before the platform bound its keys to users, they had the form of a site's keys, always with `iat` and the shared
+  // encryption key.
   if (iat === undefined || chatConfigurationOf(installation).encryptionKey !== undefined) return key
   return { ...key, keyIssuedAt: new Date(Math.min(Math.max(iat, 0), latestSeconds) * 1000) }
 }
 
-/** The year 2100: dates that PostgreSQL does not know are no reason to fail. */
+/** The year 2100: clamps `iat` to dates that PostgreSQL accepts. */
 const latestSeconds = 4_102_444_800
 
-/** The user whom a key names; undefined when it is not the platform that says so. */
+/** The user whom a key's binding names; undefined when the proof is not the platform's. */
 function readBinding(installation: Installation, secret: string, binding: unknown): string | undefined {
   if (typeof binding !== 'string') return undefined
   const [userId = ''] = binding.split('.', 1)

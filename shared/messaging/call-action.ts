@@ -15,11 +15,11 @@ import { listInstallations } from '../store/installations.ts'
 const graceMilliseconds = 5000
 
 /**
- * Has a worker run an action of a bot or of an integration that is installed on it, for a caller who is not in the
- * sandbox. The call is an event like any other, with a mailbox of its own: it survives the worker that runs it, and its
- * result is kept with it.
+ * Calls an action of a bot, or of an integration installed on it, for a caller outside the sandbox. A worker runs the
+ * call as an event with a mailbox of its own: the call survives the death of the worker, and its result is stored with
+ * the event.
  *
- * @param call its type is a bot's own action, or `alias:action`; its depth, how many actions called each other until here
+ * @param call `type` is a bot's own action or `alias:action`; `depth` is the number of action calls that led to it
  * @returns the action's output
  * @throws ApiError `Runtime` when the action fails, `ReferenceNotFound` when there is none of that name
  */
@@ -61,7 +61,7 @@ async function findAction({ db, config }: Context, botId: string, type: string):
   const { alias, name } = splitActionType(type)
   if (alias === undefined) {
     const version = await findDeployedVersion(db, botId)
-    // What actions a bundle of the public SDK has, it tells when it is called.
+    // The actions of a bundle of the public SDK are known only to its code, when it is called.
     if (version?.kind === 'sdk' || version?.actions.includes(name)) return { name }
     throw unknownAction(type, version?.actions)
   }
@@ -71,13 +71,16 @@ async function findAction({ db, config }: Context, botId: string, type: string):
   return { name, installationId: installed.installation.id }
 }
 
-/** Whose an action is: an installed integration's, or without an alias the bot's own. */
+/**
+ * Splits the type of an action into its name and the alias of an integration; without an alias the action is the bot's
+ * own.
+ */
 export function splitActionType(type: string): { alias?: string; name: string } {
   const colon = type.indexOf(':')
   return colon < 0 ? { name: type } : { alias: type.slice(0, colon), name: type.slice(colon + 1) }
 }
 
-/** @param actions the names, without an alias, of those that there are; absent when there is no code */
+/** @param actions names of the existing actions, without an alias; absent when there is no code */
 export function unknownAction(type: string, actions: string[] = []): ApiError {
   const { alias } = splitActionType(type)
   const whose = alias === undefined ? 'the bot' : `the integration '${alias}'`
@@ -85,7 +88,7 @@ export function unknownAction(type: string, actions: string[] = []): ApiError {
   return new ApiError('ReferenceNotFound', `Action '${splitActionType(type).name}' of ${whose} not found: ${choice}`)
 }
 
-/** What is wrong with an action whose alias is not that of an integration that runs. */
+/** The error for an action whose alias is not that of an enabled integration. */
 export async function notInstalled(db: Database, botId: string, type: string): Promise<ApiError> {
   const { alias } = splitActionType(type)
   const installations = await listInstallations(db, botId)

@@ -8,7 +8,7 @@ import { compile, describeErrors } from '../schema.ts'
 import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 
-/** An action of the chat integration: takes an input that is not yet checked, gives the output. */
+/** An action of the chat integration: validates its input and returns its output. */
 type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>
 
 const isSentEvent = compile(
@@ -20,7 +20,10 @@ const isSentEvent = compile(
   'body',
 )
 
-/** Tells a conversation's listeners of an event of the bot's own. It is in the log, and not an event that can be got. */
+/**
+ * Publishes an event of the bot's own to a conversation's listeners. The log contains it; `getEvent` does not return
+ * it.
+ */
 async function sendEvent(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
   if (!isSentEvent(input)) throw invalidInput('chat:sendEvent', isSentEvent)
   const { conversationId, payload } = input
@@ -33,7 +36,7 @@ async function sendEvent(context: BotContext, input: unknown): Promise<Record<st
     if (!recorded) throw noSuchConversation(conversationId)
     return { entry: recorded, signal: told }
   })
-  // What the journal gives back is plain JSON.
+  // A replayed result is plain JSON: `at` is a string.
   await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
   return {}
 }
@@ -73,7 +76,7 @@ const isStreamInput = compile(
   'body',
 )
 
-/** Tells a conversation's listeners of the next part of a message that is being written, or that it will not be. */
+/** Publishes the next part of a message stream, or its abort, to a conversation's listeners. */
 async function publishMessageStream(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
   if (!isStreamInput(input)) throw invalidInput('chat:publishMessageStream', isStreamInput)
   const { conversationId, signal } = input
@@ -89,7 +92,7 @@ async function publishMessageStream(context: BotContext, input: unknown): Promis
     streamId,
     conversationId,
     userId: botId,
-    // Clients insist on UTC.
+    // Clients accept only UTC.
     createdAt: new Date(signal.createdAt).toISOString(),
     ...(clientMessageId !== undefined && { clientMessageId }),
     sequence,

@@ -19,7 +19,7 @@ import { findRuntimeUser } from '../store/runtime-users.ts'
 import type { MessageRow } from '../models/tables.ts'
 import { externalUserIds } from '../store/users.ts'
 
-/** A message as operations are given it. Its author is the bot unless somebody else is named. */
+/** A message as operations receive it. Without `userId`, its author is the bot. */
 export interface GivenMessage extends MessageContent {
   conversationId: string
   userId?: string
@@ -28,18 +28,18 @@ export interface GivenMessage extends MessageContent {
 }
 
 /**
- * A message that can be stored: what the bot says, which goes out to whom it talks to, or what an integration has
- * received, which the bot has to handle. Plain JSON, since it may have to wait for its time.
+ * A message that can be stored: an outgoing one of the bot, or an incoming one that an integration has received and the
+ * bot handles. Plain JSON, because a scheduled message is stored until its time.
  */
 export type ReadyMessage =
   | { direction: 'outgoing'; message: NewOutgoingMessage }
   | { direction: 'incoming'; message: NewReceivedMessage }
 
 /**
- * Makes a message ready to be stored, by who asks for it.
+ * Prepares a message for storage: as incoming for an integration, as outgoing for the bot.
  *
- * @throws ApiError `ReferenceNotFound` when its author is nobody whom the caller may speak for, `InvalidPayload` when
- *   chat clients could not show it
+ * @throws ApiError `ReferenceNotFound` when the caller has no such author, `InvalidPayload` when chat clients could not
+ *   show the message
  */
 export async function prepareMessage(context: BotContext, given: GivenMessage): Promise<ReadyMessage> {
   const { botId, installation } = context.caller
@@ -63,15 +63,16 @@ export async function prepareMessage(context: BotContext, given: GivenMessage): 
   return { direction: 'outgoing', message: { ...message, deliveryId: newId('evt') } }
 }
 
-/** The `metadata` that bots put into a payload is stored beside it. */
+/** Separates the `metadata` from a payload, since they are stored in different columns. */
 export function toStoredContent({ metadata, ...payload }: Record<string, unknown>) {
   return { payload, ...(isRecord(metadata) && { metadata }) }
 }
 
 /**
- * The author of a message: the bot unless another is named.
+ * The author of a message: the bot, unless another user is named.
  *
- * @throws ApiError `ReferenceNotFound` when it is nobody whom the caller may speak for
+ * @throws ApiError `ReferenceNotFound` when the caller has no such user, `InvalidPayload` when an integration names
+ *   none
  */
 export async function findAuthor({ db, caller }: BotContext, userId?: string): Promise<string> {
   const { botId, installation } = caller
@@ -85,8 +86,8 @@ export async function findAuthor({ db, caller }: BotContext, userId?: string): P
 const isChatPayload = compile(chatPayload, 'body')
 
 /**
- * Refuses a message that chat clients could not show: it would be lost to the user without a word. Integrations take
- * messages of types of their own.
+ * Refuses a message of a chat conversation that chat clients could not show: otherwise it would be lost without an
+ * error. Conversations of integrations accept messages of any type.
  *
  * @throws ApiError `InvalidPayload`
  */
@@ -104,10 +105,10 @@ export async function assertReadable(
 }
 
 /**
- * Stores a message, with the event that is to follow from it, in one statement.
+ * Stores a message, with the event that follows from it, in one statement.
  *
- * @param effect the journal's entry for the call that creates it
- * @returns undefined when there is no such conversation for the caller, or when its run is not the newest any more
+ * @param effect the journal entry of the call that creates it
+ * @returns undefined when the caller has no such conversation, or when a newer run of the event has begun
  */
 export async function storeMessage(
   db: Database,
@@ -119,7 +120,7 @@ export async function storeMessage(
     : storeOutgoing(db, ready.message, effect)
 }
 
-/** Stores a message as above, unless it is for the bot to handle and too much waits for that. */
+/** Stores a message like `storeMessage`; the bot's backlog limit applies to an incoming one. */
 export async function admitMessage(
   { db, waiting, caller }: BotContext,
   ready: ReadyMessage,
@@ -134,8 +135,8 @@ export function noSuchConversation(id: string): ApiError {
 }
 
 /**
- * Tells who is concerned of a stored message: the bot of what was received, and of what the bot says either the
- * integration that delivers it or the chat's listeners. A message that was found stored may have been announced before.
+ * Notifies the recipient of a stored message: the bot of an incoming one; of an outgoing one, the integration that
+ * delivers it or the chat's listeners. A message that a repeated call found stored may have been announced before.
  */
 export async function announceMessage(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
   const conversationId = row.conversation_id
@@ -151,7 +152,7 @@ async function publishMessage(context: BotContext, row: MessageRow | SaidMessage
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })
   const streamId = row.metadata?.['streamId']
   if (typeof streamId === 'string') await completeStream(context, streamId, message)
-  // A run that is repeated finds its message stored: whether it was announced is not known.
+  // A repeated run finds its message stored; whether the message was announced is unknown.
   if (!('sequence' in row)) return publishHint(context, conversationId)
   await publishEntry(context, toLogEntry(row), { type: 'message_created', data: { ...message, isBot: true } })
 }

@@ -17,17 +17,17 @@ import { findMatchingMessage, updateRuntimeMessage } from '../store/runtime-mess
 import type { MessageRow } from '../models/tables.ts'
 
 export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
-  /** What it says. One that exists need not be told again. */
+  /** Required only when the message does not exist. */
   payload?: Record<string, unknown>
   discriminateByTags?: string[]
 }
 
 /**
- * Gives a conversation's message with these tags, which takes over what else is given; stores it when there is none. Who
- * is concerned has to be told of one that was created (`announceMessage`).
+ * Finds a conversation's message by its tags and updates it with the other fields; stores a new one when there is none.
+ * The caller announces a created message (`announceMessage`).
  *
- * @throws ApiError `ReferenceNotFound` when the caller has no such conversation or author, `InvalidPayload` when there is
- *   no payload and no message either
+ * @throws ApiError `ReferenceNotFound` when the caller has no such conversation or author, `InvalidPayload` when
+ *   neither the payload nor the message exists
  */
 export async function getOrCreateMessage(
   context: BotContext,
@@ -59,7 +59,7 @@ export async function getOrCreateMessage(
   return { row: changed ?? row, created: false }
 }
 
-/** Whether it is what a message says already. */
+/** Whether a message already has this content. */
 function isSaid(row: MessageRow, { payload, metadata }: ReturnType<typeof toStoredContent>): boolean {
   return isDeepStrictEqual([row.payload, row.metadata ?? undefined], [payload, metadata])
 }

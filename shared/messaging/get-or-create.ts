@@ -16,14 +16,14 @@ import type { UserRow } from '../models/tables.ts'
 import { insertUser } from '../store/users.ts'
 
 /**
- * Users and conversations that are recognised by their tags: what has those that are compared is the same, and takes
- * over what else is given; otherwise it is created.
+ * Users and conversations are identified by their tags: one whose compared tags match is updated with the other fields;
+ * without a match, one is created.
  *
- * `db` may be a transaction, and everything goes through it: whoever holds a connection and waits for a second one may
- * wait for others that do the same.
+ * `db` may be a transaction, and all statements go through it: requests that each hold one connection while they wait
+ * for a second one could block each other.
  */
 
-/** The `meta` of such an operation's output. */
+/** The `meta` of a get-or-create operation's output. */
 export const createdMeta = closedObject({ created: { type: 'boolean' } })
 
 type Values = Record<string, string | null>
@@ -68,7 +68,7 @@ export async function createConversation(
   })
 }
 
-/** Gives the caller's conversation of a channel with these tags, or creates it. */
+/** Finds the caller's conversation of a channel with these tags, or creates it. */
 export async function getOrCreateConversation(
   context: BotContext,
   db: Database,
@@ -112,7 +112,7 @@ export async function createUser(
   return row
 }
 
-/** Gives the caller's user with these tags, or creates it. */
+/** Finds the caller's user with these tags, or creates it. */
 export async function getOrCreateUser(context: BotContext, db: Database, given: GivenUser): Promise<Got<UserRow>> {
   const { caller } = context
   const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)

@@ -5,11 +5,11 @@ import type { Message } from '../models/message.ts'
 import type { EphemeralSignal } from '../models/signal.ts'
 
 /**
- * A message that is shown while it is being written: deltas, and in the end the message itself, whose
- * `metadata.streamId` says that it completes the stream, or the word that there will be none.
+ * A message stream shows a message while it is being written: deltas, followed either by the message itself, whose
+ * `metadata.streamId` names the stream that it completes, or by an abort.
  */
 
-/** Tells a conversation's listeners of a stream, and keeps in mind whether it is open. */
+/** Publishes a stream's signal to a conversation's listeners, and records whether the run has the stream open. */
 export async function publishStreamSignal(
   context: BotContext,
   conversationId: string,
@@ -22,7 +22,10 @@ export async function publishStreamSignal(
   await publishEphemeral(context, conversationId, signal)
 }
 
-/** Tells that a stream has become a message. The message is stored and told of in any case, so a failure is only logged. */
+/**
+ * Publishes that a stream has become a message. The message is stored and published in any case, so a failure is only
+ * logged.
+ */
 export async function completeStream(context: BotContext, streamId: string, message: Message): Promise<void> {
   context.caller.execution?.openStreams.delete(streamId)
   try {
@@ -35,7 +38,7 @@ export async function completeStream(context: BotContext, streamId: string, mess
   }
 }
 
-/** Tells listeners not to wait for the rest of what a run left unfinished. */
+/** Aborts the streams that a run has left open, so that listeners do not wait for more of them. */
 export async function abortStreams(context: Context, open: OpenStreams): Promise<void> {
   for (const [streamId, conversationId] of open) {
     try {

@@ -9,11 +9,11 @@ import { insertScheduledEvent } from '../store/events.ts'
 import { findScopedConversation } from '../store/runtime-conversations.ts'
 
 /**
- * Keeps a message until its time: a scheduled event with the `ReadyMessage` as its payload.
+ * Stores a message until its time, as a scheduled event with the `ReadyMessage` as its payload.
  *
- * @param input what the call was made with
- * @returns the message as it will be
- * @throws ApiError `InvalidPayload` when the schedule means no time, `ReferenceNotFound` when there is no such
+ * @param input of the call, for the journal
+ * @returns the future message
+ * @throws ApiError `InvalidPayload` when the schedule is invalid, `ReferenceNotFound` when there is no such
  *   conversation
  */
 export async function scheduleMessage(

@@ -1,7 +1,7 @@
 import { closedObject } from '../schema.ts'
 import { ApiError } from '../errors.ts'
 
-/** When something is to happen, as operations take it. */
+/** The schedule of a message or an event, as operations receive it. */
 export const scheduleInput = {
   ...closedObject(
     {},
@@ -13,13 +13,13 @@ export const scheduleInput = {
   description: 'When it is to happen: at a time, or after a delay.',
 } as const
 
-/** Further ahead than this is taken for a mistake of units. */
+/** A schedule that is further ahead is refused, as a probable mistake of units. */
 const furthestMilliseconds = 366 * 24 * 60 * 60 * 1000
 
 /**
- * The time that a schedule means. One that has passed is due at once.
+ * The time at which a schedule is due. A past time is due at once.
  *
- * @throws ApiError `InvalidPayload` when it means none, or one that is too far away
+ * @throws ApiError `InvalidPayload` when the schedule has neither or both of its fields, or is too far ahead
  */
 export function scheduledTime(schedule: { dateTime?: string; delay?: number }, now = new Date()): Date {
   const { dateTime, delay } = schedule

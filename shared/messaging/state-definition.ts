@@ -12,25 +12,25 @@ interface Declared {
   schema: UntrustedSchema | undefined
 }
 
-/** What a definition makes of the states of its name. */
+/** The declared rules for the states of one name. */
 export interface StateDefinition {
-  /** Milliseconds after which they expire unless something else is said; null for never. */
+  /** Default expiry in milliseconds; null for none. */
   expiry: number | null
   /**
-   * Gives a payload with the defaults that are declared.
-   * @throws ApiError `InvalidDataFormat` when it is not as declared
+   * Validates a payload and adds the declared defaults.
+   * @throws ApiError `InvalidDataFormat` when the payload does not match the declared schema
    */
   complete(payload: Record<string, unknown>): Record<string, unknown>
 }
 
-/** By the text of the definition. The same text means the same, whosever it is. */
+/** Keyed by the text of the definition, so bots with equal definitions share an entry. */
 const recent = new LRUCache<string, Declared>({
   max: 200,
   maxSize: 8 * 1024 * 1024,
   sizeCalculation: (_declared, text) => text.length,
 })
 
-/** What is declared of a state. Bots need not declare any: what is not declared may be anything. */
+/** Finds the definition of a state. Bots need not declare their states: an undeclared one accepts any payload. */
 export async function stateDefinition(db: Database, of: StateName): Promise<StateDefinition> {
   const text = await findStateDefinition(db, of)
   const declared = text === undefined ? undefined : (recent.get(text) ?? read(text, of.name))

@@ -11,9 +11,9 @@ import type { WorkflowRow } from '../models/tables.ts'
 import { endOverdueWorkflow, findWorkflow, lockWorkflow } from '../store/workflows.ts'
 
 /**
- * What a bot is told of its workflows: events of type `workflow_update`, in the mailbox of the workflow's conversation,
- * or of the workflow itself where it has none. They are written in the transaction that makes the change; the mailboxes
- * that are given back are to be woken after it.
+ * The kinds of `workflow_update` events, which inform a bot about its workflows. Their mailbox is that of the
+ * workflow's conversation, or the workflow's own where it has none. They are inserted in the transaction of the change;
+ * the returned mailboxes are woken after the commit.
  */
 type Update =
   | 'workflow_started'
@@ -23,9 +23,9 @@ type Update =
   | 'child_workflow_deleted'
 
 /**
- * Tells a bot what happened to a workflow.
+ * Inserts an event about a workflow.
  *
- * @param child the workflow's child that it happened to, for the updates that tell of one
+ * @param child the child workflow, for updates that concern one
  * @returns the mailbox to wake
  */
 export async function sendWorkflowEvent(
@@ -57,7 +57,11 @@ export async function sendWorkflowEvent(
   return stored?.mailbox ?? row.id
 }
 
-/** Tells the bot of a workflow's child, where the workflow is one. Gives the mailboxes to wake. */
+/**
+ * Inserts an event about a child workflow for its parent, unless there is no parent or it has ended.
+ *
+ * @returns the mailboxes to wake
+ */
 export async function sendParentEvent(
   db: Database,
   type: 'child_workflow_finished' | 'child_workflow_deleted',
@@ -69,7 +73,7 @@ export async function sendParentEvent(
 }
 
 /**
- * Ends a workflow whose time is over, unless it has ended or been given more time meanwhile. For a transaction.
+ * Ends a workflow whose time is over, unless it has ended or received more time meanwhile. Requires a transaction.
  *
  * @returns the mailboxes to wake
  */

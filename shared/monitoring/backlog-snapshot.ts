@@ -2,20 +2,20 @@ import type { Database } from '../store/database.ts'
 import { waitingByBot } from '../store/bot-health.ts'
 import type { WaitingRow } from '../models/bot-health.ts'
 
-/** Looks may take this part of the time, however many people look. */
+/** Upper bound of the share of time spent on snapshots, for any number of readers. */
 const partOfTime = 1 / 10
 
 interface Look {
   found: Promise<Map<string, WaitingRow>>
-  /** Until when it is taken for new, as `performance.now()` has it. */
+  /** End of its validity, by `performance.now()`. */
   until: number
 }
 
 const lastLooks = new WeakMap<Database, Look>()
 
 /**
- * How much waits for each bot of the platform. A look reads all events that wait, so it is shared by all who ask this
- * process while it is new: for ten times as long as it took.
+ * The backlog of each bot of the platform. A snapshot reads all waiting events, so all readers in this process share it
+ * for ten times as long as it took.
  */
 export async function backlogSnapshot(db: Database): Promise<Map<string, WaitingRow>> {
   const last = lastLooks.get(db)

@@ -2,7 +2,7 @@ import type { Dependencies } from '../connectivity/dependencies.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Database } from '../store/database.ts'
 
-/** The part of knex's client that knows its pool. */
+/** The part of knex's client that gives access to its pool. */
 interface Pooled {
   pool?: { numUsed(): number; numFree(): number; numPendingAcquires(): number }
 }

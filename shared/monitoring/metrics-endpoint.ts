@@ -11,14 +11,14 @@ export interface TextReply {
   body: string
 }
 
-/** Where figures are to be had, with METRICS_TOKEN as the bearer. */
+/** Paths of the metrics; METRICS_TOKEN is the bearer token. */
 export const metricsPaths = ['/metrics', '/autoscale'] as const
 
 type MetricsPath = (typeof metricsPaths)[number]
 
 /**
- * Answers `/metrics`, for Prometheus, and `/autoscale`, how many workers are wanted. They tell of all workspaces together,
- * so they are for the operator alone: without METRICS_TOKEN there are none.
+ * Serves `/metrics`, for Prometheus, and `/autoscale`, with the recommended number of workers. Both cover all
+ * workspaces, so they are for the operator only: without METRICS_TOKEN they are disabled.
  */
 export async function serveMetrics(
   context: Context,

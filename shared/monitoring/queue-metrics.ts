@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { readQueueStats } from './queue-stats.ts'
 
-/** Adds the gauges of the queue. All processes share it, so that each of them answers with the same values. */
+/** Adds the gauges of the queue. All processes share the queue, so each of them reports the same values. */
 export function exposeQueueMetrics(context: Context): void {
   const { gauge } = context.metrics
   const state = () => readQueueStats(context)

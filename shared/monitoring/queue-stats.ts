@@ -2,31 +2,34 @@ import type { Context } from '../context.ts'
 import { readBacklog, type Backlog } from '../store/backlog.ts'
 import { liveWorkers } from '../store/workers.ts'
 
-/** How much there is to do, and how many workers it takes. */
+/** The backlog, and the number of workers that it requires. */
 export interface QueueStats {
-  /** Events that are due and not begun. */
+  /** Events that are due and not started. */
   waiting: number
   /** Age of the oldest event that is due and not started: the latency of the queue. */
   oldestWaitingSeconds: number
   /** Jobs by state. */
   jobs: Record<'waiting' | 'active' | 'delayed' | 'failed', number>
-  /** Live workers, with the conversations that they can handle at once, and do. */
+  /** Live workers, the sum of their slots, and the slots in use. */
   workers: number
   slots: number
   slotsInUse: number
-  /** Events stored per second lately; null until it was asked for twice. */
+  /** Events stored per second, lately; null until the second reading. */
   arrivalsPerSecond: number | null
-  /** How many workers there should be, by `suggestWorkers`. */
+  /** Recommended number of workers, by `suggestWorkers`. */
   suggestedWorkers: number
 }
 
 /** Whether workers handle events. */
 export type WorkerState = 'available' | 'stalled' | 'missing'
 
-/** Workers that are alive begin what waits at once. Longer than this it waits only where all their slots are in use. */
+/** Live workers start waiting events at once. Events wait longer than this only while all slots are in use. */
 const stalledSeconds = 10
 
-/** Tells workers that are alive but take nothing, although something waits, from those that do, and from none. */
+/**
+ * Distinguishes live workers that start no events although some wait (`stalled`) from others (`available`) and from
+ * none (`missing`).
+ */
 export function workerStateOf({
   workers,
   slotsInUse,
@@ -36,12 +39,15 @@ export function workerStateOf({
   return slotsInUse === 0 && oldestWaitingSeconds > stalledSeconds ? 'stalled' : 'available'
 }
 
-/** Who asks more often is told the same. Counting reads all events that wait: it may take this part of the time. */
+/**
+ * Minimum age at which the statistics are read again. Counting reads all waiting events, so it may take only this share
+ * of the time.
+ */
 const minAgeMilliseconds = 3000
 const partOfTime = 1 / 20
-/** The rate of arrivals is that of about so long. */
+/** Approximate time over which the rate of arrivals is measured. */
 const rateMilliseconds = 60_000
-/** A worker tells of itself more often than this. */
+/** A worker whose heartbeat is older than this counts as dead. */
 export const aliveMilliseconds = 30_000
 
 const targetSeconds = 5
@@ -59,9 +65,9 @@ interface Memory {
 const memories = new WeakMap<object, Memory>()
 
 /**
- * Looks how much there is to do, or remembers it from moments ago.
+ * Reads the statistics of the queue, or returns recent ones.
  *
- * @throws Error when the database or the queue does not tell
+ * @throws Error when the database or the queue is unavailable
  */
 export function readQueueStats(context: Context): Promise<QueueStats> {
   const { metrics } = context
@@ -89,20 +95,20 @@ async function look({ db, queue, dependencies }: Context, samples: Sample[]): Pr
   return { ...state, arrivalsPerSecond: rate(samples, backlog), suggestedWorkers: suggestWorkers(state) }
 }
 
-/** Takes a sample, and reckons from the oldest that still counts. */
+/** Adds a sample, and computes the rate since the oldest sample that still counts. */
 function rate(samples: Sample[], { stored, now }: Sample): number | null {
   while (samples[1] !== undefined && samples[1].now <= now - rateMilliseconds) samples.shift()
   const [first] = samples
   samples.push({ stored, now })
   if (first === undefined || now <= first.now) return null
-  // Statistics may have been reset.
+  // PostgreSQL's statistics may have been reset, which makes the difference negative.
   return Math.max(0, Math.round(((stored - first.stored) / ((now - first.now) / 1000)) * 100) / 100)
 }
 
 /**
- * How many workers there should be: where events wait longer than they should, more in proportion, at most twice as many
- * at a time; otherwise so many that seven tenths of their slots are in use. Never none, as workers also see to what is
- * due by the clock.
+ * Recommended number of workers. When events wait longer than the target, the number grows in proportion, to at most
+ * twice the present one; otherwise it keeps seven tenths of the slots in use. Never zero, since workers also run
+ * scheduled work.
  */
 export function suggestWorkers({
   workers,

@@ -4,12 +4,12 @@ import { insertAccount, insertMember, insertPersonalToken, insertWorkspace } fro
 import type { Database } from '../store/database.ts'
 import { firstWorkspaceId } from '../store/workspaces.ts'
 
-/** Marks the token that the environment names, so that another one replaces it. */
+/** Marks the token from the environment, so that a changed value replaces it. */
 const note = 'ISOBOT_ADMIN_TOKEN'
 
 /**
- * Makes the default workspace and its owner on a new platform, and sees that the owner's token is the given one. A
- * token that the environment named before is valid no longer. Safe to repeat, and for several processes at once.
+ * Creates the default workspace and its owner on a new platform, and sets the owner's token to the given one. A token
+ * that the environment contained before becomes invalid. Idempotent, and safe for concurrent processes.
  *
  * @returns the id of the default workspace
  */
@@ -30,7 +30,7 @@ interface Owner {
   workspaceId: string
 }
 
-/** Of the workspace that the platform began with: owners of others are its tenants. */
+/** The owner of the platform's first workspace: owners of other workspaces are its tenants. */
 async function firstOwner(db: Database): Promise<Owner | undefined> {
   const workspaceId = await firstWorkspaceId(db)
   if (workspaceId === undefined) return undefined

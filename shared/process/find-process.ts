@@ -7,12 +7,12 @@ const run = promisify(execFile)
 export interface RunningProcess {
   readonly pid: number
   readonly parent: number
-  /** The process group: processes that a shell, npm or a supervisor started together have one in common. */
+  /** The process group, which processes that a shell, npm or a supervisor starts together have in common. */
   readonly group: number
   readonly commandLine: string
 }
 
-/** The process of this id as the machine's list of processes shows it; undefined when there is none any more. */
+/** The running process with this id; undefined when there is none. */
 export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
   try {
     return process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid)
@@ -21,7 +21,7 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
   }
 }
 
-/** Slim images have no `ps`. */
+/** Slim images have no `ps`, so this reads /proc. */
 async function fromProc(pid: number): Promise<RunningProcess | undefined> {
   const [statistics, commandLine] = await Promise.all([
     readFile(`/proc/${pid}/stat`, 'utf8'),
@@ -29,7 +29,7 @@ async function fromProc(pid: number): Promise<RunningProcess | undefined> {
   ])
   // The second field is the program's name in parentheses, and may contain anything.
   const [state, parent, group] = statistics.slice(statistics.lastIndexOf(')') + 2).split(' ')
-  // A zombie has ended; only its parent has not asked how.
+  // A zombie has exited; only its parent has not read the exit status.
   if (state === 'Z') return undefined
   return { pid, parent: Number(parent), group: Number(group), commandLine: commandLine.replaceAll('\0', ' ').trim() }
 }

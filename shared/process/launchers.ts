@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { untilParentGone } from './parent-process.ts'
 import { findProcess } from './find-process.ts'
 
-/** The processes that a process was started through. */
+/** The processes through which a process was started. */
 export interface Ancestry {
   readonly pid: number
   /** npm, the shell that it runs scripts with, the launcher of `isobot`: the parent first, each the child of the next. */
   readonly launchers: readonly number[]
-  /** The process that asked for it: a terminal's shell, a supervisor, a script. */
+  /** The process that started the launchers: a terminal's shell, a supervisor, a script. */
   readonly owner: number
 }
 
@@ -31,7 +31,7 @@ export async function findAncestry(): Promise<Ancestry> {
     found.push({ pid, isShell, parent })
     ancestor = await findProcess(parent)
   }
-  // A shell that no package manager started is somebody's own.
+  // A shell that no package manager started is the user's own.
   while (found.at(-1)?.isShell) found.pop()
   return { pid: process.pid, launchers: found.map(({ pid }) => pid), owner: found.at(-1)?.parent ?? process.ppid }
 }
@@ -50,9 +50,9 @@ export async function hasLostLauncher({ pid, launchers }: Pick<Ancestry, 'pid' |
 const pollMilliseconds = 500
 
 /**
- * Resolves when one of the launchers has ended, whatever ended it: npm passes SIGTERM on to its shell and no further,
- * SIGHUP to nobody, and nobody passes on SIGKILL. Never resolves without launchers. Waiting for it does not keep the
- * process alive.
+ * Resolves when one of the launchers has exited, for any reason: npm forwards SIGTERM to its shell and no further, does
+ * not forward SIGHUP, and SIGKILL cannot be forwarded. Never resolves without launchers. Waiting for it does not keep
+ * the process alive.
  */
 export async function untilLauncherGone(ancestry: Ancestry): Promise<void> {
   if (ancestry.launchers.length === 0) await new Promise<never>(() => {})
@@ -60,13 +60,14 @@ export async function untilLauncherGone(ancestry: Ancestry): Promise<void> {
 }
 
 /**
- * Resolves when the owner has ended and the pipe with it that it held as our standard input. An owner that ends and
- * leaves us a terminal, a file or nothing to read has left us behind on purpose: that is how a script starts a server.
+ * Resolves when the owner has exited, and with it the pipe that it held as the standard input of this process. An owner
+ * that exits and leaves a terminal, a file or no standard input has left this process running on purpose: scripts start
+ * servers in this way.
  */
 export async function untilOwnerGone(ancestry: Ancestry): Promise<void> {
   if (isPipe(0)) {
     await untilParentGone()
-    // The pipe of a process that dies ends before the process does.
+    // The pipe of a dying process ends before the process does.
     await delay(pollMilliseconds, undefined, { ref: false })
     if (await hasLostLauncher({ ...ancestry, launchers: [...ancestry.launchers, ancestry.owner] })) return
   }

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Node's major version that everything here needs. */
+/** Minimum major version of Node. */
 export const neededMajor = 24
 
 /**
- * Whether the Node that runs this is older than what is needed. If so, says which is, and how to get it, and has the
- * process end with 1.
+ * Whether the running Node is older than the minimum. If so, prints the required version and how to get it, and sets
+ * the exit code to 1.
  *
- * @param {string} script what was started, as people name it
+ * @param {string} script name of the started script, as users type it
  * @returns {boolean}
  */
 export function isOldNode(script) {

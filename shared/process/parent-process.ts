@@ -9,7 +9,7 @@ export function untilParentGone(): Promise<void> {
   return new Promise((resolve) => {
     for (const event of ['end', 'error', 'close']) stdin.once(event, () => resolve())
     stdin.resume()
-    // A redirected file is read to its end at once and has no `unref`, whatever its type says.
+    // A redirected file is read to its end at once and has no `unref`, contrary to its type.
     if ('unref' in stdin) stdin.unref()
   })
 }

@@ -6,13 +6,17 @@ import { secretsOf } from '../config/telemetry-settings.ts'
 import { startTracing } from '../telemetry/start-tracing.ts'
 
 const lingerMilliseconds = 1000
-/** npm and the terminal both pass on one Ctrl-C, and a terminal that closes says so more than once. */
+/**
+ * npm and the terminal both forward one Ctrl-C, and a closing terminal sends more than one signal: signals within this
+ * time count as one.
+ */
 const sameMilliseconds = 1000
 
 /**
- * The life of a process: read the configuration, open, wait for a signal, close, end. A second signal ends it at once.
+ * Runs a process: reads the configuration, opens the work, waits for a signal, closes and exits. A second signal exits
+ * at once.
  *
- * @param open starts the work; what it gives is disposed of at the end
+ * @param open starts the work; its result is disposed of at the end
  */
 export async function runProcess(name: string, open: (config: Config, log: Logger) => Promise<AsyncDisposable>) {
   keepInspectorShut()
@@ -26,7 +30,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
     return
   }
   const log = createLogger(name, config.logLevel, { secrets: secretsOf(config) })
-  // From the start on: what is told to stop while it opens ends opening, and then stops in order.
+  // Installed before the work opens: a process that is stopped while it opens finishes opening, then closes in order.
   const asked = untilAsked(config.hasParent).then((reason) => {
     log.info({ reason }, 'Stopping')
     return setTimeout(() => {
@@ -45,19 +49,19 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   await tracing[Symbol.asyncDispose]()
   clearTimeout(overdue)
   log.info('Stopped')
-  // Nothing is left to do: a connection that somebody forgot must not keep the process.
+  // All work has ended: a connection that was left open must not keep the process alive.
   setTimeout(() => process.exit(), lingerMilliseconds).unref()
 }
 
 /**
- * Unless somebody listens for it, Node answers SIGUSR1 with an inspector, which lets everybody who can connect to it do
- * everything that this process can. Any process of the same user may send it.
+ * Without a listener, Node answers SIGUSR1 with an inspector, which gives every client that can connect to it full
+ * control of this process. Any process of the same user can send the signal.
  */
 export function keepInspectorShut(): void {
   process.on('SIGUSR1', () => {})
 }
 
-/** Resolves with the reason to stop. A person's second signal ends the process from then on. */
+/** Resolves with the reason to stop. From then on, a user's second signal exits the process. */
 function untilAsked(hasParent: boolean): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let askedAt: number | undefined

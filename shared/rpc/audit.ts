@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { beginRecord, endRecord, forgetRecord } from '../store/audit.ts'
 
-/** What of an operation's declaration says how it is recorded. */
+/** The parts of an operation's declaration that decide whether and how it is recorded. */
 export interface AuditedOperation {
   name: string
   method: string
@@ -15,14 +15,14 @@ export interface AuditedOperation {
   auditedFields: readonly string[]
 }
 
-/** Whether an operation is an administrative action: it need not say so, only when it is none. */
+/** Whether an operation is an administrative action and is recorded. Only exceptions declare `changesNothing`. */
 export function isAudited({ method, access, changesNothing }: AuditedOperation): boolean {
   return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account' || access === 'invitee')
 }
 
 /**
- * Does something and keeps a record of who did it. The record is there before anything is done: what a dying process
- * leaves half done stays recorded, its outcome unknown. What is refused was not done, and leaves none.
+ * Performs an administrative action and records who performed it. The record is inserted first: when the process dies
+ * half-way, the record remains, with an unknown outcome. A refused action changed nothing and leaves no record.
  */
 export async function recorded<Output>(
   context: Context & { caller: Caller },
@@ -49,7 +49,7 @@ export async function recorded<Output>(
   try {
     output = await act()
   } catch (error) {
-    // In a transaction that has failed, the record goes with it.
+    // After a database error, a transaction accepts no statement; its rollback removes the record.
     if (ApiError.from(error).status < 500) await forgetRecord(db, id).catch(() => undefined)
     throw error
   }
@@ -62,7 +62,7 @@ export async function recorded<Output>(
   return output
 }
 
-/** Names alone: values may be secrets, or megabytes of code. */
+/** Contains names only, unless a field is declared as audited: values may be secrets, or megabytes of code. */
 function describeFields(
   { auditedFields }: AuditedOperation,
   input: Record<string, unknown>,
@@ -72,7 +72,7 @@ function describeFields(
   return given.map((name) => (auditedFields.includes(name) ? `${name}=${String(input[name])}` : name)).join(', ')
 }
 
-/** What an answer is about: the answer itself, or its only field, where that has an id. */
+/** The resource of an answer: the answer itself or its only field, if that has an id. */
 function resourceOf(output: unknown): { id?: string; name?: string } {
   const fields = Object.values(output ?? {})
   for (const candidate of [output, fields.length === 1 ? fields[0] : undefined]) {

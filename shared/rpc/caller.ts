@@ -4,24 +4,24 @@ import type { UserKey } from '../models/user-key.ts'
 import { roles, type Role, type Installation } from '../models/tables.ts'
 
 /**
- * Who asks. An operation says which kind of caller it takes, `answer` checks it, and the handler gets a caller of that
- * kind: neither door can forget.
+ * The authenticated sender of a request. An operation declares which kind of caller it takes, `dispatch` checks it, and
+ * the handler receives a caller of that kind: no entry point can skip the check.
  */
 export type Caller = Visitor | ChatUser | BotCaller | Invitee | AccountCaller | Administrator
 
-/** Somebody at a chat installation's address, without a key. */
+/** A client without a key at a chat installation's address. */
 export interface Visitor {
   kind: 'visitor'
   installation: Installation
 }
 
-/** A user of a chat installation, known by a valid key. */
+/** A user of a chat installation, authenticated by a valid key. */
 export interface ChatUser {
   kind: 'user'
   installation: Installation
-  /** The id in the key: what the client knows the user by. There may be no such user (any more). */
+  /** The user's external id, from the key. The user may not exist (any more). */
   externalId: string
-  /** What the key says, by which the user is found. */
+  /** The verified claims of the key, by which the user is found. */
   key: UserKey
 }
 
@@ -29,25 +29,25 @@ export interface ChatUser {
 export interface BotCaller {
   kind: 'bot'
   botId: string
-  /** The installed integration as which it acts, when it does not act as the bot itself. */
+  /** The installed integration that calls; absent when the bot itself does. */
   installation?: Installation
   /** Present when the bot's code calls while it handles an event. */
   execution?: Execution
 }
 
-/** The context of what is done on a bot's behalf. */
+/** The context of an operation that acts on a bot's behalf. */
 export type BotContext = Context & { caller: BotCaller }
 
-/** The message streams that a run has begun and not ended, by their ids, with their conversations. */
+/** The message streams that a run has begun and not ended: conversation ids by stream id. */
 export type OpenStreams = Map<string, string>
 
 /** The run on whose behalf a call is made. */
 export interface Execution {
   eventId: string
   attempt: number
-  /** Which call it is: the operation, with the actions that led to it, and how manieth call of it in the run. */
+  /** Identifies the call in the run: the operation, with the actions that led to it, and the call number. */
   call: { operation: string; ordinal: number }
-  /** What the run is writing for all to see. */
+  /** The message streams that the run has open. */
   openStreams: OpenStreams
   /** Runs one of the bot's own actions within the same run. */
   callAction(type: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
@@ -56,14 +56,14 @@ export interface Execution {
 /** The holder of an invitation to a workspace. */
 export interface Invitee {
   kind: 'invitee'
-  /** SHA-256 of its secret. */
+  /** SHA-256 of the invitation's secret. */
   invitation: Buffer
   workspaceId: string
   /** The address that was invited. */
   email: string
   /** The account that joins: the holder's own, or the one that was made with the invitation. */
   accountId: string
-  /** Whether the holder showed a personal token too. */
+  /** Whether the request carries a personal token too. */
   hasAccount: boolean
 }
 
@@ -88,7 +88,7 @@ export type Access = 'visitor' | 'user' | 'bot' | 'invitee' | 'account' | Role
 export type CallerWith<A extends Access> = A extends Role ? Administrator : Extract<Caller, { kind: A }>
 
 /**
- * Checks that a caller may call.
+ * Checks that a caller has the access that an operation requires.
  * @throws ApiError `Forbidden`
  */
 export function authorise(caller: Caller, access: Access): void {
@@ -107,7 +107,7 @@ export function authorise(caller: Caller, access: Access): void {
   }
 }
 
-/** Whether a member may do what a role may. */
+/** Whether a member's role is at least the given one. */
 export function hasRole({ role }: Administrator, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least)
 }
@@ -116,7 +116,7 @@ export function isRole(access: Access): access is Role {
   return (roles as readonly string[]).includes(access)
 }
 
-/** Whose share of what all have in common a caller uses: its bot's, its workspace's, or the account's. */
+/** The id to whose share of common resources a caller's use counts: that of its bot, workspace or account. */
 export function tenantOf(caller: Caller): string {
   switch (caller.kind) {
     case 'visitor':

@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts'
 import type { Database } from '../store/database.ts'
 
-/** A context in which everything is a part of one transaction, and what is to follow from its commit. */
+/** A context whose writes belong to one transaction, and the work that follows the commit. */
 export interface DeferredContext {
   context: Context
   /**
-   * Does what had to wait for the commit, in its order. What fails is logged: as after a crash at this place, the sweep
-   * wakes who was not woken, and listeners look for what they were not told.
+   * Runs the commit hooks, in order. Errors are logged: as after a crash at this point, the sweep wakes workers whose
+   * wake-up is missing, and listeners poll for entries whose signal is missing.
    */
   follow(): Promise<void>
 }

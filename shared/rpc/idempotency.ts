@@ -8,16 +8,16 @@ import { decryptJson, encryptJson } from '../secrets.ts'
 import { keepReply, letGoKey, takeKey, type IdempotencyKeyRow } from '../store/idempotency-keys.ts'
 
 /**
- * A client that heard no answer does not know whether its request was carried out. With the header `Idempotency-Key` it
- * may ask again (IETF draft-ietf-httpapi-idempotency-key-header): the request is carried out once, and whoever asks
- * again within 24 hours is given the answer of then. A request that fails leaves no trace of its key.
+ * A client that received no answer does not know whether its request was carried out. With the header `Idempotency-Key`
+ * it may repeat the request (IETF draft-ietf-httpapi-idempotency-key-header): the request is carried out once, and each
+ * repetition within 24 hours receives the answer of the first. A request that fails leaves no trace of its key.
  */
 
 const longestKey = 255
 
 /**
- * A key of somebody who has no secret of their own is one itself: who guesses it is given the new user's key. An
- * invitation is no such secret: who made it knows it too.
+ * A visitor has no secret, so its idempotency key acts as one: a client that guesses it receives the new user's key. An
+ * invitation is no substitute, because its issuer knows it too.
  */
 const shortestKeyOfVisitors = 20
 
@@ -31,11 +31,11 @@ export interface KeyedRequest {
 type CallerContext = Context & { caller: Caller }
 
 /**
- * Carries out a request with a key unless that was done before.
+ * Carries out a request with an idempotency key, unless an earlier request with the same key was carried out.
  *
  * @returns the body of the answer, and whether it is that of an earlier request
- * @throws ApiError what the operation throws; `InvalidPayload` (400) when the key is malformed, and (422) when it was
- *   sent with another request; `ResourceLockedConflict` while the earlier request is under way
+ * @throws ApiError the errors of the operation; `InvalidPayload` (400) when the key is malformed, and (422) when it was
+ *   sent with another request; `ResourceLockedConflict` while the earlier request is in flight
  */
 export async function dispatchOnce(
   context: CallerContext,
@@ -46,7 +46,7 @@ export async function dispatchOnce(
   return request.operation.awaitsWorker ? answerInSteps(context, request, place) : answerAtOnce(context, request, place)
 }
 
-/** The draft has a quoted string (RFC 8941); most clients send it bare. */
+/** The draft specifies a quoted string (RFC 8941); most clients send it bare. */
 function readKey(header: string, caller: Caller): string {
   const [, key = ''] = /^"?([\x21\x23-\x7e]+)"?$/.exec(header.trim()) ?? []
   const isVisitor = caller.kind === 'visitor' || caller.kind === 'invitee'
@@ -68,7 +68,8 @@ interface Place {
 
 function toPlace({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): Place {
   const owner = JSON.stringify([whose(caller), operation.method, operation.path, key])
-  // The key is part of the secret: with a copy of the database and the platform's secret, answers stay unreadable.
+  // The key is part of the encryption key: a copy of the database and the platform's secret do not suffice to read
+  // answers.
   const purpose = `idempotency key ${owner}`
   return {
     id: sha256(owner),
@@ -78,7 +79,7 @@ function toPlace({ caller, config }: CallerContext, { key, operation, input }: K
   }
 }
 
-/** Nobody finds the keys of anybody else. */
+/** The identity to which a key belongs: equal keys of different callers are unrelated. */
 function whose(caller: Caller): string[] {
   switch (caller.kind) {
     case 'visitor':
@@ -99,7 +100,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** The key is committed with what the request has written, or neither is: a process may die at any moment. */
+/** Commits the key together with the request's writes, because the process may die at any moment. */
 async function answerAtOnce(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
   const { caller, db } = context
   const done = await db
@@ -119,9 +120,9 @@ async function answerAtOnce(context: CallerContext, { operation, input }: KeyedR
 }
 
 /**
- * What waits for a worker cannot be one transaction: the worker would not see what it is to work on. The key is taken
- * first; should the process die before the answer is kept, nobody can tell what came of the request, and whoever asks
- * again is told so.
+ * An operation that awaits a worker cannot be one transaction, because the worker would not see its writes. The key is
+ * committed first. If the process dies before the answer is stored, the outcome of the request is unknown, and a
+ * repetition receives an error that says so.
  */
 async function answerInSteps(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
   const { db } = context

@@ -11,15 +11,15 @@ import {
 import type { Database } from '../store/database.ts'
 
 /**
- * A reply happens once. A run that dies half-way runs again, and its writing calls come again in the same order; a call
- * that was performed before is answered from the journal instead. Its key is the event, the operation and how manieth
- * call of it: not the input, because a second run may word a reply differently (a language model does).
+ * A reply is sent once. A run that dies half-way runs again and repeats its writing calls in the same order; calls that
+ * were performed before are answered from the journal. The key of an entry is the event, the operation and the call
+ * number, not the input, because a second run may word a reply differently (a language model does).
  *
- * What follows a write (signals, wake-ups) is no part of it: handlers do that after `once`, recorded or not, so that it
- * happens even when the first run died in between.
+ * The journal does not cover the work that follows a write (signals, wake-ups): handlers do it after `once`, for
+ * performed and replayed calls, so that it happens even when the first run died before it.
  */
 
-/** A run called although a newer run of its event has begun: whatever it still does must have no effect. */
+/** A call of a run whose event has a newer run: the older run must have no further effect. */
 class StaleAttemptError extends ApiError {
   constructor() {
     super('ResourceLockedConflict', 'Another run of this event has begun: this run may no longer write')
@@ -27,10 +27,10 @@ class StaleAttemptError extends ApiError {
 }
 
 /**
- * Writes once for each call of an event's handling, in one transaction with the journal's entry. A call from outside a
- * run is simply performed.
+ * Performs a call of a run once, in one transaction with its journal entry. A call from outside a run has no journal
+ * entry.
  *
- * @param input what the call was made with, to note when a repeated call differs
+ * @param input of the call, to log when a repeated call differs
  * @param write performs the call; its result must be plain JSON
  */
 export async function once<Result>(
@@ -50,9 +50,8 @@ export async function once<Result>(
 }
 
 /**
- * Like `once`, for what may take the run's own event with it: the journal's entry comes first, while the event is there.
- *
- * @param remove gives nothing
+ * Like `once`, for a deletion that may remove the run's own event: the journal entry is inserted first, while the event
+ * exists.
  */
 export async function recordThenDelete(
   context: BotContext,
@@ -70,10 +69,10 @@ export async function recordThenDelete(
 }
 
 /**
- * Like `once`, for a row that is stored in one statement with the journal's entry, which saves the three round trips of
- * a transaction. The entry keeps the row's id alone.
+ * Like `once`, for a row that is inserted in one statement with its journal entry, which saves the three round trips of
+ * a transaction. The entry contains only the row's id.
  *
- * @param row its id, how it is stored (undefined when what it refers to is not there), and how it is found again
+ * @param row its id, its insertion (undefined when a row that it refers to does not exist), and its lookup by id
  */
 export async function onceStored<Row>(
   context: BotContext,
@@ -96,8 +95,8 @@ export async function onceStored<Row>(
 }
 
 /**
- * Like `once`, for a call that is more than a write: it is performed outside any transaction and recorded when it is
- * through. A run that dies in the middle performs it again.
+ * Like `once`, for a call that is more than a write: it is performed outside any transaction and recorded afterwards. A
+ * run that dies in between performs it again.
  */
 export async function recordAfter<Result>(
   context: BotContext,
@@ -113,7 +112,7 @@ export async function recordAfter<Result>(
   })
 }
 
-/** The journal's place for one call of a run; undefined for a call from outside of any. */
+/** The journal entry of one call of a run; undefined for a call from outside a run. */
 function openEntry({ db, log, caller }: BotContext, input: unknown) {
   const { execution } = caller
   if (!execution) return undefined
@@ -141,9 +140,12 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
       if (!(await isNewestRun(db, execution))) throw new StaleAttemptError()
     },
 
-    /** Answers from the journal, or performs the call. Of two that perform it at once, one gets the other's answer. */
+    /**
+     * Answers from the journal, or performs the call. If two runs perform it concurrently, one returns the other's
+     * result.
+     */
     async replayOr<Result>(perform: () => Promise<Result>): Promise<Result> {
-      // The first run finds nothing recorded, so it does not look.
+      // A first attempt has no recorded calls.
       const recorded = attempt > 1 ? await recall() : undefined
       if (recorded) return recorded.result as Result
       try {

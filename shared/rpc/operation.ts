@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
-/** The product's specification describes it; or it is our own, and published clients do not know it. */
+/** `documented`: part of the product's specification; `experimental`: Isobot's own, unknown to published clients. */
 export type Stability = 'documented' | 'experimental'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -12,27 +12,27 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 interface Specification<A extends Access, I, O> {
   /** Unique within its API; the name of the method in the published clients. */
   name: string
-  /** What it does, in a sentence for the API's documentation. */
+  /** One sentence for the API's documentation. */
   description: string
   method: Method
   /** With `{parameter}` for one segment and `{parameter*}` for all that remain before the next fixed segment. */
   path: string
   access: A
-  /** What the OpenAPI document tags it with (`openapi/interfaces.ts`); most operations have no such tag. */
+  /** Its tag in the OpenAPI document (`openapi/interfaces.ts`); most operations have none. */
   stability?: Stability
-  /** How it may refuse, beside what its access and the form of its input bring with them (`openapi/errors.ts`). */
+  /** Errors beside those that follow from its access and the form of its input (`openapi/errors.ts`). */
   errors?: readonly ErrorType[]
   /** The status of success. */
   status?: 200 | 201
-  /** The output is not the answer but tells the HTTP door which stream to open. */
+  /** The output is not the answer: it names the stream that the HTTP entry point opens. */
   opensStream?: true
-  /** It waits for what a worker makes of its writes, so it cannot be one transaction. */
+  /** It waits for a worker to process its writes, so it cannot be one transaction. */
   awaitsWorker?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
-  /** It only tells, though its method is none of reading: what changes something of a workspace is kept a record of. */
+  /** It changes nothing although its method is not GET, so it is not recorded. */
   changesNothing?: true
-  /** Fields of the input whose values the record shows, and not just their names. Never secrets. */
+  /** Input fields whose values the audit record contains, and not only their names. Never secrets. */
   auditedFields?: readonly string[]
   /** Path parameters, and the rest from the query (GET and DELETE) or the JSON body. Unknown fields are dropped. */
   input: I
@@ -40,7 +40,7 @@ interface Specification<A extends Access, I, O> {
   handle(context: Context & { caller: CallerWith<A> }, input: Infer<I>): Promise<Infer<O>>
 }
 
-/** Something that can be asked of the platform, through whichever door. */
+/** One call of the API, independent of the entry point. */
 export interface Operation {
   name: string
   description: string
@@ -52,14 +52,14 @@ export interface Operation {
   status: number
   opensStream: boolean
   awaitsWorker: boolean
-  /** Whether a record is kept of who carried it out. */
+  /** Whether an audit record is kept of each call. */
   isAudited: boolean
   input: object
   output: object
   /** Whether a JSON body is part of the request. */
   takesBody: boolean
   /**
-   * Validates the input and does it. The caller must have been authorised.
+   * Validates the input and calls the handler. The caller must have been authorised.
    * @throws ApiError when the input is invalid or the operation refuses
    */
   call(context: Context & { caller: Caller }, input: unknown): Promise<unknown>

@@ -1,12 +1,12 @@
 const ofObject = /^([^.[]*)(?:\.(.*)|\[(.*)\])$/s
 
 /**
- * Reads the fields of a query as published clients encode them: an array repeats its key, which parsers know, and an
- * object has a key for each of its own (`tags.a=1&tags.b=2`), which they do not. The first dot alone divides, since the
- * inner key may hold dots itself: `tags.a.b=1` is the tag `a.b`. Clients made from the OpenAPI document, which has no word
- * for that, write `tags[a]=1`.
+ * Nests the fields of a query as published clients encode them: an array repeats its key, which query parsers support,
+ * and an object has one key per field (`tags.a=1&tags.b=2`), which they do not. Only the first dot separates, since the
+ * inner key may contain dots: `tags.a.b=1` is the tag `a.b`. Clients generated from the OpenAPI document, which cannot
+ * express this encoding, write `tags[a]=1`.
  *
- * @param flat what a parser made of the query, or an object that is nested already
+ * @param flat the parsed query, or an object that is already nested
  */
 export function nestQuery(flat: Record<string, unknown>): Record<string, unknown> {
   const nested = new Map<string, unknown>()
