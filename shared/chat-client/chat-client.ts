@@ -1,11 +1,14 @@
 import { readError } from './chat-error.ts'
 import { openChatStream, type ChatMessage, type ChatSignal, type ChatStream } from './chat-stream.ts'
 
-/** A user of a bot's chat, as far as the console and the command line need one. Runs in Node and in browsers. */
+/**
+ * A client of a bot's chat for one user, with the calls that the console and the command line use. Runs in Node and in
+ * browsers.
+ */
 export interface ChatClient {
   readonly user: { id: string; key: string }
   createConversation(): Promise<{ id: string }>
-  /** @throws ChatError where there is no such conversation, or the user takes no part in it */
+  /** @throws ChatError when the conversation does not exist or the user is not a participant */
   getConversation(id: string): Promise<{ id: string }>
   createMessage(conversationId: string, payload: ChatMessage['payload']): Promise<ChatMessage>
   /** All messages of a conversation, the newest first. */

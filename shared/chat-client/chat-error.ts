@@ -1,4 +1,4 @@
-/** The Chat API refuses a request. */
+/** An error response of the Chat API. */
 export class ChatError extends Error {
   override name = 'ChatError'
   /** The type of the error, such as `Forbidden`. */
@@ -12,7 +12,7 @@ export class ChatError extends Error {
   }
 }
 
-/** The error of a response: the platform's own, or what a proxy in front of it says. */
+/** Reads the error of a response, which comes from the platform or from a proxy in front of it. */
 export async function readError(response: Response): Promise<Error> {
   const body = (await response.json().catch(() => undefined)) as { type?: unknown; message?: unknown } | undefined
   const { type, message } = body ?? {}

@@ -11,7 +11,7 @@ export interface ChatMessage {
   metadata?: Record<string, unknown>
 }
 
-/** A frame of a conversation's stream, of those that the console and the command line show. */
+/** A signal of a conversation's stream; only those that the console and the command line show. */
 export type ChatSignal =
   | { type: 'message_created'; data: ChatMessage }
   | { type: 'message_deleted'; data: { id: string } }
@@ -30,9 +30,9 @@ export interface ChatStream {
 const silenceMilliseconds = 60_000
 
 /**
- * Opens the stream of a conversation. It does not connect again by itself.
+ * Opens the stream of a conversation. It does not reconnect.
  *
- * @throws ChatError when the platform refuses it, another Error when it cannot be reached
+ * @throws ChatError when the platform refuses it, another Error when the platform is unavailable
  */
 export async function openChatStream(
   url: string,
@@ -69,7 +69,7 @@ export async function openChatStream(
   }
 }
 
-/** Reads text to its end. A connection that breaks is an end like any other. */
+/** Reads text to its end. A broken connection counts as the end. */
 async function read(body: ReadableStream<Uint8Array<ArrayBuffer>>, feed: (text: string) => void): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   while (true) {

@@ -1,19 +1,22 @@
 import type { ChatClient } from './chat-client.ts'
 import type { ChatMessage, ChatSignal, ChatStream } from './chat-stream.ts'
 
-/** What a conversation is listened to with. */
+/** The callbacks of a listener. */
 export interface ConversationListener {
-  /** A message of anybody, what was said before included: each once, in order. */
+  /** Receives each message once and in order, earlier messages included. */
   heard(message: ChatMessage): void
-  /** A signal that is no new message. Those that come while the connection is lost are not repeated. */
+  /** Receives each signal that is not a new message. Signals sent while the connection is down are lost. */
   receive?(signal: ChatSignal): void
-  /** The connection was lost, or is there again. What was said meanwhile was heard then. */
+  /**
+   * Called when the connection is lost, and when it is restored: after `heard` has received the messages sent
+   * meanwhile.
+   */
   connected(isConnected: boolean): void
 }
 
-/** A conversation that is being listened to. */
+/** An open listener of a conversation. */
 export interface Listening {
-  /** Hears what was said until now, also what is still on its way. */
+  /** Passes all messages stored so far to `heard`, including those that the stream has not delivered yet. */
   catchUp(): Promise<void>
   close(): void
 }
@@ -24,7 +27,7 @@ const reconnectMilliseconds = 500
  * Listens to a conversation until it is closed, in Node and in browsers. When the stream ends, it opens another one and
  * reads the messages that were created meanwhile.
  *
- * @throws Error when it cannot be listened to at the beginning
+ * @throws Error when the first connection fails
  */
 export async function keepListening(
   client: ChatClient,
@@ -41,7 +44,7 @@ export async function keepListening(
     heard(message)
   }
 
-  /** What was said since the last message that is known, the newest first. */
+  /** The messages since the last known one, newest first. */
   async function missed(): Promise<ChatMessage[]> {
     const messages: ChatMessage[] = []
     for await (const message of client.listMessages(conversationId)) {
@@ -52,7 +55,7 @@ export async function keepListening(
   }
 
   async function open(): Promise<ChatStream> {
-    // What comes before the past is known waits for it: the order counts, and `missed` looks for the last that is known.
+    // New messages wait until the past ones are known: order matters, and `missed` stops at the last known message.
     const early: ChatMessage[] = []
     let take = (message: ChatMessage): void => void early.unshift(message)
     const opened = await client.listen(conversationId, (signal) => {

@@ -25,18 +25,18 @@ const maxNodes = 20_000
 /** In one schema. The most in one of the public catalogue are 12. */
 const maxPatterns = 100
 
-/** What is counted over all schemas of one upload. */
+/** Counters over all schemas of one upload. */
 interface Upload {
   patterns: Patterns
   nodes: number
 }
 
 /**
- * Refuses a JSON Schema that cannot be run within bounds, or not at all, before anything is stored. Keywords and formats
- * that are not known are passed over: published tools add their own.
+ * Refuses a JSON Schema that cannot be run, or not within bounds, before anything is stored. Unknown keywords and
+ * formats are ignored, since published tools add their own.
  *
- * @param name where it stands in the request
- * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, naming the place in the schema
+ * @param name of its position in the request
+ * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, with the position in the schema
  */
 function acceptSchema(schema: SchemaObject, name: string, upload: Upload): void {
   assertBounded(schema, name, upload)
@@ -64,10 +64,10 @@ function acceptSchema(schema: SchemaObject, name: string, upload: Upload): void 
   if (loop) throw invalidSchema(name, pathOf(trails.get(loop)), 'leads back to itself without a step into the data')
 }
 
-/** Keywords whose schemas are for the same data. */
+/** Keywords whose subschemas apply to the same data. */
 const appliedInPlace = new Set(['allOf', 'anyOf', 'dependencies', 'else', 'if', 'not', 'oneOf', 'then'])
 
-/** @throws ApiError `LimitExceeded` when it is too long, too deep or of too many parts to be looked into */
+/** @throws ApiError `LimitExceeded` when the schema is too long, too deep or has too many parts to be examined */
 function assertBounded(schema: SchemaObject, name: string, upload: Upload): void {
   const waiting: [value: unknown, trail: Trail, depth: number][] = [[schema, { from: undefined, steps: [] }, 1]]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -91,7 +91,7 @@ function assertBounded(schema: SchemaObject, name: string, upload: Upload): void
   throw new ApiError('LimitExceeded', `${name} is longer than ${maxSchemaLength} characters: shorten it`)
 }
 
-/** @returns how many patterns stand in a schema, apart from those within */
+/** @returns the number of patterns directly in a schema, without its subschemas */
 function assertPatterns({ pattern, patternProperties }: SchemaObject, trail: Trail, name: string, patterns: Patterns) {
   const found: [steps: string[], source: string][] = []
   if (typeof pattern === 'string') found.push([['pattern'], pattern])
@@ -106,7 +106,7 @@ function assertPatterns({ pattern, patternProperties }: SchemaObject, trail: Tra
   return found.length
 }
 
-/** @returns the schema that its reference leads to */
+/** @returns the schema that `$ref` resolves to; undefined for a boolean one, or without `$ref` */
 function assertReference(
   schema: SchemaObject,
   trail: Trail,
@@ -130,7 +130,7 @@ function resolve(references: References, schema: SchemaObject, name: string): Sc
   }
 }
 
-/** @returns a schema that is applied to the same data by itself, in however many steps */
+/** @returns a schema that applies itself to the same data, directly or through others */
 function findLoop(appliedBy: Map<SchemaObject, SchemaObject[]>): SchemaObject | undefined {
   const done = new Set<SchemaObject>()
   const entered = new Set<SchemaObject>()
@@ -157,7 +157,7 @@ function beyond(name: string, trail: Trail, problem: string): ApiError {
   return new ApiError('LimitExceeded', `${name}: ${pointer(pathOf(trail))} ${problem}: simplify the schema`)
 }
 
-/** What of the schema of a definition tells where JSON Schemas stand in it. */
+/** The parts of a definition's schema that locate the JSON Schemas in a definition. */
 interface Shape {
   type?: string
   enum?: readonly unknown[]
@@ -166,11 +166,11 @@ interface Shape {
 }
 
 /**
- * Refuses a change of a definition when a JSON Schema in it cannot be accepted. What is stored already stays as it is.
+ * Refuses a change of a definition when a JSON Schema in it is not acceptable. Stored schemas are not checked again.
  *
  * @param shape of the definition, in which `jsonSchema` stands for a JSON Schema
  * @param change valid by that shape, and no longer than a definition may be
- * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, naming the schema and the place in it
+ * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, with the schema's name and the position in it
  */
 export function acceptSchemas(shape: Shape, change: Record<string, unknown>): void {
   const upload: Upload = { patterns: new Patterns(), nodes: 0 }

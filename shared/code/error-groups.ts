@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto'
 import { unreplayable } from '../models/failed-event.ts'
 import type { FailureRow } from '../store/error-groups.ts'
 
-/** Failures that say the same but for ids, numbers and the like. */
+/** Failures whose reasons differ only in ids, numbers and the like. */
 export interface ErrorGroup {
   id: string
-  /** What they have in common. */
+  /** The common text of their reasons. */
   message: string
-  /** What the last one said. */
+  /** The reason of the last failure. */
   example: string
-  /** The longest part that all of them have: what finds them among failed events. */
+  /** The longest text that all of them contain, by which failed events are searched. */
   words: string
   hook: string | null
   count: number
   firstAt: Date
   lastAt: Date
-  /** The last ones. */
+  /** Of the last failures. */
   eventIds: string[]
-  /** Of the bot, those that failed last first. */
+  /** Bot versions, the one that failed last first. */
   versionIds: string[]
   types: string[]
-  /** How many can be handled anew. */
+  /** Number of events that can be replayed. */
   replayable: number
 }
 
@@ -28,8 +28,8 @@ const maxExamples = 5
 const messageCharacters = 300
 
 /**
- * What differs from one failure to the next although the fault is the same, the more telling first: each is replaced by
- * one sign. None of them can take long on a long text.
+ * Parts that differ between failures of the same fault, the most specific first; one sign replaces each. No pattern is
+ * slow on a long text.
  */
 const varying: [pattern: RegExp, sign: string][] = [
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '#'],
@@ -41,17 +41,17 @@ const varying: [pattern: RegExp, sign: string][] = [
   [/\d+(?:[.,]\d+)*/g, '#'],
 ]
 
-/** What a failure says without what differs each time. */
+/** The reason of a failure without its varying parts. */
 export function commonWords(reason: string): string {
   const [line = ''] = reason.slice(0, 1000).split('\n')
   return varying.reduce((text, [pattern, sign]) => text.replaceAll(pattern, sign), line).slice(0, messageCharacters)
 }
 
 /**
- * Groups failures by what they have in common, those that came most often first.
+ * Groups failures by the common text of their reasons, the most frequent first.
  *
  * @param rows the last failed first
- * @param oldest when an event must have failed to be replayed
+ * @param oldest the earliest time of failure of an event that can be replayed
  */
 export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>()

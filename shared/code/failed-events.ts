@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 
-/** What narrows lists and replays of failed events. */
+/** The filter of lists and replays of failed events. */
 export const failedEventFilter = {
   type: { type: 'string', description: 'Events of this type.' },
   conversationId: { type: 'string' },
@@ -9,7 +9,7 @@ export const failedEventFilter = {
   beforeDate: { type: 'string', format: 'date-time', description: 'They failed before this time.' },
 } as const
 
-/** Since when an event must have failed to be replayed: for so long is kept what its runs have done. */
+/** The earliest time of failure of an event that can be replayed: the journal of its runs is retained this long. */
 export function oldestReplayable({ retention }: Config): Date {
   return new Date(Date.now() - retention.failedMilliseconds)
 }

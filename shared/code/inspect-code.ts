@@ -14,20 +14,20 @@ export interface UploadedCode {
   code: string
   /** Of a bundle, as JSON. */
   sourceMap?: string | undefined
-  /** Those that it is to run under. */
+  /** The limits of its runs. */
   limits?: OwnLimits | undefined
 }
 
-/** Code that was compiled, evaluated once in an isolate of a worker, and found fit to be put in service. */
+/** Code that a worker has compiled, evaluated once in an isolate and accepted for deployment. */
 export type InspectedCode = CompiledCode & BotDeclaration & { source: string; hash: string }
 
 /**
- * Has a worker compile the code of a bot or an integration, tell of which kind it is, and say what it declares. Nothing
- * here looks into the code.
+ * Requests that a worker compiles the code of a bot or an integration and reports its kind and declaration. This
+ * process does not examine the code.
  *
- * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares what is no hook, or is
- *   a bundle that asks for a module which no isolate gives
- * @throws ApiError `LimitExceeded` when compiling it takes more than an upload may take
+ * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares a value that is not a
+ *   hook, or is a bundle that imports a module which isolates do not provide
+ * @throws ApiError `LimitExceeded` when its compilation exceeds the limits of an upload
  * @throws ApiError `OperationTimeout` when no worker answers
  */
 export async function inspectCode(

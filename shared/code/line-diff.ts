@@ -1,26 +1,29 @@
 import { diff } from 'node:util'
 
-/** Lines of one text that stand in place of lines of another. */
+/** Lines of one text that replace lines of another. */
 export interface LineChange {
-  /** Where they stand, counted from 1; for none, before which line they would. */
+  /** The first line in each text, counted from 1; on a side without lines, the line that follows the change. */
   fromLine: number
   toLine: number
   removed: string[]
   added: string[]
 }
 
-/** Each is held in the memory of the process that compares. */
+/** Bounds the memory of the comparing process. */
 export const maxLines = 50_000
-/** Of what differs: they are the answer. */
+/** Of the differing lines, which form the answer. */
 export const maxCharacters = 1_048_576
-/** The work grows with the square of it. More lines than so that differ are told as one change. */
+/**
+ * Differing lines in each text that are compared one by one, since the work grows with the square of their number; more
+ * form one change.
+ */
 const maxSteps = 250
 
 /**
- * What has to be changed in one text to make it another, from top to bottom. It holds the event loop for some
- * milliseconds at most, whatever the texts are.
+ * The changes that turn one text into another, from top to bottom. Blocks the event loop for some milliseconds at most,
+ * whatever the texts are.
  *
- * @returns undefined when a text has more lines, or the texts differ in more characters, than are compared
+ * @returns undefined when a text has more than `maxLines`, or the differing lines more than `maxCharacters`
  */
 export function diffLines(from: string, to: string): LineChange[] | undefined {
   const [before, after] = [from.split('\n', maxLines + 1), to.split('\n', maxLines + 1)]
@@ -45,7 +48,10 @@ function countCharacters(lines: string[]): number {
 
 type Differences = ReturnType<typeof diff>
 
-/** Each line is compared with many others: a number in place of it makes that cheap for long lines that begin alike. */
+/**
+ * Compares numbers in place of lines: each line is compared with many others, which is slow for long lines with equal
+ * beginnings.
+ */
 function differences(removed: string[], added: string[]): Differences {
   const numbers = new Map<string, string>()
   const numberOf = (line: string) => {
@@ -58,7 +64,7 @@ function differences(removed: string[], added: string[]): Differences {
   return entries.map(([kind, number]) => [kind, lines[Number(number)]!])
 }
 
-/** Joins what is removed and added at one place. */
+/** Joins adjacent removed and added lines to one change. */
 function gather(entries: Differences, firstLine: number): LineChange[] {
   const changes: LineChange[] = []
   let [fromLine, toLine] = [firstLine, firstLine]

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { isRecord } from '../models/payload.ts'
 
-/** What of a JSON Schema tells how a change is applied. */
+/** The parts of a JSON Schema that determine how a change is applied. */
 interface Shape {
   type?: string
   enum?: readonly unknown[]
@@ -9,17 +9,17 @@ interface Shape {
   additionalProperties?: boolean | Shape
 }
 
-/** The most that one definition may take, in characters of its JSON. */
+/** Maximum length of a definition, in characters of its JSON. */
 const longestDefinition = 1024 * 1024
 
 /**
- * Applies a change to a definition. What the schema declares field by field, and maps entry by entry, is merged; null
- * takes a field or an entry away; anything else (a list, a JSON Schema within the definition) is replaced whole.
+ * Applies a change to a definition. Fields that the schema declares and entries of maps are merged one by one; null
+ * removes a field or an entry; every other value (a list, a JSON Schema within the definition) is replaced whole.
  *
  * @param schema of the definition
  * @param change valid by that schema
- * @returns the definition as it is from now on; the given one stays as it is
- * @throws ApiError `LimitExceeded` when it has grown too long
+ * @returns the changed definition; the given one is not modified
+ * @throws ApiError `LimitExceeded` when the definition has grown too long
  */
 export function mergePatch(
   schema: Shape,

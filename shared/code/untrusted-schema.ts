@@ -5,7 +5,7 @@ import { keywords } from './json-schema/keywords.ts'
 import { compilePattern, PatternError, type Allowance, type PatternProgram } from './json-schema/pattern-program.ts'
 import { References, SchemaFormError } from './json-schema/references.ts'
 
-/** Instructions that the patterns of one schema, or of all that are uploaded at once, may come to. */
+/** Maximum number of instructions in the patterns of one schema, or of one upload. */
 const maxInstructions = 50_000
 
 /** Compiles each pattern once, and a bounded number of them. */
@@ -19,7 +19,7 @@ export class Patterns implements Allowance {
     throw new PatternError(`makes the patterns longer than ${maxInstructions} steps: reduce their repetition`)
   }
 
-  /** @returns why it cannot be run, where that is so */
+  /** @returns the compiled pattern, or the reason why it cannot be run */
   compile(source: string): PatternProgram | PatternError {
     const known = this.programs.get(source)
     if (known) return known
@@ -38,20 +38,20 @@ export class Patterns implements Allowance {
   }
 }
 
-/** What came of a validation: the data with its defaults, or what is wrong with it. */
+/** The result of a validation: the data with its defaults, or a problem. */
 export type Validated<Data> = { completed: Data } | { problem: string }
 
 /**
- * A JSON Schema that a developer sent. It is interpreted, step by step, so that neither it nor the data can hold the
- * process (`docs/decisions/0036`). What `acceptSchema` refuses may still be stored from before: such a schema goes on as
- * far as it can be run, and says nothing where it cannot.
+ * A JSON Schema from a developer. It is interpreted step by step, so that neither the schema nor the data can block the
+ * process (`docs/decisions/0036`). Schemas that `acceptSchema` refuses may still be stored from earlier versions: their
+ * runnable parts are applied, and the others accept any data.
  */
 export class UntrustedSchema {
   readonly references: References
   private readonly root: Record<string, unknown>
   private readonly patterns = new Patterns()
 
-  /** @throws ApiError `InvalidJsonSchema`, naming the place, for what is no JSON Schema */
+  /** @throws ApiError `InvalidJsonSchema`, with the position, when it is not a JSON Schema */
   constructor(schema: Record<string, unknown>, name: string) {
     this.root = schema
     try {
@@ -61,7 +61,7 @@ export class UntrustedSchema {
     }
   }
 
-  /** Validates data, which stays as it is. */
+  /** Validates data without modifying it. */
   validate<Data extends object>(data: Data): Validated<Data> {
     const evaluation = new Evaluation({
       root: this.root,
@@ -76,7 +76,7 @@ export class UntrustedSchema {
     try {
       return evaluation.run(completed) ? { completed } : { problem: evaluation.describe() }
     } catch (error) {
-      // A reference that leads to what is no schema was stored before schemas were checked as they are now.
+      // A reference to a value that is not a schema: stored before references were checked.
       if (error instanceof SchemaFormError) return { problem: `${pointer(error.path)} of its schema ${error.message}` }
       if (!(error instanceof BudgetExceededError)) throw error
       return { problem: `validation was aborted because ${error.message}: simplify the schema or the data` }
@@ -84,7 +84,7 @@ export class UntrustedSchema {
   }
 }
 
-/** @param path to the place in the schema */
+/** @param path to the position in the schema */
 export function invalidSchema(name: string, path: string[], problem: string): ApiError {
   return new ApiError('InvalidJsonSchema', `${name}: ${pointer(path)} ${problem}`)
 }

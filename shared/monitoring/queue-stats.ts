@@ -14,7 +14,7 @@ export interface QueueStats {
   workers: number
   slots: number
   slotsInUse: number
-  /** Events stored per second, lately; null until the second reading. */
+  /** Events stored per second, recently; null until the second reading. */
   arrivalsPerSecond: number | null
   /** Recommended number of workers, by `suggestWorkers`. */
   suggestedWorkers: number

@@ -3,5 +3,5 @@ import type { Infer } from '../schema.ts'
 
 export type OperationName = keyof typeof operations
 
-/** The answer of an operation, by its name: the type that clients of this repository read, from the operation's schema. */
+/** The type of an operation's answer, by the operation's name: clients in this repository infer it from the schema. */
 export type AnswerOf<Name extends OperationName> = Infer<(typeof operations)[Name]['output']>

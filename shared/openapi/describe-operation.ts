@@ -4,7 +4,7 @@ import { exampleOfAnswer, exampleOfBody, exampleOfParameter } from './examples.t
 import { callersOf, securityOf, type Interface } from './interfaces.ts'
 import type { Schema, SchemaPublisher } from './schemas.ts'
 
-/** How an operation is to be written down. */
+/** The context in which an operation is described. */
 export interface Writing {
   interface: Interface
   /** Unique in the document. */
@@ -12,7 +12,7 @@ export interface Writing {
   publisher: SchemaPublisher
   /** Collects the answers that operations share. */
   responses: Responses
-  /** Path parameters that the address of the server has already. */
+  /** Whether the server's URL already contains a path parameter. */
   isKnown(parameter: string): boolean
 }
 
@@ -106,7 +106,7 @@ function success(operation: Operation, { publisher, interface: { name: api } }: 
   }
 }
 
-/** What the door makes of an operation that opens a stream. */
+/** The response of an operation that opens a stream. */
 const stream = {
   description:
     'Server-sent events, each with a signal `{ type, data }` in JSON: `message_created`, `message_deleted`, ' +

@@ -19,14 +19,14 @@ interface Scope {
   version: string
   serverUrl: string
   includes(operation: Operation): boolean
-  /** What the server's address has already of the operations' paths. */
+  /** The part of the operations' paths that the server's URL already contains. */
   prefix: string
 }
 
 /**
- * The whole API.
+ * Describes the whole API.
  *
- * @param baseUrl the platform's address, without a slash at its end
+ * @param baseUrl the platform's URL, without a trailing slash
  */
 export function describeApi(baseUrl: string): OpenApiDocument {
   return toDocument({
@@ -42,9 +42,9 @@ export function describeApi(baseUrl: string): OpenApiDocument {
 }
 
 /**
- * The chat API at the address of one chat, for clients that know only that address.
+ * Describes the chat API at the URL of one chat, for clients that know only that URL.
  *
- * @param chatUrl the chat's address, without a slash at its end
+ * @param chatUrl the chat's URL, without a trailing slash
  */
 export function describeChat(chatUrl: string): OpenApiDocument {
   return toDocument({

@@ -2,7 +2,7 @@ import { isRole } from '../rpc/caller.ts'
 import { errorStatuses, type ErrorBody, type ErrorType } from '../errors.ts'
 import type { Operation } from '../rpc/operation.ts'
 
-/** What each error means, for who gets it. */
+/** The meaning of each error, for the client that receives it. */
 const meanings: Record<ErrorType, string> = {
   Unknown: 'Something went wrong, and it is not known what.',
   Internal: 'Internal error: the log has the details under the id of this error.',
@@ -48,7 +48,10 @@ export const errorSchema = {
   },
 }
 
-/** Every error that an operation may answer: its own, and those of its access and shape. In the order of the table. */
+/**
+ * Every error that an operation may return: its own, and those that follow from its access and input, in the order of
+ * the table.
+ */
 export function errorsOf(operation: Operation): ErrorType[] {
   const { access, method, takesBody, input } = operation
   const isInChat = access === 'visitor' || access === 'user'
@@ -56,7 +59,7 @@ export function errorsOf(operation: Operation): ErrorType[] {
   const possible: ErrorType[] = ['Internal', ...operation.errors]
   if (access !== 'visitor') possible.push('Unauthorized')
   if (access === 'bot' || isRole(access)) possible.push('Forbidden')
-  // The chat that the address names, the integration that the headers name.
+  // The chat in the URL, or the integration in the headers, may not exist.
   if (isInChat || access === 'bot') possible.push('ResourceNotFound')
   if (isInChat) possible.push('RateLimited')
   if (takesBody || fields.length > 0 || access === 'bot') possible.push('InvalidPayload')
@@ -67,13 +70,13 @@ export function errorsOf(operation: Operation): ErrorType[] {
   return allTypes.filter((type) => possible.includes(type))
 }
 
-/** Answers that several operations give, by a name of each. */
+/** Responses that operations share, by name. */
 export type Responses = Record<string, object>
 
 /**
- * The failed answers of an operation by their status.
+ * References to the error responses of an operation, by status.
  *
- * @param shared where they are written down, for all operations to refer to
+ * @param shared receives the responses, to which all operations refer
  */
 export function errorResponses(operation: Operation, shared: Responses): Record<string, { $ref: string }> {
   const share = (name: string, write: () => object) => {
@@ -99,8 +102,8 @@ const unavailable = () =>
   toResponse(['Unavailable'], '`Internal`: Something that the platform needs is away at the moment.', true)
 
 /**
- * @param examples by their names
- * @param passes whether it is worth asking again in a while
+ * @param examples their names
+ * @param passes whether the error is temporary and a retry may succeed
  */
 function toResponse(examples: string[], description: string, passes = false): object {
   return {
@@ -115,7 +118,7 @@ function toResponse(examples: string[], description: string, passes = false): ob
   }
 }
 
-/** An example of each error, and of the two whose status is not that of their type, for all operations to refer to. */
+/** An example of each error, and of the two whose status is not that of their type; all operations refer to them. */
 export function errorExamples(): Record<string, { value: ErrorBody }> {
   return {
     ...Object.fromEntries(allTypes.map((type) => [type, toExample(type, errorStatuses[type], meanings[type])])),

@@ -1,4 +1,4 @@
-/** Ids by what they are of, where the prefix is not the name itself. */
+/** Id prefixes of resources whose prefix is not their name. */
 const prefixes: Record<string, string> = {
   workspace: 'wkspace',
   version: 'botver',
@@ -24,14 +24,18 @@ const prefixes: Record<string, string> = {
   parentWorkflow: 'workflow',
 }
 
-/** An id as this platform makes them, of a resource by its name in the singular. */
+/**
+ * An example id in the platform's format.
+ *
+ * @param resource its name in the singular
+ */
 export function exampleId(resource: string): string {
   return `${prefixes[resource] ?? resource}_01KAN7QZ3D5W8Y2B4C6E9F0G1H`
 }
 
 export const botId = exampleId('bot')
 
-/** Who reads an example is to see what a field is for: by field, or by what it belongs to and field. */
+/** Example values that show the purpose of a field, by field or by `owner.field`. */
 export const values: Record<string, unknown> = {
   text: 'Where is my order?',
   name: 'Ada',
@@ -186,11 +190,11 @@ export const values: Record<string, unknown> = {
   isCut: false,
 }
 
-/** An entry for maps that would say nothing without one. */
+/** Example entries for maps that would otherwise be shown empty. */
 export const entryNames: Record<string, string> = { tags: 'priority', integrations: 'chat' }
 export const entryValues: Record<string, unknown> = { tags: 'high' }
 
-/** What an answer is shown without, since it would not go with the rest. */
+/** Fields left out of examples, since their values would contradict the other fields. */
 export const leftOut = new Set([
   'message.origin',
   'state.conversationId',
@@ -203,7 +207,7 @@ export const leftOut = new Set([
   'workflow.parentWorkflowId',
 ])
 
-/** What a request is shown with that need not say anything. */
+/** Optional fields shown in the example of a request that requires no field. */
 export const worthShowing = new Set([
   'name',
   'pictureUrl',

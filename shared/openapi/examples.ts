@@ -4,11 +4,11 @@ import type { Schema } from './schemas.ts'
 
 const now = '2026-11-22T09:30:00.000Z'
 
-/** Where in an operation a value is shown. */
+/** The context of an example value in an operation. */
 interface Spot {
-  /** As in the name of the file's folder. */
+  /** The API: `chat`, `runtime` or `admin`. */
   api: string
-  /** What the value belongs to, in the singular. */
+  /** The resource that the value belongs to, in the singular. */
   owner: string
   isAnswer: boolean
 }
@@ -16,14 +16,14 @@ interface Spot {
 /**
  * An example of an operation's input without its path parameters.
  *
- * @param api of which it is: `chat`, `runtime` or `admin`
+ * @param api the operation's: `chat`, `runtime` or `admin`
  * @param body the schema of the body
  */
 export function exampleOfBody(api: string, operation: Operation, body: Schema): unknown {
   return exampleOf(body, '', { api, owner: ownerIn(operation), isAnswer: false })
 }
 
-/** An example of what an operation answers. */
+/** An example of an operation's answer. */
 export function exampleOfAnswer(api: string, operation: Operation): unknown {
   return exampleOf(operation.output, '', { api, owner: ownerIn(operation), isAnswer: true })
 }
@@ -32,11 +32,11 @@ export function exampleOfAnswer(api: string, operation: Operation): unknown {
 export function exampleOfParameter(api: string, { path }: Operation, schema: Schema, name: string): unknown {
   const [before = ''] = path.split(`/{${name}`)
   const owner = before.endsWith('}') ? 'state' : singular(before.slice(before.lastIndexOf('/') + 1))
-  // A state is named by the id of what it belongs to.
+  // The path of a state contains the id of the state's owner.
   return owner === 'state' && name === 'id' ? botId : exampleOf(schema, name, { api, owner, isAnswer: true })
 }
 
-/** What an operation is about, by its name: `getOrCreateMessage` is about a message. */
+/** The resource of an operation, from the operation's name: a message for `getOrCreateMessage`. */
 function ownerIn({ name }: Operation): string {
   const [, noun = name] = /^(?:[a-z]+(?:Or[A-Z][a-z]+)?)([A-Z]\w*)$/.exec(name) ?? []
   if (noun.startsWith('FailedEvent')) return 'failed-event'
@@ -85,7 +85,10 @@ function exampleOfObject(schema: Schema, field: string, spot: Spot): Record<stri
   return { [entry]: value }
 }
 
-/** In an answer, what is always there and what there is something to show of; in a request, what it is about. */
+/**
+ * The fields to show: in an answer, the required ones and those with an example value; in a request, the required ones,
+ * or else those worth showing.
+ */
 function namesToShow({ properties = {}, required = [] }: Schema, spot: Spot): string[] {
   const names = Object.keys(properties)
   const says = (name: string) => {
@@ -100,7 +103,7 @@ function namesToShow({ properties = {}, required = [] }: Schema, spot: Spot): st
   return telling.length > 0 ? telling : names
 }
 
-/** Fields that are no resources of their own (`meta`, `permissions`) belong to what has them. */
+/** The owner of a field's own fields: `meta` is no resource, so its fields belong to the enclosing owner. */
 function ownerWithin(field: string, { owner }: Spot): string {
   if (owner === 'failed-event' && (field === 'event' || field === '')) return owner
   return field === '' || field === 'meta' ? owner : singular(field)

@@ -1,11 +1,11 @@
 import { isRole, type Access } from '../rpc/caller.ts'
 import type { Stability } from '../rpc/operation.ts'
 
-/** One of the platform's APIs: its operations share an address, credentials and readers. */
+/** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
-  /** As in `shared/operations/`. */
+  /** The name of its folder in `shared/operations/`. */
   name: 'chat' | 'runtime' | 'admin'
-  /** How the document groups its operations. */
+  /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
   description: string
@@ -53,7 +53,7 @@ export const tags: { name: string; description: string }[] = [
 
 /**
  * The interface that a path belongs to.
- * @throws Error when it is in none of them
+ * @throws Error when the path belongs to none
  */
 export function interfaceOf(path: string): Interface {
   const found = interfaces.find(({ prefix }) => path.startsWith(`${prefix}/`))
@@ -79,7 +79,7 @@ export const securitySchemes = {
   workspaceId: { type: 'apiKey', in: 'header', name: 'x-workspace-id', description: 'The workspace to act in.' },
 }
 
-/** The credentials that an operation takes: one of the list, with all that it names. */
+/** The credentials of an operation: one entry of the list, with all schemes that it names. */
 export function securityOf(access: Access): Record<string, []>[] {
   if (access === 'visitor') return []
   if (access === 'user') return [{ userKey: [] }]
@@ -88,7 +88,7 @@ export function securityOf(access: Access): Record<string, []>[] {
   return [isRole(access) ? { token: [], workspaceId: [] } : { token: [] }]
 }
 
-/** Who may call, in a sentence. */
+/** One sentence about the callers that have an access. */
 export function callersOf(access: Access): string {
   if (access === 'visitor') return 'For everybody who knows the address.'
   if (access === 'user') return 'For users of the chat.'

@@ -13,7 +13,7 @@ import { runtimeUser, user } from '../models/user.ts'
 import { workflow } from '../models/workflow.ts'
 import { reference } from './errors.ts'
 
-/** A JSON Schema in the words of Ajv and of OpenAPI alike, except where `publish` says so. */
+/** A JSON Schema with keywords that Ajv and OpenAPI share; `publish` converts the exceptions. */
 export interface Schema {
   type?: string | readonly string[]
   nullable?: boolean
@@ -31,7 +31,7 @@ export interface Schema {
   description?: string
 }
 
-/** What is shown under a name of its own wherever it occurs. */
+/** Schemas that the document contains once, under a name. */
 const named: [object, string][] = [
   [message, 'Message'],
   [chatPayload, 'MessagePayload'],
@@ -55,12 +55,12 @@ const named: [object, string][] = [
   [pageMeta, 'PageMeta'],
 ]
 
-/** Writes schemas as OpenAPI 3.1 has them, and keeps those that are referred to. */
+/** Converts schemas to OpenAPI 3.1, and collects the named ones that are referenced. */
 export class SchemaPublisher {
   readonly components: Record<string, Schema> = {}
   readonly #names = new Map(named)
 
-  /** A schema, or a reference to it when it has a name. */
+  /** Converts a schema, or returns a reference to it when it has a name. */
   publish(schema: Schema): Schema | { $ref: string } {
     const name = this.#names.get(schema)
     if (name === undefined) return this.#convert(schema)
@@ -69,8 +69,8 @@ export class SchemaPublisher {
   }
 
   /**
-   * OpenAPI 3.1 knows no `nullable`, and takes a `discriminator` for one among schemas with names; the constants of the
-   * variants say as much.
+   * OpenAPI 3.1 has no `nullable`, and allows a `discriminator` only between named schemas; the constants of the
+   * variants contain the same information.
    */
   #convert({ nullable, discriminator: _discriminator, ...schema }: Schema): Schema {
     const { type, properties, additionalProperties, items, oneOf } = schema

@@ -15,7 +15,10 @@ export interface AuditedOperation {
   auditedFields: readonly string[]
 }
 
-/** Whether an operation is an administrative action and is recorded. Only exceptions declare `changesNothing`. */
+/**
+ * Whether an operation is an administrative action and is recorded. An operation that is none, although its method is
+ * not GET, declares `changesNothing`.
+ */
 export function isAudited({ method, access, changesNothing }: AuditedOperation): boolean {
   return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account' || access === 'invitee')
 }

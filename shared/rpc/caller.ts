@@ -81,7 +81,7 @@ export interface Administrator {
   role: Role
 }
 
-/** Who may call an operation: a kind of caller, or an administrator of at least a role. */
+/** The caller that an operation requires: one of a kind, or an administrator of at least a role. */
 export type Access = 'visitor' | 'user' | 'bot' | 'invitee' | 'account' | Role
 
 /** The caller that a handler of an operation with this access gets. */

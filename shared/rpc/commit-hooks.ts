@@ -6,7 +6,7 @@ export interface DeferredContext {
   context: Context
   /**
    * Runs the commit hooks, in order. Errors are logged: as after a crash at this point, the sweep wakes workers whose
-   * wake-up is missing, and listeners poll for entries whose signal is missing.
+   * wake-up is missing, and listeners find entries whose signal is missing in the log.
    */
   follow(): Promise<void>
 }

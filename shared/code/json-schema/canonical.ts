@@ -2,7 +2,7 @@ import type { Budget } from './budget.ts'
 import { isObject } from './is-object.ts'
 
 /**
- * A text that two JSON values share when they are equal: the order of properties makes no difference.
+ * A text that is the same for equal JSON values: the order of properties makes no difference.
  * @throws BudgetExceededError
  */
 export function canonical(value: unknown, budget: Budget): string {

@@ -3,20 +3,20 @@ import type { PatternProgram } from './pattern-program.ts'
 import { isObject } from './is-object.ts'
 import type { Schema, SchemaObject } from './references.ts'
 
-/** @param value of the keyword; that it has the form which JSON Schema gives it was checked before */
+/** @param value of the keyword, whose form has been checked */
 export type Keyword<Value> = (evaluation: Evaluation, value: Value, data: unknown, schema: SchemaObject) => boolean
 
-/** The schema that data is validated by, with the keywords that it may have. */
+/** A schema, with the keywords that are supported. */
 export interface Evaluated {
   root: Schema
   keywords: ReadonlyMap<string, Keyword<unknown>>
-  /** Finds the schema that the `$ref` of another one leads to; undefined for one that leads nowhere. */
+  /** Resolves the `$ref` of a schema; undefined when it has no target. */
   resolve(schema: SchemaObject): Schema | undefined
-  /** Gives a pattern to be run; undefined for one that cannot be. */
+  /** Compiles a pattern; undefined when it cannot be run. */
   pattern(source: string, budget: Budget): PatternProgram | undefined
 }
 
-/** What is wrong, in words, and where. */
+/** A problem, and its position in the data. */
 interface Problem {
   path: (string | number)[]
   words: string | (() => string)
@@ -24,15 +24,15 @@ interface Problem {
 
 const maxProblems = 5
 
-/** One validation of data by a JSON Schema (draft 7); unknown keywords and formats are passed over. */
+/** One validation of data by a JSON Schema (draft 7); unknown keywords and formats are ignored. */
 export class Evaluation {
   readonly budget = new Budget()
-  /** What was wrong where it failed last: of alternatives, of the first few. */
+  /** The problem of the last failure; of alternatives, those of the first few. */
   problems: Problem[] = []
   private readonly evaluated: Evaluated
-  /** Where in the data it is. */
+  /** The present position in the data. */
   private readonly path: (string | number)[] = []
-  /** Whether what is missing and has a default is filled in: not in what is only tried. */
+  /** Whether missing parts receive their defaults: not in trials. */
   private fillsDefaults = true
 
   constructor(evaluated: Evaluated) {
@@ -40,7 +40,7 @@ export class Evaluation {
   }
 
   /**
-   * Tells whether the data is valid, and fills in what is missing and has a default.
+   * Validates the data, and fills in the defaults of missing parts.
    * @throws BudgetExceededError
    */
   run(data: unknown): boolean {
@@ -49,7 +49,7 @@ export class Evaluation {
 
   holds(schema: Schema, data: unknown): boolean {
     if (typeof schema === 'boolean') return schema || this.fail('must not be there')
-    // So OpenAPI 3.0 allows null, and published tools that write for it.
+    // OpenAPI 3.0, and published tools that target it, declare null in this way.
     if (data === null && schema['nullable'] === true) return true
     this.budget.enter()
     const isValid = this.holdsType(schema, data) && this.holdsKeywords(schema, data)
@@ -57,7 +57,7 @@ export class Evaluation {
     return isValid
   }
 
-  /** For a part of the data. */
+  /** Validates a part of the data. */
   partHolds(schema: Schema, key: string | number, data: unknown): boolean {
     this.path.push(key)
     const isValid = this.holds(schema, data)
@@ -65,7 +65,9 @@ export class Evaluation {
     return isValid
   }
 
-  /** For a schema from which nothing follows by itself. */
+  /**
+   * Validates by a schema that is only tried (`anyOf`, `contains`, `if`, `not`, `oneOf`), without filling in defaults.
+   */
   trialHolds(schema: Schema, data: unknown): boolean {
     const { fillsDefaults } = this
     this.fillsDefaults = false
@@ -74,7 +76,7 @@ export class Evaluation {
     return isValid
   }
 
-  /** A reference that leads nowhere says nothing. */
+  /** A reference without a target accepts any data. */
   referenceHolds(schema: SchemaObject, data: unknown): boolean {
     const target = this.evaluated.resolve(schema)
     return target === undefined || this.holds(target, data)
@@ -84,7 +86,7 @@ export class Evaluation {
     return this.evaluated.pattern(source, this.budget)
   }
 
-  /** @returns false, for a keyword that does not hold */
+  /** @returns false, the result of a keyword that does not hold */
   fail(words: string | (() => string)): false {
     this.budget.spend(2)
     this.problems = [{ path: this.path.slice(0, 20), words }]
@@ -92,8 +94,8 @@ export class Evaluation {
   }
 
   /**
-   * Counts the alternatives that hold; `problems` are those of the ones that do not.
-   * @param enough after how many that hold the others make no difference
+   * Counts the alternatives that hold; `problems` are those of the others.
+   * @param enough number of holding alternatives at which the count stops
    */
   countHolding(alternatives: Schema[], data: unknown, enough: number): number {
     const problems: Problem[] = []
@@ -107,7 +109,7 @@ export class Evaluation {
     return count
   }
 
-  /** What was wrong, as an author would write the places: `payload.items.0 must be string`. */
+  /** Describes the problems, with positions as an author writes them: `payload.items.0 must be string`. */
   describe(): string {
     const descriptions = this.problems.map(({ path, words }) => {
       return `${shorten(path.join('.'))} ${shorten(typeof words === 'string' ? words : words())}`.trim()
@@ -152,7 +154,7 @@ function isOfType(type: unknown, data: unknown): boolean {
   }
 }
 
-/** Gives objects and lists those of their parts that are missing and have a default. */
+/** Fills in the missing parts of objects and lists that have a default. */
 function fillDefaults(budget: Budget, { properties, items }: SchemaObject, data: unknown): void {
   if (isObject(properties) && isObject(data)) {
     for (const name in properties) {
@@ -171,7 +173,7 @@ function fillDefaults(budget: Budget, { properties, items }: SchemaObject, data:
   }
 }
 
-/** Of a default. It costs more than a look at it, since each copy is stored. */
+/** Copies a default. It costs more than reading it, since each copy is stored. */
 function copy(value: unknown, budget: Budget): unknown {
   const text = JSON.stringify(value)
   budget.spend(text.length)

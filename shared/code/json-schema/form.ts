@@ -1,6 +1,6 @@
 import { isObject } from './is-object.ts'
 
-/** Whether the value of a keyword has the form that JSON Schema gives it. */
+/** A check whether the value of a keyword has the form that JSON Schema specifies. */
 type Form = [expected: string, has: (value: unknown) => boolean]
 
 const types = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
@@ -15,7 +15,7 @@ const isMap = (value: unknown, isEntry: (entry: unknown) => boolean) =>
 const text: Form = ['a string', isText]
 const flag: Form = ['a boolean', (value) => typeof value === 'boolean']
 const number: Form = ['a number', (value) => typeof value === 'number']
-/** True, as in OpenAPI 3.0, is said of `maximum` or `minimum`. */
+/** The value true, as in OpenAPI 3.0, makes `maximum` or `minimum` exclusive. */
 const exclusive: Form = ['a number', (value) => typeof value === 'number' || typeof value === 'boolean']
 const size: Form = ['a whole number from 0', (value) => Number.isInteger(value) && (value as number) >= 0]
 const schema: Form = ['a schema', isSchema]
@@ -71,7 +71,7 @@ const forms = new Map<string, Form>([
   }),
 ])
 
-/** What is wrong with the keywords of a schema; undefined for nothing. That the schemas within it are right is not said. */
+/** The problem with the keywords of a schema; undefined for none. Subschemas are not checked. */
 export function formProblem(value: Record<string, unknown>): { keyword: string; problem: string } | undefined {
   for (const keyword in value) {
     const form = forms.get(keyword)

@@ -1,10 +1,10 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { BudgetExceededError, type Budget } from './budget.ts'
 
-/** Whether data is in a format; what the format is not about, is. */
+/** Whether data matches a format; data of types that the format does not concern always does. */
 type Format = (data: unknown, budget: Budget) => boolean
 
-/** Takes time in proportion to the square of a text's length; the others to the length. */
+/** Formats whose time grows with the square of a text's length; that of the others grows with the length. */
 const quadratic = new Set(['url'])
 
 export const formats = new Map<string, Format>(
@@ -33,7 +33,7 @@ function tested(test: Test, data: unknown, name: string): boolean {
   try {
     return test(data)
   } catch (cause) {
-    // A long text can be too much for the language's own expressions.
+    // A long text can exceed the capacity of built-in regular expressions.
     throw new BudgetExceededError(`a text is too long for the format ${name}`, { cause })
   }
 }

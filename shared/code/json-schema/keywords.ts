@@ -12,7 +12,7 @@ function ofNumbers(words: string, holds: Numeric): Keyword<number> {
     typeof data !== 'number' || holds(limit, data) || evaluation.fail(`must be ${words} ${limit}`)
 }
 
-/** @param limited the keyword that has the limit where this one only says that it is exclusive */
+/** @param limited the keyword that has the limit when this one is only a boolean */
 function ofExclusive(words: string, limited: 'maximum' | 'minimum', holds: Numeric): Keyword<number | boolean> {
   const exclusive = ofNumbers(words, holds)
   return (evaluation, value, data, schema) => {
@@ -21,7 +21,7 @@ function ofExclusive(words: string, limited: 'maximum' | 'minimum', holds: Numer
   }
 }
 
-/** Of the length of a text, or the number of items or properties. */
+/** For keywords that limit the length of a text, or the number of items or properties. */
 function ofSizes(words: string, sizeOf: (data: unknown) => number | undefined, holds: Numeric): Keyword<number> {
   return (evaluation, limit, data) => {
     const size = sizeOf(data)
@@ -38,7 +38,7 @@ const lengthOf = (data: unknown) => (typeof data === 'string' ? characters(data)
 const itemsOf = (data: unknown) => (Array.isArray(data) ? data.length : undefined)
 const propertiesOf = (data: unknown) => (isObject(data) ? Object.keys(data).length : undefined)
 
-/** A pair of surrogates is one character. */
+/** Counts a surrogate pair as one character. */
 function characters(text: string): number {
   let count = text.length
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -196,7 +196,7 @@ const condition: Keyword<Schema> = (evaluation, schema, data, { then: consequent
 
 const reference: Keyword<string> = (evaluation, _address, data, schema) => evaluation.referenceHolds(schema, data)
 
-/** `type` is looked at before all others. */
+/** All keywords except `type`, which is checked before them. */
 export const keywords: ReadonlyMap<string, Keyword<unknown>> = new Map(
   Object.entries<Keyword<never>>({
     $ref: reference,

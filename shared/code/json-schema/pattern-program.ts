@@ -1,36 +1,39 @@
 import { RegExpParser, type AST } from '@eslint-community/regexpp'
 
-/** A pattern as a program of a small machine (`pattern.ts`): three numbers for each instruction. */
+/** A pattern, compiled for the interpreter in `pattern.ts`: three numbers for each instruction. */
 export interface PatternProgram {
   code: Int32Array
-  /** What one character may be, by the number that an instruction gives. */
+  /** Tests of one character, by the index in an instruction. */
   tests: ((codePoint: number) => boolean)[]
   isUnicode: boolean
 }
 
 export const instruction = {
   match: 0,
-  /** Takes one character forward when `tests[first]` holds. */
+  /** Consumes one character forward when `tests[first]` holds. */
   forward: 1,
   /** Likewise, backward: within a look-behind. */
   backward: 2,
-  /** Goes on at both. */
+  /** Continues at both operands. */
   split: 3,
   jump: 4,
   start: 5,
   end: 6,
-  /** At a boundary of a word, or with 1 anywhere else. */
+  /** Holds at a word boundary, or with 1 anywhere else. */
   boundary: 7,
-  /** Runs what follows it up to `match`; goes on at `first` when it succeeds, or with 1 when it fails. */
+  /**
+   * Runs the instructions that follow it up to `match`; continues at `first` when they succeed, or with 1 when they
+   * fail.
+   */
   look: 8,
 } as const
 
-/** A pattern that cannot be run. Its message goes on after the pattern’s name. */
+/** A pattern that cannot be run. The message continues a sentence that begins with the pattern’s name. */
 export class PatternError extends Error {
   override name = 'PatternError'
 }
 
-/** How many instructions may still be made; shared by the patterns of one upload, or one validation. */
+/** The remaining number of instructions, shared by the patterns of one upload or one validation. */
 export interface Allowance {
   /** @throws PatternError or another error when none is left */
   spend(instructions: number): void
@@ -41,9 +44,9 @@ const parser = new RegExpParser({ ecmaVersion: 2024 })
 export const maxPatternLength = 1000
 
 /**
- * Compiles a regular expression of JavaScript. Repetitions are written out, so that where a run stands is one number.
+ * Compiles a regular expression of JavaScript. Repetitions are unrolled, so that one number holds the state of a run.
  *
- * @throws PatternError when it is none, is too long, or refers back to a group
+ * @throws PatternError when the source is not a regular expression, is too long, or has a back reference
  */
 export function compilePattern(source: string, allowance: Allowance): PatternProgram {
   if (source.length > maxPatternLength) throw new PatternError(`is longer than ${maxPatternLength} characters`)
@@ -54,7 +57,7 @@ export function compilePattern(source: string, allowance: Allowance): PatternPro
   return { code: Int32Array.from(compiler.code), tests: compiler.tests, isUnicode }
 }
 
-/** JSON Schema means patterns with the flag `u`; many are written without it. */
+/** JSON Schema specifies the flag `u`; many patterns are only valid without it. */
 function parse(source: string): { pattern: AST.Pattern; isUnicode: boolean } {
   try {
     return { pattern: parser.parsePattern(source, 0, source.length, { unicode: true }), isUnicode: true }
@@ -88,7 +91,7 @@ class Compiler {
     return this.code.push(operation, first, second) / 3 - 1
   }
 
-  /** Has an instruction go on at what is emitted next. */
+  /** Lets an instruction continue at the next one that is emitted. */
   private land(position: number, operand: 1 | 2): void {
     this.code[position * 3 + operand] = this.position
   }
@@ -125,7 +128,7 @@ class Compiler {
   }
 
   private emitQuantifier({ element, min, max }: AST.Quantifier, isBackward: boolean): void {
-    // What is repeated may be empty: repeating it counts too.
+    // The repeated element may emit nothing, so each repetition is counted too.
     for (let count = 0; count < min; count += 1) {
       this.allowance.spend(1)
       this.emitElement(element, isBackward)
@@ -171,7 +174,7 @@ function isCharacter(value: number): (codePoint: number) => boolean {
   return (codePoint) => codePoint === value
 }
 
-/** One character against one class: the language's own expression does that in constant time. */
+/** Tests one character against one class with a built-in regular expression, which takes constant time. */
 function isOfClass(source: string, isUnicode: boolean): (codePoint: number) => boolean {
   const expression = new RegExp(`^${source}$`, isUnicode ? 'u' : '')
   const unknown = 2

@@ -2,10 +2,10 @@ import type { Budget } from './budget.ts'
 import { instruction, type PatternProgram } from './pattern-program.ts'
 
 /**
- * Whether a text has a match of a pattern somewhere.
+ * Whether a pattern matches anywhere in a text.
  *
- * Where a run stands is the instruction and the place in the text, and what comes of it depends on nothing else: no place
- * is tried twice, so the work is in proportion to pattern and text. That is recorded only after some steps, which most
+ * The instruction and the position in the text are the whole state of a run and determine its result, so no state is
+ * tried twice, and the work is proportional to pattern and text. States are recorded only after some steps, which most
  * patterns never reach.
  *
  * @throws BudgetExceededError
@@ -24,7 +24,7 @@ interface Run {
   program: PatternProgram
   text: string
   budget: Budget
-  /** Places that were taken up already: `position * size + instruction`. */
+  /** States already tried: `position * size + instruction`. */
   failed: Set<number>
   steps: number
 }
@@ -39,7 +39,7 @@ function runFrom(run: Run, firstInstruction: number, firstPosition: number): boo
   while (waiting.length > 0) {
     let position = waiting.pop()!
     let at = waiting.pop()!
-    // Until this way fails.
+    // Until this branch fails.
     for (;;) {
       budget.spend(1)
       run.steps += 1
@@ -90,7 +90,7 @@ function isWord(character = ''): boolean {
   return /^\w$/.test(character)
 }
 
-/** At the end of the text, a number that no test takes. */
+/** At the end of the text, a number that no test accepts. */
 function characterAt({ text, program }: Run, position: number): number {
   if (position >= text.length) return -1
   return program.isUnicode ? text.codePointAt(position)! : text.charCodeAt(position)

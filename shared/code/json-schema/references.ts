@@ -20,7 +20,7 @@ const schemaKeywords = [
 const listKeywords = ['allOf', 'anyOf', 'items', 'oneOf']
 const mapKeywords = ['$defs', 'definitions', 'dependencies', 'patternProperties', 'properties']
 
-/** The schemas right within another one, each with the way there. */
+/** The direct subschemas of a schema, each with its path. */
 export function* subschemas(schema: SchemaObject): Generator<[path: string[], schema: SchemaObject]> {
   for (const keyword of schemaKeywords) {
     const inner = schema[keyword]
@@ -38,7 +38,7 @@ export function* subschemas(schema: SchemaObject): Generator<[path: string[], sc
   }
 }
 
-/** The way to a place in a schema: many are walked and few are told. */
+/** The path to a position in a schema, as a linked list: many paths are walked and few are reported. */
 export interface Trail {
   from: Trail | undefined
   steps: string[]
@@ -53,7 +53,7 @@ export function pathOf(trail: Trail | undefined): string[] {
 const rootAddress = 'https://schema.invalid/'
 const metaAddress = 'http://json-schema.org/draft-07/schema'
 
-/** A schema whose keyword does not have the form that it should have. */
+/** A schema with a keyword whose value has the wrong form. */
 export class SchemaFormError extends Error {
   override name = 'SchemaFormError'
   readonly path: string[]
@@ -64,9 +64,9 @@ export class SchemaFormError extends Error {
   }
 }
 
-/** Finds the schemas that the references of one schema lead to. */
+/** Resolves the references within one schema. */
 export class References {
-  /** The address against which the references of each schema are resolved. */
+  /** The base address of each schema, against which its references are resolved. */
   private readonly bases = new Map<SchemaObject, string>()
   private readonly byAddress = new Map<string, Schema>()
   private readonly resolved = new Map<SchemaObject, Schema | undefined>()
@@ -78,8 +78,8 @@ export class References {
   }
 
   /**
-   * What the `$ref` of a schema leads to; undefined when there is nothing within the schema.
-   * @throws SchemaFormError when it leads to what is no schema
+   * Resolves the `$ref` of a schema; undefined when the target is not in the root schema.
+   * @throws SchemaFormError when the target is not a schema
    */
   resolve(schema: SchemaObject): Schema | undefined {
     if (this.resolved.has(schema)) return this.resolved.get(schema)
@@ -105,7 +105,7 @@ export class References {
     return target
   }
 
-  /** Takes note of a schema and of all within it, which have the form of schemas. */
+  /** Registers a schema and its subschemas, after checking their form. */
   private add(root: SchemaObject, address: string, start: string[] = []): void {
     const waiting: [SchemaObject, string, Trail][] = [[root, address, { from: undefined, steps: start }]]
     for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -118,7 +118,7 @@ export class References {
     }
   }
 
-  /** @returns the address for what is within */
+  /** @returns the base address of the subschemas */
   private addNames(schema: SchemaObject, base: string): string {
     const { $id: id, $anchor: anchor, $ref: reference } = schema
     if (typeof anchor === 'string') this.byAddress.set(`${base}#${anchor}`, schema)

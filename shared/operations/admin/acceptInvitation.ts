@@ -41,7 +41,7 @@ export const acceptInvitation = operation({
   async handle({ db, caller }, { displayName }) {
     const { workspaceId, accountId } = caller
     return db.transaction(async (transaction) => {
-      // Who the members are is changed by one after another: nobody removes or invites anew meanwhile.
+      // The lock serialises changes of members: until the commit, no member is removed or invited again.
       await lockWorkspace(transaction, workspaceId)
       const invitation = await findOpenInvitation(transaction, caller.invitation)
       if (caller.hasAccount) await assertMayJoin(transaction, caller)
@@ -54,7 +54,7 @@ export const acceptInvitation = operation({
 })
 
 async function assertMayJoin(transaction: Database, { workspaceId, accountId }: Invitee): Promise<void> {
-  // It is deleted with its last membership, which may end at this moment.
+  // The account is deleted with its last membership, which may end concurrently.
   if (!(await findAccount(transaction, accountId, { isKept: true }))) {
     throw new ApiError('Unauthorized', 'The account of the personal token no longer exists')
   }
@@ -62,7 +62,7 @@ async function assertMayJoin(transaction: Database, { workspaceId, accountId }: 
   throw new ApiError('AlreadyExists', 'You are already a member of the workspace')
 }
 
-/** @returns the account's first token, which nobody else knows */
+/** @returns the account's first token, known to no other user */
 async function beginAccount(transaction: Database, accountId: string, name: string | undefined): Promise<string> {
   const token = newToken()
   await updateAccountFields(transaction, accountId, { name })

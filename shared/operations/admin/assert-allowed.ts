@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { ApiError } from '../../errors.ts'
 import { limitEntries, type OwnLimits } from '../../config/code-limits.ts'
 
-/** @throws ApiError `InvalidPayload` when a bot is to have a limit above what the operator allows, naming each */
+/** @throws ApiError `InvalidPayload` when a bot's limits exceed those that the operator allows, naming each */
 export function assertAllowed({ sandbox: { highestLimits } }: Config, limits: OwnLimits): void {
   const above = limitEntries.filter(([name]) => (limits[name] ?? 0) > highestLimits[name])
   if (above.length === 0) return

@@ -5,11 +5,11 @@ import type { Database } from '../../store/database.ts'
 import type { ShownIntegration } from '../../store/integrations.ts'
 
 /**
- * Refuses code that would leave a bot deaf by mistake: it has no hooks, and the version in service has some.
+ * Refuses code without hooks that would replace a version with hooks or actions, since the bot would lose them by
+ * mistake.
  *
- * @param allowNoHooks whether that is meant; where the caller does not say, it is taken to be meant when the code has
- *   actions
- * @throws ApiError `BreakingChanges`, which names what the bot would lose
+ * @param allowNoHooks whether that is intended; when undefined, it is intended if the code has actions
+ * @throws ApiError `BreakingChanges`, which names the hooks and actions that the bot would lose
  */
 export async function assertHooksRemain(
   db: Database,
@@ -35,9 +35,9 @@ export async function assertHooksRemain(
 }
 
 /**
- * The same of an integration: refuses other code that has no function at all.
+ * Refuses new code of an integration that exports no function.
  *
- * @throws ApiError `BreakingChanges`, which names what the integration would lose
+ * @throws ApiError `BreakingChanges`, which names the actions and channels that the integration would lose
  */
 export function assertFunctionsRemain({ definition }: ShownIntegration, code: InspectedCode): void {
   if (code.actions.length + code.channels.length + code.exports.length > 0) return

@@ -9,10 +9,10 @@ import type { Role } from '../../models/tables.ts'
 import { lockWorkspace } from '../../store/workspaces.ts'
 
 /**
- * Changes who the members of the caller's workspace are, one change after another: what the caller may do is asked again
- * in their order, so that of two owners who demote each other one remains.
+ * Changes the members of the caller's workspace, one change at a time. Each change checks the caller's role again, so
+ * that of two owners who demote each other one remains.
  *
- * @throws ApiError `Forbidden` when the caller is no administrator any more
+ * @throws ApiError `Forbidden` when the caller is no longer an administrator
  */
 export async function changeMembers<Result>(
   { db, caller }: Context & { caller: Administrator },
@@ -37,7 +37,7 @@ export function assertNotAbove(caller: Administrator, role: Role): void {
 }
 
 /**
- * The member that a caller wants to change.
+ * Finds a member that the caller may change.
  * @throws ApiError `ResourceNotFound`, or `Forbidden` when the member's role is above the caller's own
  */
 export async function findChangeable(db: Database, caller: Administrator, id: string): Promise<DescribedMemberRow> {

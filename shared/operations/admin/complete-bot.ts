@@ -14,7 +14,7 @@ import { setRecurringEvents } from '../../store/recurring-events.ts'
 /** The parts of a bot that have rows of their own. */
 interface Parts {
   inspected: InspectedCode | undefined
-  /** The description of the version that the code becomes. */
+  /** The description of the new version. */
   note: string | undefined
   recurringEvents: Infer<typeof recurringEvents>
   integrations: Infer<typeof integrations>

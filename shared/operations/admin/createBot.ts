@@ -55,7 +55,7 @@ export const createBot = operation({
         definition,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })
-      // The bot is a user of its own: what it says bears its id.
+      // The bot is also a user: the author of its messages.
       await insertUser(transaction, { id, botId: id })
       await insertInstallation(transaction, {
         id: newId('int'),

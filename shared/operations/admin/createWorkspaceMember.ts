@@ -42,7 +42,7 @@ export const createWorkspaceMember = operation({
       assertNotAbove(caller, wanted)
       const accountId = await invite(transaction, caller, { email, role: wanted, hash: hashToken(invitation) })
       const row = await findMember(transaction, caller.workspaceId, accountId)
-      // A browser keeps what comes after the # to itself: no log of a server or a proxy has the secret.
+      // Browsers do not send the part after the #, so no log of a server or a proxy contains the secret.
       const invitationUrl = `${context.config.http.baseUrl}/console/invitation#${invitation}`
       return { ...toMember(row!), invitation, invitationUrl }
     })
@@ -50,8 +50,8 @@ export const createWorkspaceMember = operation({
 })
 
 /**
- * An account with the same address in another workspace has nothing to do with it: that workspace may have made it, and
- * have its tokens.
+ * Ignores accounts with the same address in other workspaces: such a workspace may have created the account, and have
+ * its tokens.
  */
 async function invite(
   db: Database,

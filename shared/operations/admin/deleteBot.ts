@@ -24,7 +24,7 @@ export const deleteBot = operation({
       return changeInstallations(context, transaction, id, removals)
     })
     await finishInstallations(context, postCommitWork)
-    // Whatever has not unregistered goes with the bot.
+    // Installations that have not unregistered are deleted with the bot.
     const left = await listInstallations(db, id)
     if (!(await deleteBotRow(db, caller.workspaceId, id))) throw noSuchBot(id)
     for (const { webhook_id: webhookId } of left) await installations.changed(webhookId)

@@ -7,8 +7,8 @@ import { noSuchBot } from './describe-bot.ts'
 import { findOwnVersion } from './find-version.ts'
 
 /**
- * Puts a version of a bot in service again; without its id, the last one before the present one that runs.
- * @throws ApiError `ResourceNotFound`, or `InvalidPayload` when the version was taken out of service
+ * Deploys an existing version of a bot; without `versionId`, the last usable one before the deployed one.
+ * @throws ApiError `ResourceNotFound`, or `InvalidPayload` when the version is disabled
  */
 export async function deployAgain(
   { db, caller }: Context & { caller: Administrator },

@@ -15,7 +15,7 @@ import { listInstalledIntegrations } from '../../store/integrations.ts'
 import { listRecurringEvents } from '../../store/recurring-events.ts'
 import { integrations } from '../../integrations/integrations.ts'
 
-/** What an administrator may set of a bot. */
+/** The fields of a bot that an administrator may set. */
 export const botFields = {
   ...botDefinition,
   name: { type: 'string', minLength: 1, maxLength: 200 },
@@ -38,7 +38,7 @@ export const botFields = {
 } as const
 
 /**
- * A bot in full; with the secrets of its installations for administrators and owners, and for nobody else.
+ * A bot with all its fields; only administrators and owners receive the secrets of its installations.
  * @throws ApiError `ResourceNotFound` when the workspace has none with that id
  */
 export async function describeBot(context: Context & { caller: Administrator }, id: string): Promise<Bot> {

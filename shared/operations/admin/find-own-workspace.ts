@@ -5,7 +5,7 @@ import type { DescribedWorkspaceRow } from '../../models/workspace.ts'
 import { findWorkspace } from '../../store/workspaces.ts'
 
 /**
- * The workspace that an address names, which must be the one that the caller is in by x-workspace-id.
+ * The workspace in the path, which must be the caller's by x-workspace-id.
  * @throws ApiError `ResourceNotFound`
  */
 export async function findOwnWorkspace(

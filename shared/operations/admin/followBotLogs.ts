@@ -44,7 +44,7 @@ export const followBotLogs = operation({
       return { logs: rows.map(toLogLine), next: pack(place), isCut }
     }
     const place = await logPosition(db)
-    // What is stored from now on is for the next call.
+    // Lines stored from now on belong to the next call.
     const given = {
       timeStart: new Date(0).toISOString(),
       seenAt: place.snapshot,
@@ -59,7 +59,7 @@ export const followBotLogs = operation({
 })
 
 const defaultLines = 20
-/** Lines of one answer. */
+/** Maximum number of lines in one answer. */
 const maxLines = 1000
 
 function pack({ snapshot, id }: LogPosition): string {
@@ -73,7 +73,9 @@ function unpack(text: string): LogPosition {
   return { snapshot, id }
 }
 
-/** Whether PostgreSQL would read it: the first and the next transaction, and between them in order those under way. */
+/**
+ * Whether PostgreSQL accepts the text: the first and the next transaction, and between them, in order, those in flight.
+ */
 function isSnapshot(text: string): boolean {
   const [first, next, inFlight] = text.split(':') as [string, string, string]
   const numbers = [first, ...(inFlight === '' ? [] : inFlight.split(',')), next].map(BigInt)

@@ -32,7 +32,7 @@ export const getIntegrationByName = operation({
   },
 })
 
-/** A pre-release is the latest only where there is nothing else. */
+/** A pre-release is the latest version only if there is no release. */
 function newestFitting(versions: string[], wanted: string): string | null {
   if (wanted !== 'latest') return semver.maxSatisfying(versions, wanted)
   return semver.maxSatisfying(versions, '*') ?? semver.maxSatisfying(versions, '*', { includePrerelease: true })

@@ -112,7 +112,7 @@ async function waitingOfWorkspace({ db, caller }: Context & { caller: Administra
   })
 }
 
-/** How busy the platform is says something of other tenants: it is for those who run it. */
+/** The load of the platform reveals the activity of other tenants: only owners of its first workspace receive it. */
 async function describePlatform(
   context: Context & { caller: Administrator },
 ): Promise<Infer<typeof platform> | undefined> {

@@ -6,7 +6,7 @@ import { operation } from '../../rpc/operation.ts'
 import { failuresSince } from '../../store/error-groups.ts'
 import { findOwnBot } from './find-version.ts'
 
-/** Failed events that are looked at, and groups that are told of. */
+/** Maximum numbers of failed events that are read, and of groups in the answer. */
 const maxScanned = 5000
 const maxGroups = 100
 

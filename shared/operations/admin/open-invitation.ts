@@ -4,8 +4,8 @@ import { findInvitation } from '../../store/invitations.ts'
 import type { Invitation } from '../../models/invitation.ts'
 
 /**
- * The invitation that a caller holds, which can still be accepted.
- * @throws ApiError `ResourceGone` when it was accepted or has expired, `ResourceNotFound` when it was taken back
+ * Finds the caller's invitation, if it can still be accepted.
+ * @throws ApiError `ResourceGone` when it was accepted or has expired, `ResourceNotFound` when it was withdrawn
  */
 export async function findOpenInvitation(db: Database, hash: Buffer): Promise<Invitation> {
   const invitation = await findInvitation(db, hash)

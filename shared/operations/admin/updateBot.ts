@@ -53,7 +53,7 @@ export const updateBot = operation({
     assertAllowed(config, limits ?? {})
     const present = await findBot(db, workspaceId, id)
     if (!present) throw noSuchBot(id)
-    // Too long is refused before its schemas are looked at.
+    // Refuses a definition that is too long before its schemas are examined.
     mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
     const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }

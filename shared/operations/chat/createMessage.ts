@@ -37,7 +37,7 @@ export const createMessage = operation({
     const row = await context.waiting.admit(db, incoming.botId, () => storeIncoming(db, incoming))
     if (!row) throw await notParticipating(context)
     const created = toMessage(row, { conversationId, userId: externalId })
-    // Should a reply overtake the user's own signal, listeners see the gap and look (`sequence`).
+    // If a reply overtakes the user's own signal, listeners detect the gap by `sequence` and read the log.
     await Promise.all([
       publishEntry(context, toLogEntry(row), { type: 'message_created', data: { ...created, isBot: false } }),
       wakeWorker(context, 'message', row.conversation_id, row.bot_id),

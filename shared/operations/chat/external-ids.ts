@@ -7,7 +7,7 @@ import { findConversationByExternalId, type ConversationWithMembership } from '.
 import type { ConversationRow, UserRow } from '../../models/tables.ts'
 import { findKeyHolder } from '../../store/users.ts'
 
-/** The rule for ids that a client chooses, of users and of conversations alike. */
+/** The schema of external ids, of users and of conversations. */
 export const externalId = {
   type: 'string',
   minLength: 1,
@@ -20,9 +20,9 @@ export const externalId = {
 const isExternalId = compile(externalId, 'body')
 
 /**
- * Checks an id that a client chooses. One of our shape would be taken for somebody else's.
+ * Checks an external id. An id in the platform's own format could be mistaken for another resource's.
  *
- * @param name what the client calls it
+ * @param name of the field in the request
  * @throws ApiError `InvalidPayload`
  */
 export function assertExternalId(id: string, name = 'id'): void {
@@ -41,8 +41,8 @@ export const participantInput = closedObject({ conversationId: { type: 'string' 
 type ChatContext = Context & { caller: ChatUser }
 
 /**
- * The user whose key it is.
- * @throws ApiError `ResourceNotFound` when the key is valid and there is no such user (any more)
+ * The user whom the caller's key names.
+ * @throws ApiError `ResourceNotFound` when the key is valid and the user does not exist (any more)
  */
 export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
   const user = await findKeyHolder(db, caller.installation.id, caller.key)
@@ -54,7 +54,7 @@ export function noSuchUser({ externalId }: ChatUser): ApiError {
   return notFound('User', `the key is valid, but its user '${externalId}' does not exist`)
 }
 
-/** A conversation by the id the client knows it by; undefined when the installation has none. */
+/** A conversation by the id that the client uses; undefined when the installation has none. */
 export async function findConversationWithMembership(
   { db, caller }: ChatContext,
   externalId: string,
@@ -67,8 +67,8 @@ export async function findConversationWithMembership(
 }
 
 /**
- * A conversation that the caller takes part in.
- * @throws ApiError `Forbidden` when the caller does not, and likewise when there is no such conversation
+ * A conversation in which the caller is a participant.
+ * @throws ApiError `Forbidden` when the caller is not a participant, and likewise when there is no such conversation
  */
 export async function joinedConversation(
   context: ChatContext,
@@ -96,10 +96,10 @@ export function noSuchParticipant(externalId: string): ApiError {
 }
 
 /**
- * Why the caller does not get at a conversation. One answer whether it exists or not, so that it does not tell; another
- * only when the caller is gone.
+ * The error for a conversation that the caller may not access. It is the same whether the conversation exists or not,
+ * so that it does not disclose this; it differs only when the caller no longer exists.
  *
- * @throws ApiError `ResourceNotFound` when there is no such user (any more)
+ * @throws ApiError `ResourceNotFound` when the caller's user does not exist (any more)
  */
 export async function notParticipating(context: ChatContext): Promise<ApiError> {
   await presentUser(context)

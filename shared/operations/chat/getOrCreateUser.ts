@@ -20,7 +20,7 @@ export const getOrCreateUser = operation({
     const existing = await findKeyHolder(db, installation.id, key)
     const updated = existing && (await updateUser(db, installation.bot_id, existing.id, fields))
     if (updated) return { user: toUser(updated, externalId) }
-    // A key that names its user makes that one anew, under its former id: nobody else can.
+    // A key bound to a user creates that user again under its former id; no other key can.
     const { boundUserId } = key
     const isNamed = boundUserId !== externalId
     if (isNamed) assertExternalId(externalId, 'The id in the key')

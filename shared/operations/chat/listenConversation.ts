@@ -5,7 +5,7 @@ import { readClock } from '../../store/conversation-log.ts'
 import { encryptionKeyId } from '../../integrations/user-keys.ts'
 import { joinedConversation } from './external-ids.ts'
 
-/** A client that says something and then listens, without waiting for the stream to be open, hears it all the same. */
+/** A client that sends a message and then opens a stream, without waiting for it, still receives the message. */
 const replayMilliseconds = 500
 
 export const listenConversation = operation({
@@ -13,7 +13,7 @@ export const listenConversation = operation({
   description:
     'Streams the conversation’s signals, as server-sent events or over a WebSocket. A client that comes back says with `Last-Event-ID` what it heard last, and is told what it has missed.',
   method: 'GET',
-  // Published clients leave the id as it is: one with a slash makes further segments.
+  // Published clients do not encode the id: a slash in it separates segments.
   path: '/chat/{webhookId}/conversations/{id*}/listen',
   access: 'user',
   errors: ['Forbidden'],
@@ -32,7 +32,7 @@ export const listenConversation = operation({
 
   async handle(context, { id, lastEventId }) {
     const { config, caller } = context
-    // Before the look at who takes part: whoever is removed after it is removed after the start.
+    // Read before the participants: a participant who is removed after that check is removed after `startedAt`.
     const startedAt = (await readClock(context.db)).getTime()
     const conversation = await joinedConversation(context, id)
     return {

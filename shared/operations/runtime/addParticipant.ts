@@ -31,7 +31,7 @@ export const addParticipant = operation({
       const entered = await insertParticipant(db, conversation, user.id, addition(conversationId, knownId))
       return { participant: toRuntimeUser(user, caller), knownId, entry: entered ?? null }
     })
-    // What the journal gives back is plain JSON.
+    // A replayed result is plain JSON: `at` is a string.
     if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, addition(conversationId, knownId))
     return { participant }
   },

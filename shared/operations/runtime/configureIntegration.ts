@@ -77,7 +77,7 @@ async function configure(
   }
 }
 
-/** The integration that is meant when none is named. The chat is part of the platform and never meant. */
+/** The only integration of the bot, for a call that names none. The chat is part of the platform and does not count. */
 async function onlyInstallation({ db, caller }: BotContext): Promise<Named> {
   const installed = (await listInstallations(db, caller.botId)).filter(({ integration_id: id }) => id !== null)
   const [first, ...others] = installed

@@ -5,7 +5,7 @@ import { runtimeConversation, toRuntimeConversation } from '../../models/convers
 import { givenTags } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 
-/** The fields of a conversation that is to be created. */
+/** The fields of a new conversation. */
 export const conversationInput = {
   channel: { type: 'string', minLength: 1, maxLength: 200 },
   tags: givenTags,

@@ -54,7 +54,7 @@ export const createEvent = operation({
   },
 })
 
-/** The type as the bot is to know it, and the integration that the event comes from, if it does. */
+/** The event's type as the bot receives it, and the integration that creates the event, if any. */
 function typed({ caller }: BotContext, type: string): { type: string; integration?: string } {
   const { installation } = caller
   if (installation) return { type: integrationType(installation, type), integration: installation.integration }

@@ -9,7 +9,7 @@ import { scheduleMessage } from '../../messaging/schedule-message.ts'
 import { findMessage } from '../../store/messages.ts'
 import type { MessageRow } from '../../models/tables.ts'
 
-/** The fields of a message that is to be created. */
+/** The fields of a new message. */
 export const messageInput = {
   conversationId: { type: 'string' },
   type: { type: 'string', minLength: 1, maxLength: 200 },

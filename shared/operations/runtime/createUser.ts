@@ -5,7 +5,7 @@ import { givenTags } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 
-/** The fields of a user who is to be created. */
+/** The fields of a new user. */
 export const userInput = {
   tags: givenTags,
   properties: givenTags,

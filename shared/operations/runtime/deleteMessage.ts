@@ -28,7 +28,7 @@ export const deleteMessage = operation({
       const recorded = await deleteMessageRow(db, { botId: context.caller.botId, id }, told)
       return { entry: recorded ?? null, signal: told }
     })
-    // What the journal gives back is plain JSON.
+    // A replayed result is plain JSON: `at` is a string.
     if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
     return {}
   },

@@ -2,10 +2,12 @@ import type { BotCaller } from '../../rpc/caller.ts'
 import { integrationType } from '../../models/event.ts'
 import type { EventsOf } from '../../store/events.ts'
 
-/** The events that a caller may see: the bot those that are for it, an installed integration those of its own making. */
+/**
+ * The events that a caller may read: all of a bot for the bot, and those that it created for an installed integration.
+ */
 export function eventsOf({ botId, installation }: BotCaller): EventsOf {
   if (!installation) return { botId }
   const { integration } = installation
-  // The alias may have been another integration's before.
+  // The alias may have belonged to another integration before.
   return { botId, madeBy: { integration, typePrefix: integrationType(installation, '') } }
 }

@@ -54,7 +54,7 @@ export const importMessages = operation({
         try {
           imported[index] = await importMessage({ ...context, db }, db, given)
         } catch (error) {
-          // Others are of the database, after which a transaction takes nothing more.
+          // Other errors come from the database and have aborted the transaction.
           if (!(error instanceof ApiError)) throw error
           failed.push({ index, message: error.message })
         }
@@ -71,7 +71,7 @@ export const importMessages = operation({
   },
 })
 
-/** The same for all who import the same: two transactions that hold what the other one wants would both be stuck. */
+/** One order for all imports: transactions that create the same messages in different orders would deadlock. */
 function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] {
   const place = ({ conversationId, tags = {} }: Imported) =>
     JSON.stringify([

@@ -6,7 +6,7 @@ import { toStoredTags } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfRuntimeConversations } from '../../store/runtime-conversations.ts'
 
-/** As the column is, which holds no more. */
+/** The range of the database column. */
 const messageCount = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as const
 
 export const listConversations = operation({

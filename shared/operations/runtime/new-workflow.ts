@@ -18,8 +18,8 @@ const given = {
 } as const
 
 /**
- * Makes of an input what is to be stored of a new workflow.
- * @throws ApiError `ReferenceNotFound`, `InvalidPayload`; `Forbidden` when an integration asks
+ * Converts an input to a new workflow.
+ * @throws ApiError `ReferenceNotFound`, `InvalidPayload`; `Forbidden` for an integration
  */
 export async function toNewWorkflow(context: BotContext, input: Infer<typeof given>): Promise<NewWorkflow> {
   const { botId } = context.caller
@@ -41,7 +41,11 @@ export async function toNewWorkflow(context: BotContext, input: Infer<typeof giv
   }
 }
 
-/** Stores a new workflow, and the event that starts it if it waits to be started. Gives the mailbox to wake then. */
+/**
+ * Inserts a new workflow and, if it is pending, the event that starts it.
+ *
+ * @returns the workflow, and the mailboxes to wake
+ */
 export async function startWorkflow(
   db: Database,
   workflow: NewWorkflow,
@@ -51,7 +55,7 @@ export async function startWorkflow(
 }
 
 /**
- * Checks that work on a workflow is said to be done in an event of the bot's.
+ * Checks that a workflow in progress names an event of the bot in which it progresses.
  * @throws ApiError `InvalidPayload` without an event, `ReferenceNotFound`
  */
 export async function assertEvent({ db, caller }: BotContext, eventId: string | undefined): Promise<void> {
@@ -63,7 +67,7 @@ export async function assertEvent({ db, caller }: BotContext, eventId: string | 
 }
 
 /**
- * Workflows are the bot's own affair.
+ * Refuses integrations, since workflows belong to bots.
  * @throws ApiError `Forbidden`
  */
 export function assertBotItself({ installation }: BotCaller): void {

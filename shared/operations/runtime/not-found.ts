@@ -1,6 +1,8 @@
 import { ApiError, notFound } from '../../errors.ts'
 
-/** What is not there, or not for the caller: the answer does not tell which. */
+/**
+ * The error for a conversation that does not exist or that the caller may not access, which it does not distinguish.
+ */
 export function noConversation(id: string): ApiError {
   return notFound(`Conversation '${id}'`)
 }

@@ -28,7 +28,7 @@ export const patchState = operation({
     const definition = await stateDefinition(context.db, name)
     return {
       state: await once(context, input, (db) =>
-        // What the state has become is known only when it is merged: not fit, and the merge is undone.
+        // The state is validated after the merge; an error undoes the merge.
         db.transaction(async (transaction) => {
           const state = {
             ...name,

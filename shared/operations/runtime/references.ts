@@ -13,7 +13,7 @@ interface References {
 }
 
 /**
- * Checks that what an input refers to is the bot's, and within the caller's sight.
+ * Checks that the resources in an input belong to the bot, and that the caller may access them.
  * @throws ApiError `ReferenceNotFound`
  */
 export async function assertReferences(

@@ -32,7 +32,7 @@ export const removeParticipant = operation({
       return { entry: left ?? null, participantId: externalId }
     })
     const signal = removal(conversationId, participantId, userId)
-    // What the journal gives back is plain JSON.
+    // A replayed result is plain JSON: `at` is a string.
     if (entry) await publishEntry(context, { ...entry, at: new Date(entry.at) }, signal)
     return {}
   },

@@ -22,7 +22,7 @@ export const stateExpiry = {
   description: 'Milliseconds without a touch, be it a read, after which the state is forgotten; null for never.',
 } as const
 
-/** The `meta` of a state that was asked for. No state is cached. */
+/** The `meta` of a state in an answer. No state is cached. */
 export const stateMeta = closedObject({ cached: { type: 'boolean' } })
 
 interface Named {
@@ -32,8 +32,8 @@ interface Named {
 }
 
 /**
- * Names a state after checking that its owner is the bot's. What an installed integration keeps is its own: it has the
- * names to itself, whatever the bot calls its states.
+ * Returns the name of a state, after checking that its owner belongs to the bot. The states of an installed integration
+ * are separate from the bot's, even under equal names.
  *
  * @throws ApiError `ResourceNotFound`; `Forbidden` when only an integration has states of that type
  */
@@ -42,7 +42,7 @@ export async function namedState({ db, caller }: BotContext, { type, id, name }:
   const own = { botId, type, name, installationId: installation?.id ?? null }
   if (type === 'integration') {
     if (!installation) throw new ApiError('Forbidden', 'States of type integration are for installed integrations')
-    // Upstream names the integration; that it is the installation's own state follows from who asks.
+    // Upstream sends the integration's id; the caller determines the installation whose state it is.
     if (id === installation.integration_id || id === installation.id) return { ...own, ownerId: installation.id }
   } else {
     const isOwner = {

@@ -66,7 +66,10 @@ function noWorkflow(id: string): ApiError {
   return notFound(`Workflow '${id}'`)
 }
 
-/** What has ended has ended. Saying the same end again is no error: an answer may have been lost. */
+/**
+ * Refuses to change the status of a workflow that has ended. Its present status may be sent again, because an answer
+ * may have been lost.
+ */
 function assertOpen({ id, status }: WorkflowRow, wanted: string | undefined): void {
   if (!isFinal(status) || wanted === undefined || wanted === status) return
   throw new ApiError(
@@ -75,7 +78,11 @@ function assertOpen({ id, status }: WorkflowRow, wanted: string | undefined): vo
   )
 }
 
-/** Tells of what others have to hear of. Gives the mailboxes to wake. */
+/**
+ * Inserts the events that follow from a change.
+ *
+ * @returns the mailboxes to wake
+ */
 async function sendChangeEvents(
   db: Database,
   before: WorkflowRow,
@@ -88,7 +95,7 @@ async function sendChangeEvents(
   return [await sendWorkflowEvent(db, 'workflow_continued', after)]
 }
 
-/** Whether the event tells of this workflow: its handler has the workflow in hand already. */
+/** Whether the event is an update of this workflow, whose handler already has the workflow. */
 async function isUpdateOf(db: Database, row: WorkflowRow, eventId: string): Promise<boolean> {
   const event = await findEvent(db, row.bot_id, eventId)
   return event?.type === workflowUpdate && event.workflow_id === row.id
