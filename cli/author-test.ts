@@ -5,17 +5,17 @@ import { openDryRun, type DryRun } from './dry-run/dry-run.ts'
 export type { DryRunCall, DryRunFetch } from './dry-run/host.ts'
 export type { DryRunOptions, DryRunResult } from './dry-run/dry-run.ts'
 
-/** The bot of a project, for tests of its author's: `import { openBot } from 'isobot/test'`. */
+/** The bot of a project, for the author's tests: `import { openBot } from 'isobot/test'`. */
 export interface TestedBot extends Pick<DryRun, 'run' | 'hooks' | 'actions'>, AsyncDisposable {
-  /** Ends the isolate; without it, the tests do not end. */
+  /** Ends the isolate. The open isolate keeps the test process alive. */
   close(): Promise<void>
 }
 
 /**
- * Bundles the project in a folder, and opens an isolate with it.
+ * Bundles the project in a folder and opens an isolate with the bundle.
  *
- * @param folder the project's
- * @param secrets by name, as the bot finds them in `env`: `{ SECRET_API_KEY: '…' }`
+ * @param folder the project's folder
+ * @param secrets the values that the bot reads from `env`, by name: `{ SECRET_API_KEY: '…' }`
  */
 export async function openBot(folder: string, secrets: Record<string, string> = {}): Promise<TestedBot> {
   const trial = await openDryRun(await bundleOnce(await openProject(folder)), secrets)

@@ -3,10 +3,10 @@ import { failed, misused } from './failure.ts'
 import { harmless } from './output.ts'
 
 /**
- * Asks a person whether something that cannot be undone is to be done.
+ * Asks a person to confirm an action that cannot be undone.
  *
- * @param isConfirmed whether that was said with the command, as `--yes`
- * @throws Failure when the answer is no, or when there is nobody to ask
+ * @param isConfirmed whether the command line confirms it, as `--yes`
+ * @throws Failure when the answer is no, or when standard input is not a terminal
  */
 export async function confirm(question: string, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return
@@ -15,7 +15,7 @@ export async function confirm(question: string, isConfirmed: boolean): Promise<v
   if (!/^y(es)?$/i.test(answer.trim())) throw failed('Nothing was done')
 }
 
-/** Asks a person at the terminal for a line. */
+/** Reads one line from a person at the terminal. */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()
@@ -30,14 +30,14 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Asks for something that nobody else is to see: it is not shown as it is typed. */
+/** Reads a secret from the terminal without echo. */
 export async function askSecretly(question: string): Promise<string> {
   process.stderr.write(question)
   process.stdin.setRawMode(true)
   process.stdin.setEncoding('utf8')
   let secret = ''
   try {
-    // Something else may be asked for afterwards, so the input stays open.
+    // The input stays open for further questions.
     for await (const keys of process.stdin.iterator({ destroyOnReturn: false })) {
       for (const key of keys as string) {
         if (key === '\u0003' || key === '\u0004') throw failed('Nothing was done')

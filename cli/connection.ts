@@ -6,34 +6,34 @@ import { environmentName, type Profile } from './profiles.ts'
 export type Query = Record<string, string | number | boolean | undefined>
 
 export interface Request {
-  /** What is undefined is left out. */
+  /** Undefined values are omitted. */
   query?: Query
   /** Sent as JSON. */
   body?: unknown
-  /** The bot to speak as, for operations of the Runtime API. */
+  /** The bot as which the request is made, for operations of the Runtime API. */
   botId?: string
-  /** Gives up when it aborts. */
+  /** Cancels the request. */
   signal?: AbortSignal
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** A platform to speak with, as the profile says. */
+/** A connection to the platform of a profile. */
 export interface Connection {
   readonly profile: Profile
   /**
-   * Asks for an operation of the Admin API, or, with a bot, of the Runtime API; its name says what the answer is.
+   * Calls an operation of the Admin API or, with a bot, of the Runtime API; its name determines the type of the answer.
    * @returns the body of the answer
-   * @throws Failure that says what to do: with exit code 3 where the platform is away or refuses the token
+   * @throws Failure with a remedy: with exit code 3 where the platform is unavailable or refuses the token
    */
   ask<Name extends OperationName>(method: Method, path: string, request?: Request): Promise<AnswerOf<Name>>
-  /** All rows of an operation that gives them by pages: `rows` is their name in the answer. */
+  /** All rows of a paginated operation; `rows` is the name of their field in the answer. */
   list<T>(path: string, rows: string, request?: Request & { limit?: number }): AsyncGenerator<T>
 }
 
 const largestPage = 100
 
-/** Opens a connection as a profile says; the workspace may be left out where the token is of one only. */
+/** Opens a connection for a profile; the workspace may be omitted where the token has access to one only. */
 export async function connect(chosen: Omit<Profile, 'workspaceId'> & { workspaceId?: string }): Promise<Connection> {
   const profile = { ...chosen, workspaceId: chosen.workspaceId ?? (await onlyWorkspace(chosen)) }
   const ask: Connection['ask'] = (method, path, request) => send(profile, method, path, request)
@@ -71,7 +71,7 @@ export async function workspacesOf(profile: Pick<Profile, 'name' | 'url' | 'toke
  * Accepts an invitation to a workspace, as the account of a token or as a new one.
  *
  * @param given the invitation's secret, or the link to its page
- * @returns the token, which is new where none was given
+ * @returns the token, a new one where the request had none
  */
 export async function acceptInvitation(
   profile: Pick<Profile, 'name' | 'url'> & { token: string | undefined },
@@ -123,7 +123,7 @@ async function send<T>(
   return answer as T
 }
 
-/** Longer than anything takes, uploads that a worker has to look at included. */
+/** Longer than any request takes, uploads that a worker inspects included. */
 const patienceMilliseconds = 120_000
 
 async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, request: RequestInit) {

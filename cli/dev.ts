@@ -5,24 +5,24 @@ import { startReloading } from './start/reload.ts'
 import { start } from './start.ts'
 
 /**
- * `npm run dev`: what `npm start` does, for those who change Isobot itself. The api and the worker restart when one of
- * their sources is saved, and pages of the console, which are served from their sources, load themselves again.
+ * `npm run dev`: `npm start` for developers of Isobot itself. The api and the worker restart when one of their sources
+ * is saved; the console is served from its sources, and its pages reload.
  */
 async function dev(): Promise<void> {
   const { values } = parseArgs({ options: { inspect: { type: 'boolean', default: false } } })
   const root = resolve(import.meta.dirname, '..')
-  // What Node has compiled, and stripped of types, is there for the next start.
+  // Node keeps compiled and type-stripped modules for the next start.
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'node-compile')
   await start({
     development: {
-      // These ports stay the same, so that a debugger finds a process again that was restarted.
+      // Fixed ports, so that a debugger reconnects to a restarted process.
       nodeOptions: (name) => (values.inspect ? [`--inspect=127.0.0.1:${name === 'api' ? 9229 : 9230}`] : []),
       startReloading: (name, launch) =>
         startReloading({
           name,
           folders: foldersOf[name].map((folder) => join(root, folder)),
           launch,
-          // What opens a port has to be gone before its successor opens it.
+          // A process that opens a port must have exited before its successor opens that port.
           mayOverlap: name === 'worker' && !values.inspect && !process.env.METRICS_PORT,
         }),
       serveConsole: (apiUrl) =>
@@ -31,7 +31,7 @@ async function dev(): Promise<void> {
   })
 }
 
-/** Where the sources of each process are. */
+/** The source folders of each process. */
 const foldersOf = { api: ['api', 'shared'], worker: ['worker', 'sandbox', 'shared'] }
 
 try {

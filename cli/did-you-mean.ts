@@ -1,4 +1,4 @@
-/** Of some words the one that somebody may have meant by another, if any is near enough. */
+/** The candidate nearest to a misspelt word; undefined when none is near enough. */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -7,7 +7,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return near[0]?.candidate
 }
 
-/** How many letters have to be put in, taken out or replaced (Levenshtein). */
+/** The Levenshtein distance: the number of letters to insert, delete or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let index = 0; index < from.length; index++) {

@@ -5,7 +5,7 @@ const unitMilliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h:
 /**
  * Reads a duration as people write it, for instance `90s`, `10m`, `2h` or `1d`.
  * @returns milliseconds
- * @throws Failure when it is none
+ * @throws Failure when the text is not a duration
  */
 export function readDuration(text: string): number {
   const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/.exec(text.trim()) ?? []
@@ -14,8 +14,8 @@ export function readDuration(text: string): number {
 }
 
 /**
- * Reads a moment as people write it: as long ago as a duration says, or as a date.
- * @throws Failure when it is neither
+ * Reads a point in time as people write it: a date, or a duration before now.
+ * @throws Failure when the text is neither
  */
 export function readMoment(text: string): Date {
   if (/^\d+(\.\d+)?\s*(ms|s|m|h|d)$/.test(text.trim())) return new Date(Date.now() - readDuration(text))

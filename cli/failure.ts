@@ -1,4 +1,4 @@
-/** What the exit codes of commands mean; `isobot --help` prints it. */
+/** The exit codes of commands; `isobot --help` prints their meaning. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -9,13 +9,13 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 interface FailureOptions extends ErrorOptions {
-  /** What the platform called it, for instance `ResourceNotFound`. */
+  /** The platform's type of the error, for instance `ResourceNotFound`. */
   type?: string
-  /** A part of the message that people see below the first line, and programs as a field of its own. */
+  /** Further data: people see it below the first line, programs as a separate field. */
   details?: Record<string, unknown>
 }
 
-/** An error that ends a command: its message says what was wrong and what to do next, and is all that people see. */
+/** An error that ends a command. Its message, which is all that people see, names the problem and the next step. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly exitCode: ExitCode
@@ -30,12 +30,12 @@ export class Failure extends Error {
   }
 }
 
-/** What was asked for was tried and did not work. */
+/** The command was tried and failed. */
 export function failed(message: string, options?: FailureOptions): Failure {
   return new Failure(exitCodes.failed, message, options)
 }
 
-/** What was asked for makes no sense as it was asked. */
+/** The command line is invalid. */
 export function misused(message: string, options?: FailureOptions): Failure {
   return new Failure(exitCodes.usage, message, options)
 }

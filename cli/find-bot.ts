@@ -15,8 +15,8 @@ export async function listAllBots({ list }: Connection): Promise<BotSummary[]> {
 }
 
 /**
- * The bot that somebody means by an id or a name, in full.
- * @throws Failure when there is none, or more than one of that name
+ * Finds a bot by its id or name.
+ * @throws Failure when no bot or more than one bot has that name
  */
 export async function findBot(connection: Connection, idOrName: string): Promise<Bot> {
   const byId = await getBot(connection, idOrName)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node since 14 can run: it finds the Node that the rest of this folder needs.
+// Plain JavaScript for any Node since 14: it finds the Node version that the rest of this folder needs.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -19,13 +19,13 @@ if (Number(process.versions.node.split('.')[0]) >= neededMajor) {
     )
 }
 
-/** Hands everything to another Node: what was asked for, the terminal, signals, and in return its exit code. */
+/** Runs the command line in another Node: passes on arguments, terminal and signals, and returns its exit code. */
 function runWith(node) {
   const child = spawn(node, [join(folder, 'main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' })
   const isAtTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends its Ctrl-C to both processes, and a second one means something else.
+      // A terminal sends Ctrl-C to both processes; passing it on would make it the second Ctrl-C, which kills.
       if (signal !== 'SIGINT' || !isAtTerminal) child.kill(signal)
     })
   }

@@ -12,9 +12,9 @@ type Given = { [Field in keyof Profile]: Profile[Field] | undefined } & {
 }
 
 /**
- * Checks with a platform what it takes to speak with it, and keeps it as a profile. What is not given is asked for,
- * where there is somebody to ask.
- * @throws Failure when something is missing, or the platform does not accept it
+ * Verifies an address and a token with the platform and saves them as a profile. Missing values are prompted for at a
+ * terminal.
+ * @throws Failure when a value is missing or the platform refuses it
  */
 export async function login(given: Given, output: Output): Promise<Profile> {
   const url = readUrl(
@@ -38,7 +38,7 @@ export async function login(given: Given, output: Output): Promise<Profile> {
   const account = { name, url, token: joined?.token ?? own! }
   const workspaceId = joined?.workspaceId ?? given.workspaceId ?? (await chooseWorkspace(account, output))
   const profile = { ...account, workspaceId }
-  // Nobody gives the token of a new account again.
+  // The token of a new account is issued only once, so it is saved at once.
   if (joined) await saveProfile(profile)
   const { ask } = await connect(profile)
   await output.during('Logging in', ask('GET', '/v1/admin/bots', { query: { pageSize: 1 } }))
@@ -46,7 +46,7 @@ export async function login(given: Given, output: Output): Promise<Profile> {
   return profile
 }
 
-/** The platform’s address, where an invitation is given as the link to its page. */
+/** The platform’s address, read from an invitation in the form of a link. */
 function addressIn(invitation: string | undefined): string | undefined {
   const [, address] = /^(https?:\/\/.+)\/console\/invitation#/.exec(invitation ?? '') ?? []
   return address

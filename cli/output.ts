@@ -1,16 +1,16 @@
 import { styleText } from 'node:util'
 
-/** Where a command says what came of it. Results go to standard output, and everything else to standard error. */
+/** The output of a command. Results go to standard output, everything else to standard error. */
 export interface Output {
-  /** Whether programs read it: one JSON document, or a line of JSON for each item of a stream. */
+  /** Whether the output is for programs: one JSON document, or a line of JSON for each item of a stream. */
   readonly isJson: boolean
   /** Prints the result of a command: the document for programs, or the text for people. */
   result(document: unknown, text: string | (() => string)): void
-  /** Prints one item of a stream, as it comes: a line of JSON for programs, or the text for people. */
+  /** Prints one item of a stream as it arrives: a line of JSON for programs, or the text for people. */
   item(document: unknown, text: string | (() => string)): void
-  /** Tells people something that is no result. Programs are not told. */
+  /** Prints a note for people that is not a result. With JSON output it prints nothing. */
   note(text: string): void
-  /** Shows that something is being done, and for how long, when that takes long enough to be wondered at. */
+  /** Shows progress and elapsed time of work that takes noticeably long. */
   during<T>(doing: string, work: Promise<T>): Promise<T>
 }
 
@@ -49,7 +49,7 @@ function words(text: string | (() => string)): string {
   return typeof text === 'string' ? text : text()
 }
 
-/** At a terminal a line that moves and goes away; elsewhere one line, once. */
+/** Shows an animated line at a terminal, which is erased at the end; elsewhere prints one line once. */
 function showProgress(doing: string, isJson: boolean): () => void {
   const started = Date.now()
   const isTerminal = process.stderr.isTTY
@@ -74,18 +74,18 @@ function showProgress(doing: string, isJson: boolean): () => void {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Text with colours where standard output shows them: not in pipes, and not where NO_COLOR is set. */
+/** Text with colours where standard output supports them: not in pipes, and not where NO_COLOR is set. */
 export function styled(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
 
-/** Text that others wrote, with signs in place of the characters that would command the terminal. */
+/** Untrusted text with visible signs in place of terminal control characters. */
 export function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, toSign)
 }
 
-/** Text for a terminal, whoever wrote parts of it: its colours stay, and nothing else that would command it. */
+/** Text for a terminal with partly untrusted content: colour sequences stay, other control characters become signs. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/\u001B\[[\d;]*m|[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, (found) =>
@@ -107,7 +107,7 @@ export function table(titles: readonly string[], cells: readonly (readonly strin
   return [heading, ...rows.map(line)].map((cells) => cells.join('  ').trimEnd()).join('\n')
 }
 
-/** `2026-11-20T10:31:04.123Z` as people read it, in their own time zone: `2026-11-20 11:31:04`. */
+/** `2026-11-20T10:31:04.123Z` in the local time zone: `2026-11-20 11:31:04`. */
 export function localTime(timestamp: string): string {
   const time = new Date(timestamp)
   const day = [time.getFullYear(), twoDigits(time.getMonth() + 1), twoDigits(time.getDate())].join('-')

@@ -1,15 +1,15 @@
 import type { Schema } from '#shared/openapi/schemas.ts'
 
-/** A schema as `SchemaPublisher` writes it: those with names are referred to. */
+/** A schema as `SchemaPublisher` writes it: a named schema is a `$ref`. */
 type Published = Schema & { $ref?: string }
 
-/** Any JSON object, as the hand-written part of the types calls it. */
+/** The name of the type of any JSON object in the hand-written part of the types. */
 const anyObject = 'JsonObject'
 
 /**
  * The TypeScript type that a published schema describes.
  *
- * @param nameOf how a component of the OpenAPI document is called in TypeScript
+ * @param nameOf maps the name of an OpenAPI component to its name in TypeScript
  */
 export function typeOf(schema: Published, nameOf: (component: string) => string): string {
   const { $ref, type, enum: choice, const: only, oneOf, items, properties, additionalProperties } = schema
@@ -44,7 +44,7 @@ export function fieldsOf({ properties = {}, required = [] }: Schema, nameOf: (co
   return fields.join('\n')
 }
 
-/** A comment for editors to show, in front of what it is about; nothing without text. */
+/** A doc comment, which editors show; an empty string when there is no text. */
 export function comment(text: string | undefined): string {
   return text === undefined ? '' : `/** ${text.replaceAll('*/', '* /')} */\n`
 }

@@ -11,7 +11,7 @@ import { comment, fieldsOf, typeOf } from './schema-types.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Where `isobot/bot` is. */
+/** The file of `isobot/bot`. */
 export const typesFile = join(root, 'bot', 'index.d.ts')
 
 const heading = `/**
@@ -20,7 +20,7 @@ const heading = `/**
  * \`npm run check\`: change those.
  */`
 
-/** What authors know by another name than the HTTP API, where some names stand for what chat users see. */
+/** Names for authors, by component of the HTTP API, where the plain names belong to the Chat API's resources. */
 const names: Record<string, string> = {
   RuntimeMessage: 'Message',
   RuntimeConversation: 'Conversation',
@@ -31,7 +31,7 @@ const names: Record<string, string> = {
 
 const nameOf = (component: string) => names[component] ?? component
 
-/** The text of `isobot/bot`. It depends on nothing else, so that an editor may be given it alone. */
+/** The text of `isobot/bot`. It imports nothing, so that an editor can load it alone. */
 export async function writeTypes(): Promise<string> {
   const [author, web] = await Promise.all([readPart('author.d.ts'), readPart('web.d.ts')])
   const text = [heading, 'export {}', author, ...describePlatform(), `declare global {\n${asGlobals(web)}\n}`].join(
@@ -51,14 +51,14 @@ function readPart(name: string): Promise<string> {
   return readFile(join(root, 'bot', 'parts', name), 'utf8')
 }
 
-/** Within `declare global`, everything is declared already. */
+/** Within `declare global`, the keyword `declare` is not allowed. */
 function asGlobals(part: string): string {
   return part.replaceAll(/^declare /gm, '')
 }
 
 function describePlatform(): string[] {
   const publisher = new SchemaPublisher()
-  // The order in which they are listed depends on who loads the list.
+  // The order of `botOperations` depends on the order of imports.
   const inOrder = botOperations.toSorted((one, other) => (one.name < other.name ? -1 : 1))
   const operations = inOrder.map((operation) => describeOperation(operation, publisher))
   return [
@@ -99,7 +99,7 @@ function describeOperation(operation: Operation, publisher: SchemaPublisher): { 
   }
 }
 
-/** A message that is given by its type and payload is one of those that there are. */
+/** An input with a message's type and payload becomes a union by type, so that the compiler checks the payload. */
 function describeInput(name: string, input: Schema): string {
   const { properties = {}, required = [] } = input
   const saysMessage = 'type' in properties && 'payload' in properties && 'conversationId' in properties
@@ -108,7 +108,7 @@ function describeInput(name: string, input: Schema): string {
   return `export type ${name} = MessageContent & {\n${fieldsOf({ ...input, properties: others }, nameOf)}\n}`
 }
 
-/** As bots see them: the type apart, what a bloc holds as messages of their own, and cards that need not say so. */
+/** Payloads as bots see them: without the type, blocs with items as messages, and carousels whose cards may omit it. */
 function describePayloads(): string {
   const variants = chatPayload.oneOf as readonly Schema[]
   const fields = variants.map((variant) => {

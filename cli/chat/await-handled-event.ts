@@ -7,10 +7,10 @@ const minDelayMilliseconds = 50
 const maxDelayMilliseconds = 1000
 
 /**
- * Waits until a bot has handled a message. It asks more rarely the longer that takes.
+ * Waits until a bot has handled a message. The polling interval grows with the elapsed time.
  *
- * @param options.survivesOutages whether it goes on where the platform refuses or is unavailable; it throws, unless given
- * @returns the message's event; undefined when the signal comes first
+ * @param options.survivesOutages whether failed requests are ignored; they throw by default
+ * @returns the message's event; undefined when the signal aborts first
  */
 export async function awaitHandledEvent(
   { ask }: Pick<Connection, 'ask'>,
@@ -35,7 +35,7 @@ export async function awaitHandledEvent(
   return undefined
 }
 
-/** That a bot failed to handle an event, why, and how to see more; undefined when it did not fail. */
+/** The failure of an event, with its reason and the command that shows details; undefined when it did not fail. */
 export function botFailure(botName: string, event: RuntimeEvent | undefined): Failure | undefined {
   if (event?.status !== 'failed') return undefined
   return failed(

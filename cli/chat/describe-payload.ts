@@ -1,16 +1,16 @@
 import { harmless } from '../output.ts'
 
-/** Something that a bot offers to say or to look at. */
+/** A choice or a link in a bot's message. */
 export interface Offer {
   label: string
-  /** What the bot is told when it is chosen, beside the label; or the address to look at. */
+  /** The value that the bot receives with the label when the choice is picked; or the address of the link. */
   value: string
   isAddress: boolean
 }
 
 type Fields = Record<string, unknown>
 
-/** A payload of the Chat API as lines of text, and what it offers, which its text numbers from `first` on. */
+/** A payload of the Chat API as lines of text, and its choices and links, which the text numbers from `first` on. */
 export function describePayload(payload: Fields, first = 1): { text: string; offers: Offer[] } {
   const offers: Offer[] = []
   const offer = (fields: Fields) => {

@@ -9,19 +9,19 @@ import type { Output } from '../output.ts'
 import { chosen } from './terminal.ts'
 
 interface PipedChatOptions {
-  /** What is said, one after the other: each when the bot has done with the one before. */
+  /** The messages to send. Each is sent after the bot has handled the previous one. */
   lines: AsyncIterable<string> | Iterable<string>
   output: Output
-  /** How long the bot may take over each. */
+  /** Time limit for the handling of each message. */
   timeoutMilliseconds: number
   signal: AbortSignal
-  /** The bot failed to handle what was said last. The conversation goes on. */
+  /** Called when the bot failed to handle the last message. The conversation goes on. */
   onFailure(failure: Failure): void
 }
 
 /**
- * A conversation without anybody at a terminal: says line by line, and prints what the bot answers to each.
- * @throws Failure when the bot takes too long
+ * A non-interactive conversation: sends line by line and prints the bot's answers to each.
+ * @throws Failure when the bot exceeds the time limit
  */
 export async function pipeChat(connection: Connection, bot: Bot, options: PipedChatOptions): Promise<void> {
   const { lines, output, signal, timeoutMilliseconds, onFailure } = options

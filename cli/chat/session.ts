@@ -6,15 +6,15 @@ import { keepListening } from '#shared/chat-client/keep-listening.ts'
 import type { Bot } from '#shared/models/bot.ts'
 import { failed, unreachable } from '../failure.ts'
 
-/** What a conversation is listened to with. */
+/** Callbacks for the entries of a conversation. */
 export interface ChatListener {
-  /** The bot said something. Each message comes once. */
+  /** Receives each message of the bot once. */
   heard(message: ChatMessage): void
-  /** The bot is writing a message, of which this is the next part. The message comes with its `metadata.streamId`. */
+  /** Receives the next part of a message that the bot is streaming. The message has this id as `metadata.streamId`. */
   streamed?(streamId: string, delta: string): void
-  /** There will be no message of what the bot was writing. */
+  /** Called when the bot has aborted a streamed message: no message follows. */
   aborted?(streamId: string): void
-  /** The connection was lost, or is there again. What was said meanwhile is heard then. */
+  /** Called when the connection is lost or restored. Messages sent in between are received after the reconnection. */
   connected?(isConnected: boolean): void
 }
 
@@ -24,13 +24,13 @@ export interface Said {
   value?: string
 }
 
-/** A new conversation of a new user with a bot, over the Chat API. Disposing ends listening. */
+/** A new conversation of a new user with a bot, over the Chat API. Disposing closes the stream. */
 export interface ChatSession extends Disposable {
   readonly conversationId: string
   readonly userId: string
-  /** @throws Failure when it is refused */
+  /** @throws Failure when the platform refuses the message */
   say(said: Said): Promise<ChatMessage>
-  /** Hears what the bot has said until now, also what is still on its way. */
+  /** Receives all messages that the bot has sent so far, those in transit included. */
   catchUp(): Promise<void>
 }
 
@@ -73,7 +73,7 @@ function chatUrl({ name, integrations }: Pick<Bot, 'name' | 'integrations'>, url
   return `${url}/chat/${webhookId}`
 }
 
-/** Where the chat has an encryption key of its own, its users are those whose key is signed with it. */
+/** Where the chat has its own encryption key, a user is identified by a key that is signed with it. */
 async function signUserKey({ integrations }: Pick<Bot, 'integrations'>): Promise<string | undefined> {
   const { encryptionKey } = (integrations.chat?.configuration ?? {}) as { encryptionKey?: string }
   if (encryptionKey === undefined) return undefined

@@ -8,22 +8,23 @@ import { describePayload, type Offer } from './describe-payload.ts'
 import { harmless, printable, styled } from '../output.ts'
 import { describeWorkerProblem } from './worker-state.ts'
 
-/** A conversation at the terminal, where a person types while the bot answers. */
+/** An interactive conversation: a person types at the terminal while the bot answers. */
 export interface TerminalChat extends Disposable {
-  /** Prints something above the line that is being typed. */
+  /** Prints a text above the line that is being typed. */
   print(text: string): void
-  /** Resolves when the person has had enough: Ctrl-C, Ctrl-D or `/quit`. */
+  /** Resolves when the person ends the conversation with Ctrl-C, Ctrl-D or `/quit`. */
   readonly ended: Promise<void>
 }
 
-/** Longer than workers that are alive leave something waiting. */
+/** Longer than a message waits while workers are alive. */
 const patienceMilliseconds = 15_000
 const clearLine = '\r\u001B[J'
 
 /**
- * Opens a conversation with a bot at the terminal. Each line that is typed is said; a number chooses what is offered.
+ * Opens a conversation with a bot at the terminal. Each typed line is sent; a number picks a choice of the bot.
  *
- * @param options.showsFailures whether it says that the bot failed to handle a message; else the log does, that is shown
+ * @param options.showsFailures whether to print that the bot failed to handle a message; not needed where the bot's log
+ *   is shown
  */
 export async function openTerminalChat(
   bot: Pick<Bot, 'id' | 'name' | 'integrations'>,
@@ -37,7 +38,7 @@ export async function openTerminalChat(
   let offers: Offer[] = []
   let patience: NodeJS.Timeout | undefined
 
-  /** Reports to the person who waits that no worker answers. */
+  /** Prints why no worker handles the message, if that is so. */
   const lookForWorkers = async () => {
     const problem = await describeWorkerProblem(connection)
     if (problem !== undefined) print(styled('yellow', problem))
@@ -46,7 +47,7 @@ export async function openTerminalChat(
   const closed = new AbortController()
   terminal.once('close', () => closed.abort())
 
-  /** Reports to the person who waits that the bot fails to handle a message. */
+  /** Prints that the bot failed to handle a message, if it did. */
   const lookForFailure = async (messageId: string) => {
     const event = await awaitHandledEvent(connection, bot.id, messageId, {
       signal: closed.signal,
@@ -63,7 +64,7 @@ export async function openTerminalChat(
     if (showsFailures) await lookForFailure(id)
   }
 
-  /** Prints above the line that is being typed, which stays, or below what is being written. */
+  /** Prints above the line that is being typed, which stays, or below the message that is being streamed. */
   const print = (text: string) => {
     const isWriting = streams.size > 0
     process.stdout.write(`${isWriting ? '\n' : clearLine}${printable(text)}\n`)
@@ -95,7 +96,7 @@ export async function openTerminalChat(
     connected: (isConnected) =>
       print(styled('dim', isConnected ? 'Connected again' : 'The connection was lost; trying again')),
   }
-  // What is typed while the conversation opens is said when it is open.
+  // Lines typed while the conversation opens are sent when it is open.
   const early: string[] = []
   const keep = (line: string) => early.push(line)
   terminal.on('line', keep)
@@ -130,14 +131,14 @@ export async function openTerminalChat(
   }
 }
 
-/** What a typed line says: the choice whose number it is, or itself; nothing when it is empty. */
+/** The message of a typed line: the choice with this number, or the line itself; undefined when it is empty. */
 export function chosen(line: string, offers: readonly Offer[]): Said | undefined {
   if (line === '') return undefined
   const offer = /^\d+$/.test(line) ? offers[Number(line) - 1] : undefined
   return offer && !offer.isAddress ? { text: offer.label, value: offer.value } : { text: line }
 }
 
-/** What has been shown of a message while it was written; undefined when nothing was. */
+/** The text shown while a message was streamed; undefined when it was not streamed. */
 function streamed({ metadata }: ChatMessage, streams: Map<string, string>): string | undefined {
   const id = metadata?.streamId
   if (typeof id !== 'string') return undefined

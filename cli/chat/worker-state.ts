@@ -1,7 +1,7 @@
 import type { WorkerState } from '#shared/monitoring/queue-stats.ts'
 import type { Connection } from '../connection.ts'
 
-/** What is wrong with the workers, and what to do, by their state. */
+/** Message and remedy for each state in which the workers handle nothing. */
 export const workerProblems: Record<Exclude<WorkerState, 'available'>, { message: string; remedy: string }> = {
   missing: {
     message: 'No worker is alive: what is said is stored, and nobody answers',
@@ -13,14 +13,14 @@ export const workerProblems: Record<Exclude<WorkerState, 'available'>, { message
   },
 }
 
-/** What is wrong with the workers of a platform; undefined when they work, or when the platform does not say. */
+/** The problem of a platform's workers; undefined when they work or their state cannot be read. */
 export async function findWorkerProblem({ ask }: Pick<Connection, 'ask'>) {
   const answer = await ask<'getQueue'>('GET', '/v1/admin/queue').catch(() => undefined)
   const state = answer?.queue.workerState ?? 'available'
   return state === 'available' ? undefined : workerProblems[state]
 }
 
-/** The same for people, as one sentence. */
+/** The problem of a platform's workers as text for people. */
 export async function describeWorkerProblem(connection: Pick<Connection, 'ask'>): Promise<string | undefined> {
   const problem = await findWorkerProblem(connection)
   return problem && `${problem.message}. To mend it, ${problem.remedy}`

@@ -145,7 +145,7 @@ function describe(done: string, { name, id, version }: Bot): string {
   return `${styled('green', done)} ${name} (${id})${inService}`
 }
 
-/** The platform knows code by a name of its own; what is wrong with it is in the author's file. */
+/** Replaces the platform's file name in an error with the name of the author's file. */
 function inFile(error: unknown, file: string | undefined): unknown {
   if (!(error instanceof Failure) || file === undefined || !error.message.startsWith('bot.ts:')) return error
   const { message, type, details } = error

@@ -52,7 +52,7 @@ export function addChatCommand(program: Command): void {
     })
 }
 
-/** Begins to read when the first line is asked for, so that none is lost before. */
+/** Opens standard input when the first line is requested, because lines emitted earlier would be lost. */
 async function* inputLines(signal: AbortSignal): AsyncGenerator<string> {
   yield* createInterface({ input: process.stdin, signal })
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 
-/** What a command was told that deploys a project. */
+/** The options of a command that deploys a project. */
 export interface DeployOptions {
   bot?: string
   allowNet?: string
   types: boolean
 }
 
-/** Gives a command the folder and the options of those that deploy a project. */
+/** Adds the folder argument and the deployment options to a command. */
 export function addDeployOptions(command: Command): Command {
   return command
     .argument('[folder]', 'the project’s', '.')
@@ -16,7 +16,7 @@ export function addDeployOptions(command: Command): Command {
     .option('--no-types', 'do not check the types')
 }
 
-/** The hosts of `--allow-net`; undefined when it was not given. */
+/** The hosts of `--allow-net`; undefined without that option. */
 export function hostsIn({ allowNet }: DeployOptions): string[] | undefined {
   return allowNet?.split(',').map((host) => host.trim())
 }

@@ -68,7 +68,7 @@ export function addEventsCommand(program: Command): void {
 
 type Act = (connection: Connection, bot: Bot) => Promise<void>
 
-/** Reads what is asked for before anything is done. */
+/** Validates the arguments before the first request. */
 function plan(what: string, id: string | undefined, options: EventsOptions, tools: Tools): Act {
   if (what === 'list') {
     if (id !== undefined) throw misused(`list takes no event: did you mean \`show ${id}\`?`)

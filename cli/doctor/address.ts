@@ -9,7 +9,7 @@ const patienceMilliseconds = 5000
 const wantedDays = 14
 const dayMilliseconds = 24 * 3600 * 1000
 
-/** Looks whether the platform answers where users look for it, and how long its certificate is good for. */
+/** Checks that the platform answers at its public address, and how long its certificate is valid. */
 export async function checkAddress({ http: { baseUrl } }: Config): Promise<Finding[]> {
   const answers = await checkAnswer(baseUrl)
   const { protocol } = new URL(baseUrl)
@@ -50,7 +50,7 @@ async function checkCertificate(baseUrl: string): Promise<Finding[]> {
     if (days >= wantedDays) return [ok(message)]
     return [days < 0 ? fail(message, 'renew it') : warn(message, 'see that it is renewed')]
   } catch {
-    // That nobody answers is said already.
+    // `checkAnswer` reports an unreachable address.
     return []
   } finally {
     socket.destroy()

@@ -16,7 +16,7 @@ const notificationMilliseconds = 2000
 const wantedClockMilliseconds = 2000
 const maxClockMilliseconds = 30_000
 
-/** Looks at PostgreSQL: whether it can be reached, is new enough, may be used, has room, and what is in it. */
+/** Checks PostgreSQL: reachability, version, privileges, free connections, clock, notifications, schema and secret. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const client = new Client({
     ...connectionSettings(config.database),
@@ -131,7 +131,7 @@ async function checkClock(client: Client): Promise<Finding[]> {
   return [away > maxClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
 }
 
-/** A pooler between that lends connections for single transactions loses what processes tell each other. */
+/** A pooler in transaction mode loses the notifications between processes. */
 async function checkNotifications(client: Client, config: Config): Promise<Finding[]> {
   const heard = once(client, 'notification')
   await client.query('listen isobot_doctor')
@@ -160,7 +160,7 @@ async function checkMigrations(client: Client): Promise<Finding[]> {
   return [ok(`The database is up to date, with ${known.length} migrations`)]
 }
 
-/** Whether what is stored was encrypted with this secret. */
+/** Checks that the stored values were encrypted with this secret. */
 async function checkSecret(client: Client, { secret }: Config): Promise<Finding[]> {
   const { rows } = await client.query<{ id: string; encrypted: string }>(
     `(select id, secrets as encrypted from bots where secrets is not null order by id desc limit 1)

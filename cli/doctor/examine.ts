@@ -24,8 +24,8 @@ export interface ExaminationOptions {
 }
 
 /**
- * Examines all that the platform needs, from this machine, as its processes would use it. It changes nothing. Without
- * DATABASE_URL, it is the platform of `isobot start` that is examined, whose database and secret are its own.
+ * Checks everything that the platform needs, from this machine and as its processes would use it. It changes nothing.
+ * Without DATABASE_URL it checks the platform of `isobot start`, which has its own database and secret.
  */
 export async function examine({ environment, dataDirectory }: ExaminationOptions): Promise<Examination> {
   const isOwn = !environment['DATABASE_URL']
@@ -41,7 +41,7 @@ export async function examine({ environment, dataDirectory }: ExaminationOptions
 
 function checksFor(config: Config, own: OwnSettings | undefined): Promise<Finding[]>[] {
   return [
-    // `isobot start` runs the server itself, and sees to what is in it.
+    // `isobot start` runs the server and migrates the database itself.
     ...(own ? [] : [attempt('Database', checkDatabase(config))]),
     attempt('Redis', checkRedis(config)),
     attempt('Sandbox', checkSandbox(config)),
@@ -57,18 +57,18 @@ function checksFor(config: Config, own: OwnSettings | undefined): Promise<Findin
 interface OwnSettings {
   isThere: boolean
   environment: NodeJS.ProcessEnv
-  /** Once it has been started. */
+  /** Present after the first start. */
   profile?: Omit<Profile, 'name'>
 }
 
-/** What `isobot start` sets by itself. */
+/** The settings that `isobot start` makes by itself. */
 async function ownSettings(directory: string): Promise<OwnSettings> {
   const read = async (name: string) => readFile(join(directory, name), 'utf8').catch(() => undefined)
   const [secret, credentials] = await Promise.all([read('secret'), read('credentials.json')])
   const { baseUrl, token, workspaceId } = JSON.parse(credentials ?? '{}') as Record<string, string | undefined>
   const environment = {
     DATABASE_URL: 'postgres://localhost/of-isobot-start',
-    // The length of what it makes at its first start.
+    // As long as the secret that the first start makes.
     ISOBOT_SECRET: secret ?? '0123456789abcdef'.repeat(4),
     ...(baseUrl && { ISOBOT_BASE_URL: baseUrl }),
   }
@@ -83,7 +83,7 @@ function describeStart(isThere: boolean, directory: string): Finding {
     : ok('DATABASE_URL is not set: `isobot start` will run a database of its own. In production, set it')
 }
 
-/** A check that fails by itself is a finding too. */
+/** Turns the error of a check into a finding. */
 async function attempt(area: string, check: Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await check

@@ -1,14 +1,14 @@
-/** How something is: as it should be; not quite, but it works; or so that the platform does not work. */
+/** The severity of a finding: as expected; degraded, but the platform works; or the platform does not work. */
 export type Grade = 'ok' | 'warn' | 'fail'
 
-/** What a check found. */
+/** One result of a check. */
 export interface Finding {
-  /** Of what, for instance `Database`. */
+  /** The part that was checked, for instance `Database`. */
   area: string
   grade: Grade
-  /** How it is. */
+  /** The observed state. */
   message: string
-  /** What to do about it, where there is something to do. */
+  /** The action that corrects it, where one is needed. */
   remedy?: string
 }
 
@@ -21,7 +21,7 @@ export function findingsOf(area: string) {
   }
 }
 
-/** The words of an error, of those that several attempts failed with where it has none of its own. */
+/** The message of an error with those of its causes; of an AggregateError without a message, those of its errors. */
 export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(wordsOf).join('; ')
   const { cause } = error instanceof Error ? error : {}
@@ -36,7 +36,7 @@ export function codeOf(error: unknown): string {
   return codeOf(error instanceof AggregateError ? error.errors[0] : error.cause)
 }
 
-/** Codes of certificates that nobody known vouches for. */
+/** Error codes of certificates without a known issuer. */
 export const selfSigned = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

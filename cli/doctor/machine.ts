@@ -8,14 +8,14 @@ const { ok, warn, fail } = findingsOf('Machine')
 
 const wantedMajor = 24
 const megabyte = 1024 * 1024
-/** Of an api and a worker each, without the sandbox processes; measured under load. */
+/** Memory of one api or worker process without its sandbox processes, measured under load. */
 const processMegabytes = 200
-/** Each listener of a conversation and each request holds one. */
+/** Each listener of a conversation and each request holds one open file. */
 const wantedFiles = 4096
 const minDiskMegabytes = 200
 const wantedDiskMegabytes = 2000
 
-/** Looks at what the machine gives: Node, memory, open files, disk. */
+/** Checks the machine: Node, memory, open files, disk. */
 export async function checkMachine(config: Config | undefined, dataDirectory: string | undefined): Promise<Finding[]> {
   const disk = dataDirectory === undefined ? [] : [await checkDisk(dataDirectory)]
   return [checkNode(), ...(config ? [checkMemory(config)] : []), checkFiles(), ...disk]

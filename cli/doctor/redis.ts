@@ -7,7 +7,7 @@ const { ok, warn, fail } = findingsOf('Redis')
 const minVersion = [6, 2]
 const patienceMilliseconds = 5000
 
-/** Looks at Redis: whether it can be reached, is new enough, and keeps what it is given. */
+/** Checks Redis: reachability, version, eviction policy, persistence and number of clients. */
 export async function checkRedis({ redis: settings, worker }: Config): Promise<Finding[]> {
   if (!settings) return [ok('REDIS_URL is not set: the queue and the signals go over PostgreSQL')]
   const { url, allowSelfSigned } = settings
@@ -53,7 +53,7 @@ function unreachable(error: unknown, url: string): Finding {
 
 type Info = Record<string, string | undefined>
 
-/** Its lines are `name:value`. */
+/** Parses the answer of INFO, whose lines are `name:value`. */
 function readInfo(text: string): Info {
   const lines = text.split('\r\n').map((line) => /^(\w+):(.*)$/.exec(line))
   return Object.fromEntries(lines.flatMap((match) => (match ? [[match[1]!, match[2]!]] : [])))

@@ -5,18 +5,18 @@ import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Settings')
 
-/** Of the command line, and of programs that our variables sound like. */
+/** Variables of the command line with the prefix of ours. */
 const othersNames = ['ISOBOT_DATA_DIR', 'ISOBOT_URL', 'ISOBOT_TOKEN', 'ISOBOT_WORKSPACE', 'ISOBOT_CONFIG_DIR']
 const ourPrefixes = /^(ISOBOT|API|BOT|CHAT|WORKER|SANDBOX|RETENTION|OUTBOUND|QUEUE|METRICS)_/
-/** What those are likely to be meant for that begin otherwise. */
+/** Candidates for a misspelt variable without one of our prefixes. */
 const likelyNames = ['DATABASE_URL', 'DATABASE_POOL', 'REDIS_URL', 'REDIS_PREFIX', 'TLS_ALLOW_SELF_SIGNED', 'LOG_LEVEL']
-/** Of as many random characters as a secret must have, more are different. */
+/** A random secret of the required length has more different characters. */
 const minDifferent = 12
 
 /**
- * Reads the settings; without a configuration, what is wrong is among the findings.
+ * Reads the settings. When they are invalid, the configuration is absent and the findings name the problems.
  *
- * @param own what is set without anybody's doing
+ * @param own the settings that `isobot start` makes by itself; the environment overrides them
  */
 export function checkSettings(
   environment: NodeJS.ProcessEnv,
@@ -24,7 +24,7 @@ export function checkSettings(
 ): { config?: Config; findings: Finding[] } {
   const misspelt = findMisspelt(environment)
   try {
-    // An empty variable is one that is not set.
+    // An empty variable counts as unset.
     const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value))
     const config = readConfig({ ...own, ...set })
     const weak = findWeak(config)
@@ -36,7 +36,7 @@ export function checkSettings(
   }
 }
 
-/** Its message has a line for each problem: `  NAME must be …: set it to …`. */
+/** One finding for each line of the message, which reads `  NAME must be …: set it to …`. */
 function problemsOf({ message }: ConfigError): Finding[] {
   const lines = message.split('\n').slice(1)
   return lines.map((line) => {

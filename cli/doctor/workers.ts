@@ -10,7 +10,7 @@ import { findingsOf, type Finding } from './finding.ts'
 
 const { ok, warn } = findingsOf('Workers')
 
-/** Looks whether workers are alive and take what waits. That the database cannot be used is said already. */
+/** Checks that workers are alive and take waiting events. `checkDatabase` reports an unusable database. */
 export async function checkWorkers({ database }: Config): Promise<Finding[]> {
   const db = openDatabase({ ...database, poolSize: 1 })
   try {
@@ -27,7 +27,7 @@ export async function checkWorkers({ database }: Config): Promise<Finding[]> {
   }
 }
 
-/** The same for the platform of `isobot start`, whose database is its own. That it does not run is said already. */
+/** The same check for the platform of `isobot start`, by HTTP. `checkAddress` reports a platform that does not run. */
 export async function checkOwnWorkers(profile: Omit<Profile, 'name'>): Promise<Finding[]> {
   try {
     const connection = await connect({ ...profile, name: 'local' })

@@ -6,24 +6,24 @@ import { exampleOfAnswer } from '#shared/openapi/examples.ts'
 import { misused } from '../failure.ts'
 
 /**
- * What the author of a bot wants its calls to be answered in a trial: by operation, or `fetch` by address. A list has an
- * answer for each call in turn, and its last one for all that follow. `{ "error": "ResourceNotFound" }` refuses.
+ * The author's answers to the calls of a dry run, by operation; those to `fetch` by address. A list has one answer for
+ * each call in turn, and its last item answers all later calls. `{ "error": "ResourceNotFound" }` refuses the call.
  */
 export interface GivenAnswers {
   [operation: string]: unknown
   fetch?: Record<string, unknown>
 }
 
-/** Answers the calls that code makes in a trial, where nothing is carried out. */
+/** Answers the calls of a dry run, which executes none of them. */
 export interface Answers {
-  /** What the author has given, if anything. */
+  /** The author's answer; undefined when there is none. */
   given(operation: string): { answer: JsonObject } | undefined
-  /** Something like what the platform would answer. */
+  /** An answer of the operation's shape, made from its documented example. */
   madeUp(operation: Operation, input: JsonObject): JsonObject
   fetch: HostFetch
 }
 
-/** @throws Failure when they are no answers */
+/** @throws Failure when `given` is not an object of answers */
 export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean }): Answers {
   if (!isRecord(given)) throw misused('Answers are an object: { "getUser": { "user": { … } } }')
   const { fetch: fetched = {}, ...operations } = given
@@ -44,7 +44,7 @@ export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean
   }
 }
 
-/** Gives of each list its next item, and at the end the last one again and again. */
+/** Returns the next item of a list at each call, and its last item after the end. */
 function inTurn(): (name: string, value: unknown) => unknown {
   const counts = new Map<string, number>()
   return (name, value) => {
@@ -63,14 +63,14 @@ function toAnswer(answer: unknown): JsonObject {
   throw new ApiError(type, typeof message === 'string' ? message : `Refused by the answers of the trial: ${error}`)
 }
 
-/** States are kept for the time of the trial: what was set is what is got. */
+/** Keeps states during the dry run, so that `getState` returns the value of `setState`. */
 function rememberState(
   states: Map<string, JsonObject>,
   { name }: Operation,
   input: JsonObject,
 ): JsonObject | undefined {
   if (!name.endsWith('State')) return undefined
-  // They fit the schema: these are texts.
+  // The input has passed the operation's schema, so these are strings.
   const { type, id, name: stateName } = input as { type: string; id: string; name: string }
   const key = [type, id, stateName].join('/')
   const before = states.get(key)
@@ -93,13 +93,13 @@ function rememberState(
   return { state, meta: { cached: false } }
 }
 
-/** The example of the documentation, with what the call has said of it; lists are empty. */
+/** The example of the documentation with the fields of the call's input; lists are empty. */
 function resembling(operation: Operation, input: JsonObject): JsonObject {
   const example = exampleOfAnswer('runtime', operation) as JsonObject
   const fields = Object.entries(example).map(([name, value]) => {
     if (Array.isArray(value)) return [name, []]
     if (name === 'output' || !isRecord(value)) return [name, isRecord(value) ? {} : value]
-    // There is no next page of what is empty.
+    // An empty list has no next page.
     if (name === 'meta') return [name, Object.hasOwn(value, 'nextToken') ? {} : value]
     const said = Object.entries(input).filter(([field]) => Object.hasOwn(value, field))
     return [name, { ...value, ...Object.fromEntries(said) }]

@@ -17,9 +17,9 @@ import { runDry, type DryRunCall, type DryRunFetch } from './host.ts'
 
 export interface DryRunResult {
   status: 'done' | 'failed'
-  /** Of an action: its output. Of a hook: whether it stopped the pipeline. */
+  /** The output of an action, or whether a hook stopped the pipeline. */
   result?: unknown
-  /** `event.state` as it was left. */
+  /** `event.state` after the run. */
   state?: JsonObject
   error?: {
     reason: string
@@ -37,18 +37,18 @@ export interface DryRunResult {
 
 export interface DryRunOptions {
   answers?: GivenAnswers
-  /** Whether requests to the world outside are made that no answer was given for. */
+  /** Whether outbound requests without a given answer are made. */
   allowsFetch?: boolean
 }
 
-/** A bot's code in an isolate of its own, beside which there is no platform: what it asks for is written down. */
+/** A bot's code in its own isolate without a platform: its calls are recorded, not executed. */
 export interface DryRun extends AsyncDisposable {
   readonly hooks: string[]
   readonly actions: string[]
   /**
-   * Runs one hook on an event, or, as `actions.<name>`, one action.
+   * Runs one hook on an event or, named `actions.<name>`, one action.
    *
-   * @param given the event, whole or in part; of an action, its input
+   * @param given the event or a part of it; for an action, its input
    * @throws Failure when there is no such hook or action
    */
   run(name: string, given: Record<string, unknown>, options?: DryRunOptions): Promise<DryRunResult>
@@ -57,10 +57,10 @@ export interface DryRun extends AsyncDisposable {
 const botId = 'bot_trial'
 
 /**
- * Opens an isolate for code.
+ * Opens an isolate for a bundle.
  *
- * @param environment its secrets, as it finds them in `env`
- * @throws Failure when it does not load
+ * @param environment the secrets that the code reads from `env`
+ * @throws Failure when the code does not load
  */
 export async function openDryRun(
   { code, sourceMap }: Bundle,
@@ -74,7 +74,7 @@ export async function openDryRun(
   })
   try {
     const compiled = await compile(sandbox, { source: code, sourceMap })
-    // It is the author's own: nobody else waits.
+    // The source map is the author's own, so its size delays only the author.
     const map = indexSourceMap(compiled.native.sourceMap)
     const bundle = { id: randomUUID(), botId, code: compiled.native.code, environment }
     const limits = limitsOf(readLimits({}))
@@ -95,7 +95,7 @@ export async function openDryRun(
   }
 }
 
-/** @throws Failure when it cannot be compiled, or asks for what is not in it */
+/** @throws Failure when the code cannot be compiled or imports a missing module */
 async function compile({ compiler }: Sandbox, upload: Upload): Promise<Compiled> {
   const compiled = await compiler.compile(botId, async () => upload)
   if (compiled.status === 'exceeded') throw failed(compiled.problem)
@@ -128,7 +128,7 @@ async function tryOut(
   return { ...toResult(outcome, base.map), ...record, milliseconds: Math.round(performance.now() - started) }
 }
 
-/** @throws Failure when the code has nothing of that name that can be run by itself */
+/** @throws Failure when the code has no hook or action of that name that runs by itself */
 function taskFor({ hooks, actions }: Base, name: string, given: Record<string, unknown>): RunRequest['task'] {
   const streamPrefix = 'trial/'
   if (name.startsWith('actions.')) {

@@ -3,7 +3,7 @@ import { messageCreated } from '#shared/models/event.ts'
 import { isRecord, previewOf } from '#shared/models/payload.ts'
 import { exampleId } from '#shared/openapi/example-values.ts'
 
-/** Who a message's event is about, where it does not say. */
+/** Ids of a message's event where the given fields have none. */
 const ofMessages = {
   conversationId: exampleId('conversation'),
   userId: exampleId('user'),
@@ -12,8 +12,8 @@ const ofMessages = {
 }
 
 /**
- * The `event` object for a trial, made of what somebody has of an event: what `isobot events BOT show ID --json` prints,
- * the object as code has logged it, or a few fields. A message unless it says otherwise.
+ * The `event` object of a dry run, made from the output of `isobot events BOT show ID --json`, from an event that code
+ * has logged, or from a few fields. Without a type it is a message.
  */
 export function toDryRunEvent(recorded: Record<string, unknown>): JsonObject {
   const given = isRecord(recorded['event']) ? recorded['event'] : recorded
@@ -40,7 +40,7 @@ export function toDryRunEvent(recorded: Record<string, unknown>): JsonObject {
   } as unknown as JsonObject
 }
 
-/** Of a message that the platform has stored, the type is apart. */
+/** A stored message has its type beside its payload; the event of a message has it within. */
 function payloadOf(given: Record<string, unknown>, message: Record<string, unknown> | undefined): JsonObject {
   if (message && isRecord(message['payload'])) return { type: message['type'], ...message['payload'] } as JsonObject
   if (isRecord(given['payload'])) return given['payload'] as JsonObject

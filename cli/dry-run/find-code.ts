@@ -6,8 +6,7 @@ import { showProblems } from '../project/code-frame.ts'
 import { isFile, isFolder, looseProject, openProject, type Project } from '../project/project.ts'
 
 /**
- * The code that somebody means: of a project by its folder, of a module by its file, or of a deployed bot by its id or
- * name.
+ * Finds code by name: a project by its folder, a module by its file, or a deployed bot by its id or name.
  *
  * @throws Failure when there is no such code, or it cannot be bundled
  */
@@ -25,7 +24,7 @@ export async function findCode(named: string, connect: () => Promise<Connection>
   return { code: version.code, sourceMap: '' }
 }
 
-/** @throws Failure that shows what is wrong with the source */
+/** @throws Failure with the problems of the source */
 export async function bundleOnce(project: Project): Promise<Bundle> {
   await using bundler = await openBundler(project)
   const bundled = await bundler.bundle()

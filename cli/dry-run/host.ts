@@ -5,18 +5,18 @@ import { findOperation } from '#shared/router.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import type { Answers } from './answers.ts'
 
-/** Something that code asked of the platform, and what it was answered. */
+/** A call of an operation by bot code, with its answer. */
 export interface DryRunCall {
   operation: string
   input: JsonObject
   answer?: JsonObject
-  /** Where the answer is from: given by the author, what an action of the bot's own returned, or made up. */
+  /** The origin of the answer: given by the author, returned by the bot's own action, or made up. */
   source?: 'given' | 'own' | 'made up'
-  /** Why it was refused. */
+  /** The error of a refused call. */
   refusal?: { type: string; message: string }
 }
 
-/** A request to the world outside, and its status, or why there was no answer. */
+/** An outbound request with its status, or the reason of its failure. */
 export interface DryRunFetch {
   method: string
   url: string
@@ -24,17 +24,17 @@ export interface DryRunFetch {
   failure?: string
 }
 
-/** What the runs of a trial have in common. */
+/** The context that the runs of a dry run share. */
 interface Scene extends Pick<RunRequest, 'bundle' | 'limits'> {
   sandbox: Sandbox
-  /** The bot's own, by name. */
+  /** The names of the bot's own actions. */
   actions: string[]
   answers: Answers
-  /** Where all is written down that happens. */
+  /** Receives the calls, outbound requests and log lines of all runs. */
   record: { calls: DryRunCall[]; fetches: DryRunFetch[]; logs: LogLine[] }
 }
 
-/** Runs something in a trial. */
+/** Runs a hook or an action in the isolate of a dry run. */
 export function runDry(scene: Scene, id: string, task: RunRequest['task']): Promise<Outcome> {
   const { sandbox, bundle, limits, answers, record } = scene
   return sandbox.run({
@@ -54,7 +54,7 @@ export function runDry(scene: Scene, id: string, task: RunRequest['task']): Prom
   })
 }
 
-/** Answers the calls of a run; those of the bot's own actions by running them. */
+/** Answers the calls of a run; calls of the bot's own actions run these actions. */
 function openHost(scene: Scene, within: string): Host {
   const { answers, record, actions } = scene
   let nested = 0
@@ -91,7 +91,7 @@ function readCall({ method, path, query, body }: HostCall) {
   return { operation, input: { ...query, ...(body as JsonObject | undefined), ...parameters } }
 }
 
-/** The platform would refuse what does not fit the schema. */
+/** Refuses input that does not fit the operation's schema, as the platform does. */
 function assertFits({ input: schema, takesBody }: { input: object; takesBody: boolean }, input: JsonObject): void {
   const fits = compile(schema, takesBody ? 'body' : 'query')
   if (!fits(structuredClone(input))) throw new ApiError('InvalidPayload', describeErrors(fits))

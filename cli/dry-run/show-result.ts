@@ -2,7 +2,7 @@ import { harmless, styled } from '../output.ts'
 import type { DryRunCall, DryRunFetch } from './host.ts'
 import type { DryRunResult } from './dry-run.ts'
 
-/** What a trial came to, for people. */
+/** The result of a dry run as text for people. */
 export function showResult(result: DryRunResult): string {
   const { calls, fetches, logs, status, result: returned, state, error, milliseconds, cpuMilliseconds } = result
   const took = `${milliseconds} ms, ${Math.round(cpuMilliseconds * 10) / 10} ms of processor time`

@@ -2,13 +2,13 @@ import type { AnswerOf } from '#shared/openapi/answer-of.ts'
 import type { Connection } from '../connection.ts'
 import { failed, Failure } from '../failure.ts'
 
-/** An event of a bot, as it is listed. */
+/** An event of a bot, as lists show it. */
 export type EventSummary = AnswerOf<'listBotEvents'>['events'][number]
 
-/** An event of a bot with all that is known of it. */
+/** An event of a bot with all its fields. */
 export type EventInFull = AnswerOf<'getBotEvent'>['event']
 
-/** Which events of a bot; what is undefined does not matter. */
+/** Selects events of a bot; undefined fields do not filter. */
 export interface EventFilter {
   status?: string | undefined
   type?: string | undefined
@@ -36,16 +36,16 @@ export async function getEvent({ ask }: Connection, botId: string, id: string): 
   return (await ask<'getBotEvent'>('GET', path)).event
 }
 
-/** Has an event that failed for good handled anew. */
+/** Replays an event that failed finally. */
 export async function replayEvent({ ask }: Connection, botId: string, id: string): Promise<void> {
   await ask('POST', `/v1/admin/bots/${botId}/failed-events/${encodeURIComponent(id)}/replay`)
 }
 
 /**
- * Has all events handled anew that had failed by now and that the filter lets through.
+ * Replays all events that have failed by now and match the filter.
  *
- * @returns how many
- * @throws Failure that says how many, when there is no room for the others among the events that wait
+ * @returns the number of replayed events
+ * @throws Failure with that number, when the backlog limit refuses the others
  */
 export async function replayEvents(
   { ask }: Connection,

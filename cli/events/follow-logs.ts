@@ -8,9 +8,9 @@ import { harmless, styled } from '../output.ts'
 export type LogLine = Infer<typeof logLine>
 type LogLevel = LogLine['level']
 
-/** Which lines of a bot's log. */
+/** Selects lines of a bot's log. */
 export interface LogFilter {
-  /** The least level: `warn` is warnings and errors. */
+  /** The minimum level: `warn` selects warnings and errors. */
   level?: LogLevel | undefined
   conversationId?: string | undefined
   eventId?: string | undefined
@@ -18,22 +18,22 @@ export interface LogFilter {
 }
 
 export interface FollowOptions {
-  /** Ends it. */
+  /** Ends the iteration. */
   signal: AbortSignal
-  /** How many of the lines that are there already come first. */
+  /** The number of existing lines that come first. */
   last?: number
-  /** From when on the lines that are there already come first, instead. */
+  /** Instead of `last`: all existing lines since this time come first. */
   since?: Date | undefined
-  /** Told when the platform is away, and when it is there again. Nothing is lost meanwhile. */
+  /** Called with a failure when the platform becomes unavailable, and without one when it returns. No line is lost. */
   connected?: (failure?: Failure) => void
-  /** Told when more was logged at once than can be followed. */
+  /** Called when lines were skipped because more were logged than one answer holds. */
   cut?: () => void
 }
 
 const askMilliseconds = 400
 const maxLines = 100
 
-/** Lines of a bot's log as they come, the oldest first, across restarts of the platform, until the signal aborts. */
+/** Yields the lines of a bot's log as they arrive, oldest first, across platform restarts, until the signal aborts. */
 export async function* followLogs(
   connection: Connection,
   botId: string,
@@ -43,7 +43,7 @@ export async function* followLogs(
   const path = `/v1/admin/bots/${botId}/logs/new`
   const pageSize = since ? 1 : Math.max(1, last)
   const first = await connection.ask<'followBotLogs'>('GET', path, { query: { ...filter, pageSize } })
-  /** Of what was there already, the lines that may come once more. */
+  /** Ids of existing lines already yielded, which the live log may repeat. */
   const shown = new Set<string>()
   if (since) {
     for await (const line of logsSince(connection, botId, filter, since)) {
@@ -73,7 +73,7 @@ export async function* followLogs(
   }
 }
 
-/** The last lines of a bot's log that are there, the oldest first. */
+/** The last existing lines of a bot's log, oldest first. */
 export async function readLogs(
   connection: Connection,
   botId: string,
@@ -101,7 +101,7 @@ async function* logsSince(
   }
 }
 
-/** A line for people: when, how grave, and what; the event of what went wrong, to look at it. */
+/** A log line for people: time, level and message; for warnings and errors also the event's id. */
 export function formatLine({ timestamp, level, message, eventId }: LogLine): string {
   const time = new Date(timestamp)
   const clock = [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0'))
@@ -114,7 +114,7 @@ export function formatLine({ timestamp, level, message, eventId }: LogLine): str
   return [head, ...others.map((line) => `                   ${line}`)].join('\n')
 }
 
-/** The interface lists one level or all of them, so what is not the gravest is picked out here. */
+/** The API filters by exactly one level, so a lower minimum level is filtered here. */
 function exactly(level: LogLevel | undefined): { level?: LogLevel } {
   return level === 'error' ? { level } : {}
 }
@@ -123,7 +123,7 @@ function isAtLeast(line: LogLine, level: LogLevel = 'debug'): boolean {
   return logLevels.indexOf(line.level) >= logLevels.indexOf(level)
 }
 
-/** Whether it is worth trying again: what is away comes back, but a token that is refused stays so. */
+/** Whether a retry can succeed: an unavailable platform returns, a refused token stays refused. */
 function isPassing({ type, details }: Failure): boolean {
   return type === 'Unreachable' || details?.status === 503 || details?.status === 429
 }

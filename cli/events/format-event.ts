@@ -16,7 +16,7 @@ export function formatEvents(events: readonly EventSummary[]): string {
   return lines.map((line, index) => (events[index - 1]?.status === 'failed' ? styled('red', line) : line)).join('\n')
 }
 
-/** An event with all that is known of it, for people. */
+/** An event with all its fields, for people. */
 export function formatEvent(event: EventInFull): string {
   const failure = event.failureReason ? [styled('red', harmless(event.error?.stack ?? event.failureReason))] : []
   const replayable = event.isReplayable ? ['It can be replayed'] : []
@@ -34,7 +34,7 @@ export function formatEvent(event: EventInFull): string {
   ].join('\n')
 }
 
-/** What was said stands in the message; the event only points there. */
+/** The payload of a message event is in its message; the event has only the reference. */
 function payloadOf({ message, payload }: EventInFull): object {
   return message ? { type: message.type, ...message.payload } : payload
 }
@@ -75,7 +75,7 @@ function figure(milliseconds: number): string {
   return `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`
 }
 
-/** The first line of a text, and no more of it than fits. */
+/** The first line of a text, cut to the given length. */
 function shorten(text: string, length: number): string {
   const [line = ''] = text.split('\n')
   return line.length > length ? `${line.slice(0, length - 1)}…` : line

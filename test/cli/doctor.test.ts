@@ -55,7 +55,7 @@ test('finds nothing wrong with a platform that works, and says what it looked at
   expect(stdout).toMatch(/✓ The database is up to date, with \d+ migrations/)
   expect(stdout).toMatch(/✓ What one connection notifies, another hears/)
   expect(stdout).toMatch(/✓ Redis \d+\.\d+.* answers/)
-  expect(stdout).toMatch(/✓ These walls hold around bots: permissions/)
+  expect(stdout).toMatch(/✓ These isolation layers are active: permissions/)
   expect(stdout).toContain(`✓ The api answers at ${platform.url}, and has all it needs`)
   expect(stdout).toMatch(/differ by \d+ ms/)
   expect(stdout).toMatch(/\n0 failures, \d+ warnings?\n|\nAll is well\n/)
