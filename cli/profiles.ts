@@ -5,7 +5,7 @@ import { failed, misused, unreachable } from './failure.ts'
 import { isPlaintext } from './plaintext-warning.ts'
 import { isStartRunning } from './start/record.ts'
 
-/** Where a platform is, and as whom to speak with it. */
+/** The address of a platform with the credentials for it. */
 export interface Profile {
   name: string
   url: string
@@ -13,17 +13,17 @@ export interface Profile {
   workspaceId: string
 }
 
-/** What the file of profiles holds. */
+/** The content of the profiles file. */
 interface ProfileFile {
-  /** The one that is used when none is named. */
+  /** The default profile. */
   current?: string
   profiles: Record<string, Omit<Profile, 'name'>>
 }
 
-/** The platform that `isobot start` runs on this machine. Nobody logs in there: its data folder has all that it takes. */
+/** The profile of the platform that `isobot start` runs on this machine. Its data folder has the credentials. */
 export const localName = 'local'
 
-/** What the platform is called that `ISOBOT_URL` and `ISOBOT_TOKEN` name, without a profile. */
+/** The profile name of the platform that `ISOBOT_URL` and `ISOBOT_TOKEN` specify. */
 export const environmentName = 'environment'
 
 /** The data folder of `npm start` and `isobot start`. */
@@ -31,13 +31,13 @@ export function dataDirectory(): string {
   return resolve(process.env.ISOBOT_DATA_DIR || join(import.meta.dirname, '..', '.isobot'))
 }
 
-/** The file in which profiles are kept, for its owner's eyes only. */
+/** The profiles file, readable by its owner only. */
 export function profileFile(): string {
   const { ISOBOT_CONFIG_DIR, XDG_CONFIG_HOME } = process.env
   return join(ISOBOT_CONFIG_DIR || join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'isobot'), 'profiles.json')
 }
 
-/** All that can be chosen from, and which is used when none is named. */
+/** All profiles, and the name of the default one. */
 export async function listProfiles(): Promise<{ profiles: Profile[]; current: string | undefined }> {
   const [{ current, profiles }, local] = await Promise.all([readProfileFile(), readLocal()])
   const stored = Object.entries(profiles).map(([name, profile]) => ({ ...profile, name }))
@@ -45,8 +45,8 @@ export async function listProfiles(): Promise<{ profiles: Profile[]; current: st
 }
 
 /**
- * The profile to use: the one that is named; else the one that the environment describes; else the one that was chosen
- * last; else the platform that runs on this machine.
+ * The profile to use: the named one; else the one in the environment; else the one chosen last; else the platform that
+ * runs on this machine.
  * @throws Failure when there is none
  */
 export async function chooseProfile(name?: string): Promise<Omit<Profile, 'workspaceId'> & { workspaceId?: string }> {
@@ -81,19 +81,19 @@ const profilesHint =
   'start one here with `isobot start`, log in to one elsewhere with `isobot login --url …`, or set ISOBOT_URL and ' +
   'ISOBOT_TOKEN'
 
-/** Keeps a profile, and uses it from now on when none is named. */
+/** Saves a profile and makes it the default. */
 export async function saveProfile({ name, ...profile }: Profile): Promise<void> {
   const { profiles } = await readProfileFile()
   await writeProfileFile({ current: name, profiles: { ...profiles, [name]: profile } })
 }
 
-/** Uses a profile from now on when none is named. */
+/** Makes a profile the default. */
 export async function useProfile(name: string): Promise<void> {
   await chooseProfile(name)
   await writeProfileFile({ ...(await readProfileFile()), current: name })
 }
 
-/** Forgets a profile. */
+/** Removes a profile from the profiles file. */
 export async function removeProfile(name: string): Promise<void> {
   if (name === localName) throw misused(`The profile "${localName}" is the data folder ${dataDirectory()}: it stays`)
   const { current, profiles } = await readProfileFile()
@@ -102,22 +102,22 @@ export async function removeProfile(name: string): Promise<void> {
   await writeProfileFile({ ...(current !== undefined && current !== name && { current }), profiles: others })
 }
 
-/** An address as a profile has it, without a slash at its end. */
+/** Normalizes an address: with a scheme and without a trailing slash. */
 export function readUrl(text: string): string {
   const url = URL.parse(/^[\w.-]+(:\d+)?$/.test(text) ? withScheme(text) : text)
   if (url && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
   throw misused(`"${text}" is no address: give it as https://bots.example.com or http://localhost:3000`)
 }
 
-/** What was named without a scheme is meant unencrypted on this machine alone. */
+/** Adds `http` to a host of this machine and `https` to any other. */
 function withScheme(host: string): string {
   const plain = `http://${host}`
   return URL.canParse(plain) && isPlaintext(plain) ? `https://${host}` : plain
 }
 
 /**
- * The data folder of the platform that runs on this machine: that of `ISOBOT_DATA_DIR`; else that of the start that was
- * last and is still running, wherever its data are; else the usual one.
+ * The data folder of the platform that runs on this machine: that of `ISOBOT_DATA_DIR`; else the default folder if a
+ * start runs there; else that of the last announced start if it still runs; else the default folder.
  */
 export async function localDataDirectory(): Promise<string> {
   const usual = dataDirectory()
@@ -126,9 +126,9 @@ export async function localDataDirectory(): Promise<string> {
   return text !== undefined && (await isStartRunning(text.trim())) ? text.trim() : usual
 }
 
-/** Lets the command line find a start whose data are not where they usually are. */
+/** Records a start's data folder, so that the command line finds one outside the default folder. */
 export async function announceStart(directory: string): Promise<void> {
-  // Where nothing can be written, ISOBOT_DATA_DIR tells it.
+  // If the file cannot be written, users have to set ISOBOT_DATA_DIR.
   await mkdir(join(startedFile(), '..'), { recursive: true, mode: 0o700 }).catch(() => {})
   await writeFile(startedFile(), `${directory}\n`, { mode: 0o600 }).catch(() => {})
 }
@@ -159,7 +159,7 @@ async function readProfileFile(): Promise<ProfileFile> {
 async function writeProfileFile(content: ProfileFile): Promise<void> {
   const file = profileFile()
   await mkdir(join(file, '..'), { recursive: true, mode: 0o700 })
-  // Written anew and moved, so that a crash leaves the old or the new one, and so that it is never readable by others.
+  // Written to a draft and renamed, so that a crash leaves a complete file that other users can never read.
   const draft = `${file}.${process.pid}`
   await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 })
   await rename(draft, file)

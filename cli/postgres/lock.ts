@@ -7,14 +7,16 @@ const pollMilliseconds = 50
 const patienceMilliseconds = 20_000
 
 /**
- * Makes sure that no server runs on this directory, before another one starts there.
+ * Ensures that no server runs on this directory before another one starts there.
  *
- * - A server whose supervisor lives and is wanted: an error that names both.
- * - A server whose supervisor's parent died: it is being stopped, and is waited for.
- * - A server without a supervisor (somebody killed it): stopped here.
+ * - A server whose supervisor and supervisor's parent live: throws an error that names the server and the parent.
+ * - A server whose supervisor's parent died: the supervisor is stopping it, so this function waits.
+ * - A server without a supervisor (it was killed): this function stops it.
  *
- * PostgreSQL itself looks after a lock file whose process is gone. It cannot tell, however, when another program has
- * that process id by now, as is usual in containers; then the id is returned.
+ * PostgreSQL itself removes the lock file of a process that has exited. It does not detect that another program has
+ * this process id now, as is usual in containers.
+ *
+ * @returns the process id in the lock file, when it belongs to another program
  */
 export async function freeDirectory(directory: string, log: (line: string) => void): Promise<number | undefined> {
   const started = Date.now()
@@ -42,7 +44,7 @@ export async function freeDirectory(directory: string, log: (line: string) => vo
   }
 }
 
-/** Fails if a server is running on this directory and wanted, with words that say whose it is. */
+/** @throws Error naming the owner, when a server with an owner runs on this directory */
 export async function assertNotInUse(directory: string): Promise<void> {
   const server = await findHolder(directory)
   const supervisor = server && (await findProcess(server.parent))
@@ -50,7 +52,7 @@ export async function assertNotInUse(directory: string): Promise<void> {
   if (owner) throw new Error(inUse(directory, server, owner))
 }
 
-/** The command of a supervisor names its parent, so that others can tell whether that parent still lives. */
+/** The command line of a supervisor names its parent, so that other processes can check whether the parent lives. */
 export function supervisorArguments(script: string, directory: string): string[] {
   return [script, directory, `--parent=${process.pid}`]
 }
@@ -63,7 +65,7 @@ async function findHolder(directory: string): Promise<RunningProcess | undefined
   return Number.isNaN(pid) ? undefined : findProcess(pid)
 }
 
-/** The process that a supervisor works for, while it lives. A process whose parent died has another parent. */
+/** The process that started a supervisor; undefined after its death, when the supervisor has another parent. */
 async function findOwner(supervisor: RunningProcess): Promise<RunningProcess | undefined> {
   const parent = /--parent=(\d+)/.exec(supervisor.commandLine)?.[1]
   return Number(parent) === supervisor.parent ? findProcess(supervisor.parent) : undefined

@@ -9,7 +9,7 @@ import { clusterFiles, databaseUser, makerOfUnfinishedCluster, postgresFiles, un
 
 /**
  * The supervisor of one embedded PostgreSQL: makes the cluster if there is none, runs the server, and stops it when
- * standard input ends. It never runs as root, for PostgreSQL would not.
+ * standard input ends. It never runs as root, because PostgreSQL refuses to.
  */
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
@@ -38,13 +38,13 @@ async function main(): Promise<void> {
         name: 'PostgreSQL',
         command: values.postgres!,
         parameters: (port) => ['-D', data, '-p', String(port), ...settings.map((setting) => `--${setting}`)],
-        // PostgreSQL takes a lock of its own parents for a stale one, and this variable is how `pg_ctl` names one of them.
+        // PostgreSQL treats a lock held by its parent processes as stale; `pg_ctl` names one of them by this variable.
         environment: values['stale-process'] ? { PG_GRANDPARENT_PID: values['stale-process'] } : {},
         isReady: async ({ pid }) => {
           const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
           return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
         },
-        // Fast shutdown: sessions are ended, and everything is written. Immediate shutdown: the next start recovers.
+        // Fast shutdown ends sessions and writes everything. After an immediate shutdown the next start recovers.
         endSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
       },
       told,
@@ -65,7 +65,7 @@ async function createCluster(directory: string, initdb: string, signal: AbortSig
     `--username=${databaseUser}`,
     `--pwfile=${password}`,
     '--auth=scram-sha-256',
-    // The same order of strings on every machine, whatever locales it has.
+    // The same order of strings on every machine, independent of its locales.
     '--encoding=UTF8',
     '--locale=C',
     '--locale-provider=builtin',
@@ -80,13 +80,13 @@ async function createCluster(directory: string, initdb: string, signal: AbortSig
   try {
     await rename(cluster, postgresFiles(directory).cluster)
   } catch (error) {
-    // Two first starts at the same moment: the other one was quicker, and PostgreSQL's lock says what happens next.
+    // A concurrent first start was faster; PostgreSQL's lock decides which server runs.
     await rm(cluster, { recursive: true, force: true })
     if (!(await exists(postgresFiles(directory).data))) throw error
   }
 }
 
-/** A first start that was killed leaves a cluster that nobody will finish. */
+/** Removes the unfinished clusters of first starts that were killed. */
 async function removeAbandonedClusters(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const maker = makerOfUnfinishedCluster(name)

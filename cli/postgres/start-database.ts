@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
 
 /**
- * The address of the database to use: that of `DATABASE_URL`, or else of an embedded server with its data and log in
- * the data folder, which is stopped with `parts`.
+ * The address of the database: `DATABASE_URL`, or that of an embedded server with its data and log in the data folder,
+ * which stops when `parts` is disposed.
  */
 export async function startDatabase(
   directory: string,

@@ -5,21 +5,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Exit } from '../start/children.ts'
 import type { SupervisorReport, KeptServer } from './keep-server.ts'
 
-/** A running server, seen from the process that needs it. */
+/** The handle of a running server in the process that started its supervisor. */
 export interface Supervisor extends KeptServer {
-  /** Resolves when the supervisor is gone, and its server with it unless somebody killed the supervisor with SIGKILL. */
+  /** Resolves when the supervisor has exited, and its server too unless the supervisor was killed with SIGKILL. */
   readonly exited: Promise<Exit>
-  /** Stops the server, and resolves when it and its supervisor are gone. */
+  /** Stops the server, and resolves when it and its supervisor have exited. */
   stop(): Promise<void>
 }
 
 export interface SupervisorOptions {
-  /** The account the supervisor runs as: this process's own unless given. */
+  /** The account the supervisor runs as; by default that of this process. */
   uid?: number
   gid?: number
-  /** Gets what the server prints, line by line. */
+  /** Receives the server's output, line by line. */
   log: (line: string) => void
-  /** Breaks off the start, which then rejects when the supervisor is gone. */
+  /** Aborts the start, which then rejects when the supervisor has exited. */
   signal?: AbortSignal
 }
 
@@ -38,7 +38,7 @@ export async function startSupervisor(
     ...account,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Nothing of ours: a debugger's port, a preloaded module or a foreign locale would end up in the server.
+    // Not this process's environment: a debugger's port, a preloaded module or another locale would reach the server.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   // The supervisor may end before it has read the end of its input.
@@ -67,7 +67,7 @@ export async function startSupervisor(
   signal?.removeEventListener('abort', breakOff)
   if ('error' in report) {
     supervisor.stdin.end()
-    // The server's last words come by another pipe than the report, and usually say more.
+    // The server's last output arrives on another pipe than the report and usually has more detail.
     await Promise.race([closed, ...(signal?.aborted ? [] : [delay(1_000, undefined, { ref: false })])])
     throw new Error([report.error, ...lastLines.map((line) => `  ${line}`)].join('\n'))
   }
@@ -82,7 +82,7 @@ export async function startSupervisor(
   }
 }
 
-/** The first line says whether the server started; one that follows says why it ended. */
+/** The first line reports whether the server started; a later line reports why it ended. */
 function firstReport(output: Readable, log: (line: string) => void): Promise<SupervisorReport> {
   return new Promise((resolve) => {
     createInterface(output)
