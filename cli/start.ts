@@ -21,26 +21,26 @@ type ProcessName = 'api' | 'worker'
 
 /** How `npm run dev` differs from `npm start`. */
 export interface Development {
-  /** Parameters of Node for a process. */
+  /** Node's command-line options for a process. */
   nodeOptions(name: ProcessName): string[]
-  /** Starts a process, and again whenever its sources change. */
+  /** Starts a process, and restarts it whenever its sources change. */
   startReloading(name: ProcessName, launch: () => Promise<Child>): Promise<Child>
-  /** Starts a process that serves the console, in place of the api, which would build it. */
+  /** Starts a process that serves the console from its sources instead of the api's built one. */
   serveConsole(apiUrl: string): Promise<Child>
 }
 
 export interface StartOptions {
-  /** Prints what is for people. */
+  /** Prints a line for people. */
   say?: (line: string) => void
-  /** Is told when everything runs. */
+  /** Called when all processes run. */
   announce?: (saved: SavedCredentials, directory: string) => void
   development?: Development
 }
 
 /**
- * `npm start` and `isobot start`: everything in one go, with nothing installed. A database in the data folder unless
- * `DATABASE_URL` names one, the api and a worker as processes of their own, and an example bot at the first start. Runs
- * until a signal comes or what started it is gone, and then ends all of it in the order in which they need each other.
+ * `npm start` and `isobot start`: runs the whole platform without further installation. It starts a database in the data
+ * folder unless `DATABASE_URL` names one, the api and a worker as separate processes, and deploys an example bot at the
+ * first start. It runs until a signal arrives or its launcher exits, and then stops the parts in order of dependency.
  */
 export async function start({ say = console.log, announce = sayWelcome, development }: StartOptions = {}) {
   keepInspectorShut()
@@ -57,7 +57,7 @@ export async function start({ say = console.log, announce = sayWelcome, developm
   try {
     await run({ parts, children, say, announce, development, signal })
   } catch (error) {
-    // What was under way when it was told to stop is broken off.
+    // The stop signal aborts a start in progress, which rejects.
     if (!signal.aborted) throw error
   }
   say('Stopping')
@@ -65,7 +65,7 @@ export async function start({ say = console.log, announce = sayWelcome, developm
 
 interface Run {
   parts: AsyncDisposableStack
-  /** Gets the processes that are started. */
+  /** Receives the started processes. */
   children: Child[]
   say: Exclude<StartOptions['say'], undefined>
   announce: Exclude<StartOptions['announce'], undefined>
@@ -112,7 +112,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
       await child.stop()
     })
   }
-  // The last one stops first: for what requests under way wait for, the worker is still there.
+  // The last process stops first: the api's requests in flight still need the worker.
   for (const name of ['worker', 'api'] as const) {
     const launch = async () => {
       const child = await startOwn(name, environment, development?.nodeOptions(name))
@@ -133,7 +133,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   })()
   const ended = Promise.race(children.map(untilEnded))
   const stopped = untilAborted(signal)
-  // Whichever comes first: it runs, something of it failed, or nobody wants it any more.
+  // The first of three outcomes: all processes run, a part failed, or the signal aborted.
   await Promise.race([ready, ended, stopped])
   await Promise.race([ended, stopped])
 }
@@ -177,7 +177,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-/** A closed terminal, or a reader that is gone, must not end this process before it has ended the others. */
+/** A closed terminal or pipe must not end this process before it has stopped the others. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }

@@ -9,7 +9,7 @@ export interface CommonOptions {
   profile?: string
 }
 
-/** What a command works with. */
+/** The context of a command: output and connection. */
 export interface Tools {
   readonly options: CommonOptions
   readonly output: Output
@@ -17,7 +17,7 @@ export interface Tools {
   connect(): Promise<Connection>
 }
 
-/** The tools of a command that is being run, as its common options say. */
+/** The tools of a running command, according to its common options. */
 export function toolsOf(command: Command): Tools {
   const options = commonOptionsOf(command)
   return {

@@ -4,10 +4,10 @@ import { watch, type ChokidarOptions } from 'chokidar'
 const quietMilliseconds = 25
 
 /**
- * Calls back when something in these folders has changed, once for changes that come together.
+ * Calls back after a change in these folders, once for several changes at about the same time.
  *
- * @param changed gets the path of the last change
- * @returns stops watching when it is disposed of; resolves when the folders are being watched
+ * @param changed receives the path of the last change
+ * @returns a handle whose disposal stops watching; resolves when the folders are being watched
  */
 export async function watchFolders(
   folders: readonly string[],

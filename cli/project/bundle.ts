@@ -5,10 +5,10 @@ import { failed } from '../failure.ts'
 import type { Problem } from './code-frame.ts'
 import type { Project } from './project.ts'
 
-/** Where to look for a library that works. */
+/** The hint in errors about packages that do not work in isolates. */
 const libraries = 'docs/libraries.md says which are known to work, and what to use instead of others'
 
-/** What is uploaded: one module, and the way back from it to its sources. */
+/** An upload: one module and the source map to its sources. */
 export interface Bundle {
   code: string
   sourceMap: string
@@ -16,16 +16,16 @@ export interface Bundle {
 
 export type Bundled = { bundle: Bundle; sources: string[] } | { problems: Problem[] }
 
-/** Bundles a project again and again; from the second time on, only what changed is read. */
+/** Bundles a project repeatedly. After the first time it reads only changed files. */
 export interface Bundler extends AsyncDisposable {
-  /** @returns what is wrong with the source, where something is */
+  /** @returns the bundle, or the problems of the source */
   bundle(): Promise<Bundled>
 }
 
-/** From this size on, in characters, a bundle is minified: what is deployed may have `codeLimit`. */
+/** Size in characters from which a bundle is minified, because `codeLimit` bounds deployed code. */
 const minifiedFrom = codeLimit * 0.75
 
-/** How many of the largest packages are named when a bundle is too large. */
+/** The number of largest packages named in the error about a bundle that is too large. */
 const namedPackages = 5
 
 export async function openBundler({ folder, entry }: Project): Promise<Bundler> {
@@ -52,8 +52,8 @@ export async function openBundler({ folder, entry }: Project): Promise<Bundler> 
 }
 
 /**
- * An isolate has what browsers have, and no Node around it: packages are taken in their form for browsers, the files
- * that they put in the place of others there included (`browser` in package.json).
+ * An isolate has the APIs of browsers and not those of Node, so packages are bundled in their browser form, with the
+ * replacement files of `browser` in package.json.
  */
 function optionsOf(folder: string, entry: string, minifies: boolean) {
   return {
@@ -66,10 +66,10 @@ function optionsOf(folder: string, entry: string, minifies: boolean) {
     platform: 'browser',
     mainFields: ['browser', 'module', 'main'],
     conditions: ['worker', 'browser'],
-    // Packages that tell development from production leave their checks out.
+    // Packages with a development mode omit its checks.
     define: { 'process.env.NODE_ENV': '"production"' },
     minify: minifies,
-    // Errors, and code that looks at the names of functions and classes, find the author’s.
+    // Errors, and code that reads the names of functions and classes, see the author’s names.
     keepNames: minifies,
     target: 'es2024',
     charset: 'utf8',
@@ -88,7 +88,7 @@ function toBundled({ outputFiles = [], metafile }: BuildResult): Bundled {
   }
 }
 
-/** A source map with the project's own files in it, for others to read, and without those of packages, which are large. */
+/** A source map with the content of the project's own files, for the console, and without that of packages (size). */
 function withOwnSources(sourceMap: string): string {
   const { sourcesContent, ...map } = JSON.parse(sourceMap) as { sources: string[]; sourcesContent: (string | null)[] }
   return JSON.stringify({
@@ -103,7 +103,7 @@ function sizeOf({ outputFiles = [] }: BuildResult): number {
   return outputFiles.find(({ path }) => path.endsWith('.js'))?.text.length ?? 0
 }
 
-/** Says how much there is of what, the largest first. */
+/** The problem of a bundle that is too large, with the sizes of its largest parts. */
 function tooLarge(result: BuildResult): Problem {
   const bytes = new Map<string, number>()
   const [output] = Object.values(result.metafile?.outputs ?? {}).filter(({ entryPoint }) => entryPoint !== undefined)
@@ -124,13 +124,13 @@ function megabytes(size: number): string {
   return `${(size / 1024 / 1024).toFixed(1)} MB`
 }
 
-/** The package that a file is of; undefined for those of the project itself. */
+/** The package of a file; undefined for the project's own files. */
 function packageOf(file: string): string | undefined {
   const [, name] = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file.replaceAll('\\', '/')) ?? []
   return name
 }
 
-/** The problems found; only the first of each package, since one that needs Node needs many of its modules. */
+/** The problems found, limited to the first of each package: one that needs Node imports many of its modules. */
 function toProblems(messages: Message[]): Problem[] {
   const seen = new Set<string>()
   return messages.flatMap((message) => {

@@ -11,9 +11,9 @@ const run = promisify(execFile)
 const outputCharacters = 16 * 1024 * 1024
 
 /**
- * What the TypeScript compiler finds wrong with a project.
+ * Runs the TypeScript compiler on a project.
  *
- * @returns undefined when it cannot be asked: the project has no tsconfig.json, or the compiler is not installed
+ * @returns the problems; undefined when the project has no tsconfig.json or the compiler is not installed
  */
 export async function checkTypes(
   { folder }: Pick<Project, 'folder'>,
@@ -45,7 +45,7 @@ function findCompiler(): string | undefined {
 
 const place = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/
 
-/** What the compiler prints, as problems. What it says further of one is indented below it. */
+/** Parses the compiler's output. Indented lines continue the problem above. */
 function readProblems(output: string): Problem[] {
   const problems: Problem[] = []
   for (const line of output.split('\n')) {

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { styled } from '../output.ts'
 
-/** Something that is wrong with the source of a bot. Line and column count from 1. */
+/** A problem in the source of a bot. Line and column count from 1. */
 export interface Problem {
-  /** From the project's folder on. */
+  /** Path relative to the project's folder. */
   file?: string
   line?: number
   column?: number
@@ -13,7 +13,7 @@ export interface Problem {
 
 const linesAround = 2
 
-/** Problems as people read them: where, what, and the lines around. */
+/** Problems as text for people: position, message and the surrounding lines. */
 export async function showProblems(folder: string, problems: readonly Problem[]): Promise<string> {
   const shown = await Promise.all(problems.map((problem) => showProblem(folder, problem)))
   return shown.join('\n\n')
@@ -27,7 +27,7 @@ async function showProblem(folder: string, { file, line, column = 1, message }: 
   return source === undefined ? heading : `${heading}\n${codeFrame(source, { line, column })}`
 }
 
-/** The lines around a place of a text, with a mark below it. */
+/** The lines around a position in a text, with a mark below the position. */
 export function codeFrame(source: string, { line, column }: { line: number; column: number }): string {
   const lines = source.split('\n')
   const first = Math.max(1, line - linesAround)
@@ -39,7 +39,7 @@ export function codeFrame(source: string, { line, column }: { line: number; colu
     const margin = `${number === line ? '>' : ' '} ${String(number).padStart(width)} |`
     frame.push(`${styled('gray', margin)} ${text}`.trimEnd())
     if (number !== line) continue
-    // A tab before the place is as wide in the line below it.
+    // Tabs before the position stay tabs, so that the mark is aligned.
     const before = text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')
     frame.push(`${styled('gray', `${' '.repeat(width + 3)}|`)} ${before}${styled('red', '^')}`)
   }

@@ -9,20 +9,20 @@ import type { Problem } from './code-frame.ts'
 import { rememberBot, type Project } from './project.ts'
 
 export interface DeployOptions {
-  /** Whether the types are looked at, and what is wrong with them stops it. */
+  /** Whether to check the types; a type error prevents the deployment. */
   checksTypes: boolean
-  /** The bot to deploy to, by its id or name; unless given, the one that the project was deployed as before. */
+  /** Id or name of the bot to deploy to; by default the bot of the project's earlier deployment. */
   bot?: string | undefined
-  /** Hosts that the bot may reach, instead of those that the project names. */
+  /** Hosts that the bot may reach; replaces the list in the project's settings. */
   net?: string[] | undefined
-  /** What is new in it. */
+  /** Description of the changes. */
   note?: string | undefined
-  /** Whether it may replace a version that has hooks although it has none. */
+  /** Whether code without hooks may replace a version that has hooks. */
   allowsNoHooks?: boolean | undefined
   signal?: AbortSignal
-  /** What is in service already, and so need not be deployed. */
+  /** The deployed bundle; an equal one is not deployed again. */
   inService?: Bundle | undefined
-  /** Whether the source has changed again, so that there is no use in deploying what was read: it may be half a file. */
+  /** Whether the source has changed since it was read: it is not deployed then, because a file may be incomplete. */
   isStale?: () => boolean
 }
 
@@ -30,18 +30,18 @@ export interface Deployed {
   bot: Bot
   bundle: Bundle
   isNew: boolean
-  /** Whether the types were looked at; where they were to be, they can be only with a compiler and a tsconfig.json. */
+  /** Whether the types were checked; a check needs a compiler and a tsconfig.json. */
   checkedTypes: boolean
-  /** How long it took, in milliseconds: all in all, and until it was bundled and its types were looked at. */
+  /** Elapsed milliseconds: in total, and for bundling and type check. */
   milliseconds: { all: number; preparing: number }
 }
 
 /**
- * Bundles a project, looks at its types and puts it into service, as a new bot the first time.
+ * Bundles a project, checks its types and deploys it, as a new bot the first time.
  *
- * @returns what is wrong with the source, where something is, and then the version in service stays; undefined when
+ * @returns the deployed bot, or the problems of the source, in which case the deployed version stays; undefined when
  *   there is nothing to deploy
- * @throws Failure when it cannot be deployed for other reasons
+ * @throws Failure when the deployment fails for other reasons
  */
 export async function deployProject(
   project: Project,
@@ -55,7 +55,7 @@ export async function deployProject(
     options.checksTypes ? checkTypes(project, options.signal) : undefined,
   ])
   if (options.isStale?.()) return undefined
-  // What cannot be bundled, the compiler would say again in other words.
+  // The compiler would report the bundler's problems once more.
   if ('problems' in bundled) return bundled
   if (problems && problems.length > 0) return { problems }
   const { bundle } = bundled
@@ -100,7 +100,7 @@ async function upload(
   }
 }
 
-/** @returns undefined when the bot was deleted, or the platform is another at the same address */
+/** @returns undefined when the platform does not have the bot: it was deleted, or the address has another platform */
 async function updateBot(connection: Connection, id: string, request: object): Promise<Bot | undefined> {
   try {
     return (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, request)).bot
@@ -110,7 +110,7 @@ async function updateBot(connection: Connection, id: string, request: object): P
   }
 }
 
-/** Why a project that has no hooks was not deployed; undefined when an error says something else. */
+/** The failure for a refused deployment of code without hooks; undefined for other errors. */
 function lossOfHooks(error: unknown): Failure | undefined {
   if (!(error instanceof Failure) || error.type !== 'BreakingChanges') return undefined
   const { hooks = [], actions = [] } = (error.details?.['metadata'] ?? {}) as { hooks?: string[]; actions?: string[] }
@@ -131,7 +131,7 @@ async function assertNameIsFree(connection: Connection, { settings: { name } }: 
   )
 }
 
-/** What the platform says of the code, in the author's own files: it may speak of the bundle. */
+/** The platform's error about the code, with a position in the bundle mapped to the author's files. */
 function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
   if (!(error instanceof Failure)) return undefined
   const { file, line, column } = (error.details?.['metadata'] ?? {}) as {

@@ -15,21 +15,21 @@ import { watchProject } from './watch.ts'
 
 export interface DevelopOptions {
   output: Output
-  /** Ends it. */
+  /** Ends the development session. */
   signal: AbortSignal
   checksTypes: boolean
   bot?: string | undefined
   net?: string[] | undefined
 }
 
-/** Shows something that happens: a document for programs, text for people. */
+/** Shows an occurrence: a document for programs, text for people. */
 type Show = (document: object, text: string) => void
 
 /**
- * Deploys a project with each of its changes, shows the bot's log, and talks to it: at a terminal by what is typed, else
- * by the lines of standard input. Ends with the signal, or when whoever talks at a terminal has had enough.
+ * Deploys a project at each change, shows the bot's log, and sends the lines of the terminal or of standard input to
+ * the bot. Ends with the signal, or when the person at the terminal ends the chat.
  *
- * @throws Failure when the first deployment fails, but not of the source
+ * @throws Failure when the first deployment fails for another reason than the source
  */
 export async function develop(project: Project, connection: Connection, options: DevelopOptions): Promise<void> {
   const { output, signal } = options
@@ -83,7 +83,7 @@ export async function develop(project: Project, connection: Connection, options:
   await deployments.settled()
 }
 
-/** Where everything is shown once there is a bot, its log and what it says among it. */
+/** The output of the session once the bot exists; it includes the bot's log and messages. */
 interface Stage extends AsyncDisposable {
   show: Show
 }
@@ -127,7 +127,7 @@ async function openStage(
   }
 }
 
-/** Does something, and once more when it was asked for meanwhile. */
+/** Runs work one at a time; starts during a run cause one more run after it. */
 function oneAtATime(work: () => Promise<void>): { start(): void; isDueAgain(): boolean; settled(): Promise<void> } {
   let inFlight: Promise<void> | undefined
   let again = false

@@ -6,15 +6,15 @@ import { projectFile } from './project.ts'
 
 const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
 
-/** As packages may be called, and folders and bots everywhere. */
+/** A name that is valid for packages, folders and bots on every system. */
 const goodName = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
 /**
- * Makes the project of a bot in a folder.
+ * Creates the project of a bot in a folder.
  *
- * @param path of the folder; its last part is the bot's name
- * @returns the folder, and the names of what is in it
- * @throws Failure when the name is none, or there is something in the folder
+ * @param path the path of the folder; its last part is the bot's name
+ * @returns the folder, the bot's name and the names of the created files
+ * @throws Failure when the name is invalid or the folder is not empty
  */
 export async function initProject(path: string): Promise<{ folder: string; name: string; files: string[] }> {
   const folder = resolve(path)
@@ -30,7 +30,7 @@ export async function initProject(path: string): Promise<{ folder: string; name:
 
   await mkdir(folder, { recursive: true })
   await cp(template, folder, { recursive: true })
-  // A file of its real name would hold for the template, too.
+  // Under its real name the file would apply to the template folder itself.
   await rename(join(folder, 'gitignore'), join(folder, '.gitignore'))
   const readme = join(folder, 'README.md')
   await writeFile(readme, (await readFile(readme, 'utf8')).replace('# NAME', `# ${name}`))

@@ -1,12 +1,12 @@
 import { copyFile, mkdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 
-/** Where isobot itself is. */
+/** The root folder of isobot. */
 const home = resolve(import.meta.dirname, '..', '..')
 
 /**
- * Brings into a project what it has of this isobot: the types of its platform, and, since isobot is in no registry, the
- * links by which npm's scripts and tests find it. What is there already and the same is left alone.
+ * Updates the files of isobot in a project: the platform's types and, since isobot is in no registry, the links by which
+ * npm scripts and tests find it. Files that are up to date are not written.
  */
 export async function refreshPlatformFiles(folder: string): Promise<void> {
   await refreshTypes(folder)
@@ -15,7 +15,7 @@ export async function refreshPlatformFiles(folder: string): Promise<void> {
   await link(join('..', 'isobot', 'cli', 'isobot.js'), join(modules, '.bin', 'isobot'))
 }
 
-/** From a project to isobot, as its package.json names it. */
+/** The relative path from a project to isobot, for the project's package.json. */
 export function pathToIsobot(folder: string): string {
   return relative(folder, home) || '.'
 }
@@ -26,13 +26,13 @@ async function refreshTypes(folder: string): Promise<void> {
   const [current, copied] = await Promise.all([readFile(from), readFile(to).catch(() => undefined)])
   if (copied && current.equals(copied)) return
   await mkdir(dirname(to), { recursive: true })
-  // Moved there: a link of that name is replaced, and not what it leads to.
+  // A rename replaces a symbolic link of that name and not its target.
   const draft = `${to}.${process.pid}`
   await copyFile(from, draft)
   await rename(draft, to)
 }
 
-/** A folder of that name, as npm may have put it there, stays. */
+/** Creates or replaces a symbolic link. A folder of that name, as npm may have installed it, stays. */
 async function link(target: string, path: string): Promise<void> {
   const present = await readlink(path).catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT' ? undefined : target,

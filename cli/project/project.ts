@@ -2,31 +2,31 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { failed, misused } from '../failure.ts'
 
-/** The file that makes a folder a bot's project. */
+/** The settings file; a folder that has it is a bot's project. */
 export const projectFile = 'isobot.json'
 
-/** What `isobot.json` says. */
+/** The content of `isobot.json`. */
 export interface ProjectSettings {
-  /** What the bot is called where it is created. */
+  /** The bot's name when it is created. */
   name: string
-  /** The module of hooks and actions; `src/index.ts` unless given. */
+  /** The module with hooks and actions; `src/index.ts` by default. */
   entry?: string
   permissions?: { net?: string[] }
-  /** The bot's ids, by the addresses of the platforms it was deployed to. */
+  /** The bot's id on each platform it was deployed to, by the platform's address. */
   bots?: Record<string, string>
 }
 
 /** A folder with the source of a bot. */
 export interface Project {
   folder: string
-  /** From the folder on. */
+  /** Path relative to the folder. */
   entry: string
   settings: ProjectSettings
 }
 
 /**
- * Opens the project in a folder, or in the next one around it that has one.
- * @throws Failure when there is none
+ * Opens the project in a folder or in its nearest ancestor with one.
+ * @throws Failure when there is no project
  */
 export async function openProject(start: string): Promise<Project> {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
@@ -39,7 +39,7 @@ export async function openProject(start: string): Promise<Project> {
   )
 }
 
-/** The project in a folder itself, if there is one. */
+/** The project in a folder, without its ancestors; undefined when there is none. */
 export async function readProject(folder: string): Promise<Project | undefined> {
   const file = join(folder, projectFile)
   const text = await readIfThere(file)
@@ -48,13 +48,13 @@ export async function readProject(folder: string): Promise<Project | undefined> 
   return { folder, entry: settings.entry ?? join('src', 'index.ts'), settings }
 }
 
-/** A module that stands alone, as the project of itself. Nothing of it can be remembered. */
+/** The project of a single module without a settings file. */
 export function looseProject(file: string): Project {
   const folder = dirname(resolve(file))
   return { folder, entry: relative(folder, resolve(file)), settings: { name: 'bot' } }
 }
 
-/** Remembers the bot that a project was deployed as on a platform. */
+/** Saves the id of the bot that a project was deployed as on a platform. */
 export async function rememberBot(project: Project, url: string, botId: string): Promise<void> {
   const { settings } = project
   if (settings.bots?.[url] === botId) return

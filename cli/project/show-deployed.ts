@@ -1,13 +1,13 @@
 import { styled } from '../output.ts'
 import type { Deployed } from './deploy.ts'
 
-/** What a deployment came to, for programs. */
+/** The result of a deployment as a document for programs. */
 export function describeDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed) {
   const { id, name, version, integrations } = bot
   return { bot: { id, name }, isNew, checkedTypes, version, chatUrl: integrations['chat']?.webhookUrl, milliseconds }
 }
 
-/** The same for people. */
+/** The result of a deployment as text for people. */
 export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed): string {
   const { id, name, version } = bot
   const heading = `${styled('green', isNew ? 'Created' : 'Deployed')} ${styled('bold', name)} in ${seconds(milliseconds.all)}`
@@ -24,7 +24,7 @@ export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deploye
   ].join('\n')
 }
 
-/** In a line, for those who deploy again and again. */
+/** The result of a deployment as one line, for `isobot dev`. */
 export function showDeployedBriefly({ bot, checkedTypes, milliseconds: { all, preparing } }: Deployed): string {
   const parts = `${preparing} ms to bundle${checkedTypes ? ' and check types' : ''}, ${all - preparing} ms to deploy`
   return `${styled('green', 'Deployed')} ${bot.version?.id} in ${seconds(all)} ${styled('dim', `(${parts})`)}`

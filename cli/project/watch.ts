@@ -1,13 +1,13 @@
 import { relative, sep } from 'node:path'
 import { watchFolders } from '../watch-folders.ts'
 
-/** Written by isobot itself, or by those who install what the bot needs. */
+/** Files that isobot or package managers write. */
 const ignored = new Set(['node_modules', '.git', 'types', 'isobot.json'])
 
 /**
- * Calls back when something in a project has changed, once for changes that come together.
+ * Calls back after a change of a project's files, once for several changes at about the same time.
  *
- * @returns what ends it; resolves when the folder is being watched
+ * @returns a handle whose disposal stops watching; resolves when the folder is being watched
  */
 export function watchProject(folder: string, changed: () => void): Promise<AsyncDisposable> {
   return watchFolders([folder], (path) => ignored.has(relative(folder, path).split(sep)[0]!), changed)

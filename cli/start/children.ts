@@ -1,37 +1,37 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** How a process ended: by a code, or by a signal. */
+/** The end of a process: its exit code or signal. */
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
 export interface Child {
-  /** What messages call it. */
+  /** The process's name in messages. */
   readonly name: string
   readonly pid: number
-  /** Resolves when the process is gone, for whatever reason. Never rejects. */
+  /** Resolves when the process has exited, for any reason. Never rejects. */
   readonly exited: Promise<Exit>
-  /** Asks it to end with SIGTERM, and ends it with SIGKILL when the grace period is over. */
+  /** Sends SIGTERM, and SIGKILL when the grace period is over. */
   stop(): Promise<Exit>
-  /** Ends it at once, with SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): void
 }
 
 export interface ChildOptions {
-  /** Where it runs: this process's own directory unless given. */
+  /** Working directory; by default that of this process. */
   directory?: string
-  /** Its environment: this process's own unless given. */
+  /** Environment; by default that of this process. */
   environment?: NodeJS.ProcessEnv
-  /** How long it may take to stop. Our own processes need up to 25 seconds, unless `SHUTDOWN_SECONDS` says otherwise. */
+  /** Time between SIGTERM and SIGKILL. Isobot's processes need up to 25 seconds unless `SHUTDOWN_SECONDS` is set. */
   graceMilliseconds?: number
 }
 
 /**
  * Starts a process that must not outlive this one. Its standard input is a pipe that this process holds and never
- * writes to, and `ISOBOT_PARENT=stdin` tells it so: when the pipe ends, it stops. What it prints is passed through. It is
- * detached: what a terminal sends to all processes at once reaches this one, which ends the others in order.
+ * writes to; with `ISOBOT_PARENT=stdin` the process stops when the pipe ends. Its output is inherited. It is detached, so
+ * that a terminal's signal to the process group reaches only this process, which stops the others in order.
  */
 export async function startChild(
   name: string,

@@ -7,9 +7,8 @@ import { viteOptions } from '../../api/console/vite-options.ts'
 import { untilParentGone } from '../../shared/process/parent-process.ts'
 
 /**
- * A process of `npm run dev` that serves the console from its sources, on the port after the api's or the next one that
- * is free: a page that shows what is saved loads itself again. All other addresses lead to the api, whose address is the
- * parameter.
+ * A process of `npm run dev` that serves the console from its sources, on the port after the api's or the next free one,
+ * and reloads open pages when a source is saved. It forwards all other requests to the api at `apiUrl`.
  */
 async function serveConsole(apiUrl: string): Promise<void> {
   const { hostname, port } = new URL(apiUrl)
@@ -21,7 +20,7 @@ async function serveConsole(apiUrl: string): Promise<void> {
     server: {
       host: hostname,
       port: Number(port) + 1,
-      // The pages import from folders beside their own.
+      // The pages import from folders outside the console's.
       fs: { allow: [root] },
       proxy: { '^/(?!console(/|\\?|$))': { target: apiUrl, ws: true } },
     },
@@ -31,7 +30,7 @@ async function serveConsole(apiUrl: string): Promise<void> {
   console.log(`\nThe console from its sources: http://${hostname}:${address.port}/console`)
 }
 
-/** The address of the console's first page is `/console`, where Vite serves nothing but `/console/`. */
+/** Redirects `/console`, the address of the first page, because Vite serves only `/console/`. */
 function takeFirstPage(request: IncomingMessage, _response: ServerResponse, next: () => void): void {
   request.url = request.url?.replace(/^\/console(?=$|\?)/, '/console/')
   next()

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newToken } from '#shared/ids.ts'
 
-/** What a person or a test needs to talk to the platform that `npm start` runs. */
+/** The credentials for the platform that `npm start` runs, for people and tests. */
 export interface SavedCredentials {
   baseUrl: string
   chatUrl: string
@@ -17,15 +17,15 @@ export interface SavedCredentials {
 
 export interface Credentials {
   token: string
-  /** The example bot of an earlier start. */
+  /** The id of an earlier start's example bot. */
   botId?: string
-  /** What `ISOBOT_SECRET` is in production. */
+  /** The counterpart of `ISOBOT_SECRET` in production. */
   secret: string
-  /** Writes `credentials.json`, for its owner's eyes only. */
+  /** Writes `credentials.json`, readable by its owner only. */
   save(saved: Omit<SavedCredentials, 'token'>): Promise<SavedCredentials>
 }
 
-/** Reads what an earlier start left in the data folder, or makes it. */
+/** Reads the credentials of an earlier start from the data folder, or makes new ones. */
 export async function openCredentials(directory: string): Promise<Credentials> {
   const file = join(directory, 'credentials.json')
   const earlier = JSON.parse((await readIfThere(file)) ?? '{}') as Partial<SavedCredentials>
@@ -59,7 +59,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Replaces a file as a whole, so that a crash leaves the old or the new one. */
+/** Replaces a file atomically, so that a crash leaves the old or the new one. */
 async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}`
   await writeFile(draft, text, { mode: 0o600 })

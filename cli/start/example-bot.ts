@@ -5,7 +5,7 @@ interface BotAnswer {
   bot: { id: string; integrations: Record<string, { webhookId: string } | undefined> }
 }
 
-/** Deploys the example bot, unless an earlier start did and it is still there. */
+/** Deploys the example bot, unless that of an earlier start still exists. */
 export async function deployExample(
   baseUrl: string,
   { token, workspaceId, botId, signal }: { token: string; workspaceId: string; botId?: string; signal: AbortSignal },

@@ -1,18 +1,18 @@
 import { findAncestry, untilLauncherGone, untilOwnerGone, type Ancestry } from '#shared/process/launchers.ts'
 
-/** npm and the terminal both pass on one Ctrl-C, and a terminal that closes says so more than once. */
+/** npm and the terminal both forward one Ctrl-C, and a closing terminal sends several signals. */
 const sameMilliseconds = 1000
 
 export interface InterruptionOptions {
-  /** Called when a person asks once more. The process ends at once unless something else is given. */
+  /** Called at a second Ctrl-C or SIGTERM. By default that signal ends the process at once. */
   again?: () => void
-  /** Nobody reads standard input: the end of it may tell that whoever started this process is gone. */
+  /** Whether the process does not read standard input, so that its end can signal the exit of the process's owner. */
   isInputUnread?: boolean
 }
 
 /**
  * A signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP, and when npm or another launcher of this process has
- * ended, so that a command that goes on until it is stopped ends in order. Disposing takes the listeners away.
+ * exited, so that a long-running command stops in order. Disposing removes the listeners.
  */
 export function untilInterrupted({ again, isInputUnread = false }: InterruptionOptions = {}): {
   signal: AbortSignal
@@ -42,7 +42,7 @@ async function untilLeft(isInputUnread: boolean): Promise<void> {
   await Promise.race([untilLauncherGone(ancestry), ...(isInputUnread ? [untilOwnerGone(ancestry)] : [])])
 }
 
-/** npm was ended before this process looked for it: the parent of npm's script is npm, or the shell that npm runs. */
+/** Whether npm exited before this process looked for it. The parent of an npm script is npm or its shell, not init. */
 function wasLeftOnItsWay({ launchers }: Ancestry): boolean {
   const { npm_lifecycle_script: script = '' } = process.env
   return launchers.length === 0 && process.ppid === 1 && /^(exec )?node cli\/(start|dev)\.ts[^&;|]*$/.test(script)

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Checks that nobody listens on a port, before anything is started that would have to be stopped again.
- * @throws Error that says what to do
+ * Checks that no process listens on a port, before other parts start.
+ * @throws Error with a remedy
  */
 export async function assertPortIsFree(port: number, host: string): Promise<void> {
   const server = createServer()

@@ -4,24 +4,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findAncestry, hasLostLauncher } from '#shared/process/launchers.ts'
 import { findProcess } from '#shared/process/find-process.ts'
 
-/** What a start leaves in its data folder while it runs, for the next one. */
+/** The record of a running start in its data folder, for the next start. */
 interface StartRecord {
-  /** The start itself first, then its api and its worker. The command line tells each from a later one of its id. */
+  /** The start itself, then its worker and its api. The command line distinguishes each from a later process of its id. */
   processes: { pid: number; commandLine: string }[]
   launchers: readonly number[]
   isStopping: boolean
 }
 
-/** Longer than the processes of a start may take to stop. */
+/** Longer than the processes of a start take to stop. */
 const patienceMilliseconds = 90_000
 const pollMilliseconds = 100
 
 /**
- * Waits for an earlier start on this data folder that is on its way out: one that was told to stop, that lost its
- * launcher, or that was killed and whose processes are stopping. One that is wanted is not waited for.
+ * Waits for the end of an earlier start on this data folder that is stopping: one that received a stop signal, that lost
+ * its launcher, or that was killed and whose processes are stopping. It does not wait for one that keeps running.
  *
- * @returns whether the folder is free; if not, the port and the database say whose they are
- * @throws Error when it does not end
+ * @returns whether the folder is free; if not, the checks of port and database name the process that uses them
+ * @throws Error when the earlier start does not end
  */
 export async function untilFormerStartGone(directory: string, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + patienceMilliseconds
@@ -52,9 +52,9 @@ export async function isStartRunning(directory: string): Promise<boolean> {
 export interface OwnRecord {
   /** Adds processes that this start has started. */
   add(pids: readonly number[]): Promise<void>
-  /** Says that this start is ending. */
+  /** Records that this start is stopping. */
   stopping(): Promise<void>
-  /** Says that it has ended. */
+  /** Removes the record after the end. */
   remove(): Promise<void>
 }
 
@@ -63,7 +63,7 @@ export async function recordStart(directory: string): Promise<OwnRecord> {
   const { launchers } = await findAncestry()
   const record: StartRecord = { processes: [], launchers, isStopping: false }
   let written = Promise.resolve()
-  // One at a time: they share the draft.
+  // Writes are serialized because they share the draft file.
   const write = () => (written = written.then(writeNow))
   const writeNow = async () => {
     const draft = `${recordFile(directory)}.${process.pid}`
@@ -96,7 +96,7 @@ async function readRecord(directory: string): Promise<StartRecord | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as StartRecord)
 }
 
-/** The processes of a start that are there still. In a new container this process may have the id of one. */
+/** The processes of a start that still run, without this process, which in a new container may have one of their ids. */
 async function aliveOf(record: StartRecord | undefined): Promise<number[]> {
   const found = await Promise.all(
     (record?.processes ?? []).map(async ({ pid, commandLine }) => {

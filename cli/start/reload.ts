@@ -4,26 +4,26 @@ import type { Child, Exit } from './children.ts'
 import { watchFolders } from '../watch-folders.ts'
 
 export interface ReloadOptions {
-  /** What messages call the process. */
+  /** The process's name in messages. */
   name: string
   /** The folders of its sources. */
   folders: readonly string[]
   /** Starts the process. */
   launch: () => Promise<Child>
-  /** Whether the process may finish what it has begun beside its successor, instead of ending at once. */
+  /** Whether the process may finish its work while its successor runs, instead of being stopped first. */
   mayOverlap: boolean
 }
 
-/** Editors leave files of their own beside the sources. */
+/** Ignores the temporary files that editors write beside the sources. */
 function isNoSource(path: string, stats?: Stats): boolean {
   return stats?.isFile() === true && !/\.(ts|js)$/.test(path)
 }
 
 /**
- * Starts a process, and starts it anew whenever one of its sources is saved. A process that ends by itself, because of a
- * syntax error for instance, is started again by the next save.
+ * Starts a process, and restarts it whenever one of its sources is saved. After a process has ended by itself, for
+ * instance because of a syntax error, the next save starts it again.
  *
- * @returns a stand-in for whichever process runs: it exits only when it is stopped or killed
+ * @returns a handle of the current process, which exits only when it is stopped or killed
  */
 export async function startReloading({ name, folders, launch, mayOverlap }: ReloadOptions): Promise<Child> {
   const exited = Promise.withResolvers<Exit>()

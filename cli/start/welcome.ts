@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { SavedCredentials } from './credentials.ts'
 
-/** What `npm start` prints when everything runs: where to find it, and a conversation to paste into a terminal. */
+/** The text that `npm start` prints when all processes run: addresses, and a conversation to paste into a terminal. */
 export function welcome(saved: SavedCredentials, directory: string): string {
   const chat = `${saved.chatUrl}/${saved.webhookId}`
   return `
