@@ -20,7 +20,7 @@ import { decryptInstallation, listInstallations } from '#shared/store/installati
 import type { TokenRow, Installation } from '#shared/models/tables.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 
-/** Tells who makes an HTTP request, from its headers and path, by what the operation asks for. */
+/** Authenticates the caller of an HTTP request from its headers and path, as the operation's `access` requires. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
   return async (operation: Operation, parameters: PathParameters): Promise<Caller> => {
     const { access } = operation
@@ -35,8 +35,8 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
 }
 
 /**
- * Who comes to the address of a chat, with or without a key.
- * @throws ApiError `ResourceNotFound` when there is none
+ * The caller of a chat's address, with or without a key.
+ * @throws ApiError `ResourceNotFound` when no chat has this address
  */
 export async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
   const installation = await installations.find(webhookId)
@@ -57,7 +57,7 @@ async function chatUser(
   return { kind: 'user', installation, externalId: verified.externalUserId, key: verified }
 }
 
-/** The account that accepts an invitation: that of the personal token, else the one made with the invitation. */
+/** The account that accepts an invitation: that of the personal token, else the one created with the invitation. */
 async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<Invitee> {
   const secret = single(headers['x-invitation'])
   const hash = hashToken(secret ?? '')
@@ -116,9 +116,9 @@ async function administrator(
 }
 
 /**
- * A bot's own token acts as that bot, and a person's as any bot of a workspace where the role suffices; both may act as
- * an integration that is installed on it. An integration's token acts as that integration, on the bots that have it and
- * have not switched it off.
+ * A bot's own token acts as that bot, and a personal token as any bot of a workspace where the account's role suffices;
+ * both may act as an integration that is installed on the bot. An integration's token acts as that integration, on the
+ * bots where it is installed and enabled.
  */
 async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenRow): Promise<BotCaller> {
   const { db } = context
@@ -145,9 +145,9 @@ async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenR
 /**
  * An integration as it is installed on a bot.
  *
- * @param alias which, when it is installed more than once
+ * @param alias selects one installation when there are several
  * @returns undefined when it is not installed
- * @throws ApiError `InvalidPayload` when the alias is missing or of none of them
+ * @throws ApiError `InvalidPayload` when several are installed and the alias is missing, or when none has the alias
  */
 async function findInstalled(
   { db, config }: Context,

@@ -1,4 +1,4 @@
-/** Counts the bytes of bodies that this process holds, those of each tenant too: one tenant cannot take all the room. */
+/** Counts the bytes of bodies that this process holds, in total and per tenant, so that no tenant uses all memory. */
 export class BodyRoom {
   readonly #maxBytes: number
   readonly #maxBytesOfTenant: number
@@ -14,13 +14,13 @@ export class BodyRoom {
     return this.#bytes
   }
 
-  /** Whether there is room for more bytes. */
+  /** Whether the bytes stay within both limits. */
   fits(tenant: string, bytes: number): boolean {
     const ofTenant = (this.#byTenant.get(tenant) ?? 0) + bytes
     return ofTenant <= this.#maxBytesOfTenant && this.#bytes + bytes <= this.#maxBytes
   }
 
-  /** @param bytes negative to give them back */
+  /** @param bytes negative to release them */
   add(tenant: string, bytes: number): void {
     const ofTenant = (this.#byTenant.get(tenant) ?? 0) + bytes
     if (ofTenant > 0) this.#byTenant.set(tenant, ofTenant)

@@ -17,12 +17,12 @@ const limits: [prefix: string, bytes: number][] = [
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
 /**
- * Reads a request's JSON body, up to the limit of the interface it is for. Clients that forget the content type mean
- * JSON too. What it holds counts as the process's load; `express.json` does not tell.
+ * Reads a request's JSON body, up to the limit of its interface. A body without a content type is read as JSON. The
+ * bytes held count as load of the process; `express.json` does not report them.
  *
- * @param hold takes note of bytes that are held, decompressed, or throws
- * @returns undefined when there is none
- * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when there is no room for it
+ * @param hold counts decompressed bytes that are held, or throws
+ * @returns undefined when the request has no body
+ * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when `hold` refuses the bytes
  */
 export async function readBody(request: Request, response: Response, hold: (bytes: number) => void): Promise<unknown> {
   const announced = announcedBytes(request)
@@ -39,7 +39,7 @@ export async function readBody(request: Request, response: Response, hold: (byte
       request.unpipe()
       decoded.destroy()
     }
-    // A rest that is not wanted is not read, so the connection is of no further use.
+    // The rest of a long body is not read, so the connection cannot be reused.
     if (!request.complete && announced > maxIgnoredBytes) response.set('Connection', 'close')
     else request.resume()
     throw error
@@ -52,7 +52,7 @@ function readerOf(request: Request): (bytes: Buffer) => string {
     const decoder = /^utf-/i.test(charset) && new TextDecoder(charset)
     if (decoder) return (bytes) => decoder.decode(bytes)
   } catch {
-    // An encoding that nobody knows.
+    // TextDecoder does not know the charset.
   }
   throw new ApiError('UnsupportedMediaType', `The charset "${charset}" is not supported: send JSON in UTF-8`)
 }
@@ -68,9 +68,9 @@ function decode(request: Request, encoding = 'identity'): Readable {
 }
 
 /**
- * Reads a stream whole.
+ * Reads a whole stream.
  *
- * @param hold takes note of bytes that have come, or throws
+ * @param hold counts received bytes, or throws
  */
 function collect(stream: Readable, limit: number, hold: (bytes: number) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -3,19 +3,19 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** While stopping, how often to close the connections that have become idle. */
+/** Interval at which a stopping server closes idle connections. */
 const closeIdleMilliseconds = 50
-/** A connection that was opened in advance and has brought no request by then will bring none. */
+/** Connections that were opened in advance and carry no request by then are closed. */
 const silenceMilliseconds = 1000
 
 /**
- * Prepares a server to be closed without waiting for others. Node's own way waits for connections that are kept alive
- * when their response ends only now, and up to a minute for one over which nothing was ever sent; published clients
- * and browsers open such in advance.
+ * Prepares a server to be closed without waiting for clients. Node's `close` waits for keep-alive connections whose
+ * response ends after the call, and up to a minute for connections that never carried a request; published clients and
+ * browsers open such connections in advance.
  *
- * @returns `leave` has clients go elsewhere with their next request, and serves for so long what comes all the same: a
- *   connection that is closed takes with it what was just being sent over it. `close` takes no more connections, lets
- *   the requests under way end, and hangs up on the rest
+ * @returns `leave` makes each response close its connection, and serves requests for the given time: closing
+ *   connections at once would lose requests that are being sent over them. `close` accepts no more connections, lets
+ *   requests in flight end, and closes idle and silent connections
  */
 export function prepareClose(server: Server): { leave(milliseconds: number): Promise<void>; close(): Promise<void> } {
   let isLeaving = false

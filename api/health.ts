@@ -2,12 +2,12 @@ import { Router } from 'express'
 import type { Context } from '#shared/context.ts'
 import { serveMetrics, metricsPaths } from '#shared/monitoring/metrics-endpoint.ts'
 
-/** Platforms that ask whether a process is ready give it a few seconds at most. */
+/** Readiness probes of platforms time out after a few seconds. */
 const patienceMilliseconds = 1500
 
 /**
- * `/healthz`: the process answers. `/readyz`: so does what it needs, each by its name. And the figures of those who run
- * it, where they have set a token for them.
+ * `/healthz` answers while the process runs. `/readyz` reports each dependency by name. The metrics endpoint exists
+ * where the operator has configured metrics.
  */
 export function health(context: Context): Router {
   const { dependencies, config } = context

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorType, notFound } from '#shared/errors.ts'
 
-/** The types that say the same as a status. */
+/** The error types that correspond to HTTP statuses. */
 const types: Record<number, ErrorType> = {
   404: 'ResourceNotFound',
   405: 'MethodNotFound',
@@ -10,8 +10,8 @@ const types: Record<number, ErrorType> = {
 }
 
 /**
- * Turns what Express, or what serves its files, throws into an answer: an error with a status of the client's fault (a
- * malformed percent-encoding, a range that a file does not have) is one, whatever else it is.
+ * Converts an error of Express or of its file server. An error with a status of 4xx (a malformed percent-encoding, an
+ * unsatisfiable range) keeps that status.
  */
 export function toHttpError(cause: unknown): ApiError {
   const status = cause instanceof Error && 'status' in cause ? Number(cause.status) : 0

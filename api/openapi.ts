@@ -8,7 +8,7 @@ import { visitor } from './authenticate.ts'
 const ownFiles = join(import.meta.dirname, 'docs')
 const rendererFiles = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')))
 
-/** What the page is made of, and where it is. The renderer's package holds more than it needs. */
+/** The files of the page, by directory. The renderer's package holds more files than the page needs. */
 const files = new Map([
   ['accessibility.js', ownFiles],
   ['page.js', ownFiles],
@@ -18,7 +18,7 @@ const files = new Map([
   ['favicon-32x32.png', rendererFiles],
 ])
 
-/** The page asks this server and nobody else. The renderer has its pictures in its stylesheet. */
+/** The page requests only this server. `data:` admits the pictures in the renderer's stylesheet. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `/openapi.json`, the same for one chat at its own address, and `/docs`, a page that shows the former to people. */
+/** `/openapi.json`, the same for one chat at its own address, and `/docs`, a page that renders the former. */
 export function openApi(context: Context): Router {
   const { baseUrl } = context.config.http
   let api: OpenApiDocument | undefined

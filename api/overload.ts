@@ -6,26 +6,26 @@ import type { Context } from '#shared/context.ts'
 import { BodyRoom } from './body-room.ts'
 
 /**
- * What this process takes upon itself at one time. Beyond it, requests are answered 503 before anything is done for
- * them: a process that takes on everything answers nobody in time, and ends when its memory does.
+ * Bounds the load of this process. Requests beyond the bounds are answered 503 before any work is done for them: a
+ * process that accepts every request answers none in time, and ends when it runs out of memory.
  */
 export interface Overload {
-  /** Counts requests in and out, and answers those that are too many. */
+  /** Counts requests in and out, and refuses those beyond the bounds. */
   handle: RequestHandler
   /**
-   * Counts a request in that does not come by way of Express.
+   * Counts in a request that does not pass through Express.
    * @returns disposing counts it out
-   * @throws ApiError 503 when it is one too many
+   * @throws ApiError 503 when the process is overloaded
    */
   enter(request: IncomingMessage): Disposable
-  /** Counts a request out whose response goes on as a stream, which has bounds of its own. */
+  /** Counts out a request whose response continues as a stream: streams have bounds of their own. */
   leave(response: Response): void
   /**
-   * Takes bytes of a body into account until the response is closed.
+   * Counts bytes of a body until the response is closed.
    *
-   * @param bytes as they are held: decompressed
-   * @param tenant whose request it is; always the same for one response
-   * @throws ApiError 503 when there is no room for them; those of this request are then given back
+   * @param bytes decompressed bytes
+   * @param tenant the tenant that the request belongs to; always the same for one response
+   * @throws ApiError 503 when they exceed the bounds; all bytes of this request are then released
    */
   hold(response: Response, bytes: number, tenant: string): void
   close(): void
@@ -33,12 +33,12 @@ export interface Overload {
 
 const megabyte = 1024 * 1024
 
-/** As long as the bodies of most interfaces may be. What a body has beyond it is in a room of its own. */
+/** Maximum body of most interfaces. The bytes of a body beyond it count against a budget of their own. */
 const ordinaryBytes = megabyte
-/** The longest body there is, and enough of others' beside it for the usual bundle. */
+/** The largest body that any interface accepts, and a usual bundle of another tenant beside it. */
 const largeRoomBytes = 64 * megabyte
 const largeBytesOfTenant = 50 * megabyte
-/** Share of the common memory that one tenant may hold. */
+/** Share of the budget for ordinary bytes that one tenant may hold. */
 const shareOfTenant = 3 / 4
 
 interface Held {
@@ -53,7 +53,7 @@ const resolutionMilliseconds = 20
 const lookMilliseconds = 1000
 const retryAfterSeconds = 1
 
-/** The rest of a refused body that is announced as no longer than this is read and forgotten. */
+/** A refused body that announces at most this many bytes is read and discarded. */
 export const maxIgnoredBytes = 1024 * 1024
 
 export function announcedBytes({ headers }: IncomingMessage): number {
@@ -63,12 +63,12 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 
 export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): Overload {
   const most = config.overload
-  /** Requests under way, with the bytes of their bodies that are held. */
+  /** Requests in flight, with the bytes of their bodies that are held. */
   const held = new Map<object, Held>()
   const room = new BodyRoom(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
-  // A large body must not have others refused that send small ones: those have a room that it does not take.
+  // A separate budget, so that large bodies do not cause small ones to be refused.
   const largeRoom = new BodyRoom(largeRoomBytes, largeBytesOfTenant)
-  /** For how many seconds in a row it has been. One long turn in an otherwise quiet second says nothing. */
+  /** Consecutive seconds in which the event loop was late. One long turn in a quiet second is no overload. */
   let lateSeconds = 0
   let refused = 0
 
@@ -89,7 +89,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     throw unavailable('The platform is overloaded: try again in a moment', { retryAfterSeconds })
   }
 
-  /** What the request announces need not come, so it is not taken into account before it does. */
+  /** Announced bytes may never arrive, so only received bytes are counted. */
   function assertRoom(request: IncomingMessage): void {
     const isFull = announcedBytes(request) > 0 && room.bytes >= most.bodyBytes
     if (lateSeconds > 1 || held.size >= most.requests || isFull) refuse()
@@ -110,7 +110,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       try {
         assertRoom(request)
       } catch (error) {
-        // What little there is of a body is read and forgotten, so that the client reads the answer.
+        // A short body is read and discarded, so that the client reads the answer; a longer one is not read.
         if (announcedBytes(request) > maxIgnoredBytes) response.set('Connection', 'close')
         return next(error)
       }
@@ -126,11 +126,11 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     leave: release,
     hold(response, bytes, tenant) {
       const before = held.get(response)
-      // The client has gone, and nobody will ever give the bytes back.
+      // The response is closed, so nothing would release the bytes.
       if (before === undefined) return
       const ordinary = Math.min(bytes, ordinaryBytes - before.ordinary)
       const large = bytes - ordinary
-      // A body that has most of the room comes in whole: otherwise the largest ones never would.
+      // A body that holds more than half of the budget is read to its end: otherwise the largest never would be.
       const isWelcome = room.fits(tenant, ordinary) || before.ordinary > most.bodyBytes / 2
       if (!isWelcome || !largeRoom.fits(tenant, large)) {
         giveBack(before)

@@ -1,22 +1,23 @@
 import { ApiError } from '#shared/errors.ts'
 
 /**
- * How deep a body may be nested. V8 parses any depth, but writes, and PostgreSQL takes, no more than some thousands; the
- * sandbox takes 1000, and events bear what requests bring, with a few levels around it.
+ * Maximum nesting depth of a body. V8 parses any depth, but serialises only some thousands of levels, as many as
+ * PostgreSQL accepts. The sandbox accepts 1000, and events wrap the values of requests in a few more levels.
  */
 const maxDepth = 500
 
-/** How many values a body may have. Empty ones cost twenty times their bytes: 50 MB of them would end the process. */
+/** Maximum of values in a body. Empty ones take twenty times their bytes: 50 MB of them would end the process. */
 const maxValues = 2_000_000
 
 /** `"`, `,`, `[`, `{`, `]` and `}`. */
 const [quote, comma, bracket, brace, closingBracket, closingBrace] = [0x22, 0x2c, 0x5b, 0x7b, 0x5d, 0x7d]
 
 /**
- * Parses a JSON body that a stranger sent.
+ * Parses an untrusted JSON body.
  *
  * @returns an empty object for an empty text
- * @throws ApiError `InvalidPayload` when it is no JSON or nested too deep, `PayloadTooLarge` when it has too many values
+ * @throws ApiError `InvalidPayload` when it is invalid or nested too deep, `PayloadTooLarge` when it has too many
+ *   values
  */
 export function parseBody(text: string): unknown {
   if (text === '') return {}
@@ -28,7 +29,7 @@ export function parseBody(text: string): unknown {
   }
 }
 
-/** Reads over a text before anything is made of it. */
+/** Scans a text for its depth and number of values, before it is parsed. */
 function assertBounded(text: string): void {
   let depth = 0
   let values = 1
@@ -47,7 +48,7 @@ function assertBounded(text: string): void {
   }
 }
 
-/** @param start of its opening quote */
+/** @param start index of the opening quote */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let backslashes = 0

@@ -2,37 +2,37 @@ import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-l
 import type { Logger } from '#shared/telemetry/logger.ts'
 import type { RedisConnections } from '#shared/connectivity/redis.ts'
 
-/** Each count begins anew so long after its first request. */
+/** A count restarts at zero this long after its first request. */
 export const windowMilliseconds = 60_000
-/** How long a Redis that failed is not asked again: meanwhile nobody waits for it, and the log has heard of it. */
+/** Time without further attempts after Redis has failed: requests do not wait for it, and one failure is logged. */
 const restMilliseconds = 5000
-/** How many counts a process keeps in its own memory before it forgets. */
+/** Maximum of counts that a process keeps in memory; it then deletes the oldest. */
 const maxCounts = 100_000
 
-/** Counts under names. */
+/** Named counts. */
 export interface Counter {
   /**
    * Adds one to each of the counts, at the same time.
    *
-   * @returns the counts in the order of their names; undefined when they cannot be had
+   * @returns the counts in the order of their names; undefined while Redis is unavailable
    */
   increment(names: string[]): Promise<RateLimiterRes[] | undefined>
-  /** Takes one back. */
+  /** Subtracts one from a count. */
   decrement(name: string): Promise<void>
   close(): void
 }
 
-/** Opens counts that all processes share, in Redis, or without one those of this process alone. */
+/** Opens counts in Redis, which all processes share, or without Redis counts of this process alone. */
 export function openCounter(redis: RedisConnections | undefined, log: Logger): Counter {
   return redis ? inRedis(redis, log) : inMemory()
 }
 
-/** Callers have limits of their own, so that here there is none. */
+/** The callers compare counts with their own limits, so the library enforces none. */
 const limits = { points: 0, duration: windowMilliseconds / 1000 }
 
 function inMemory(): Counter {
   const limiter = new RateLimiterMemory(limits)
-  /** The names of the counts, the oldest first. Those whose time is over may still be here. */
+  /** The names of the counts, the oldest first. Some may have expired. */
   const names = new Set<string>()
 
   async function increment(name: string): Promise<RateLimiterRes> {
@@ -40,7 +40,7 @@ function inMemory(): Counter {
     if (!count.isFirstInDuration) return count
     names.delete(name)
     names.add(name)
-    // Invented addresses and keys are counted too. To forget the oldest costs less than a memory that they fill.
+    // Invented addresses and keys are counted too, so the number of counts must be bounded.
     const [oldest] = names
     if (names.size > maxCounts && names.delete(oldest!)) await limiter.delete(oldest!)
     return count
@@ -62,7 +62,7 @@ function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
   redis.on('ready', () => (askAgainAt = 0))
 
   function rest(error: unknown): void {
-    // Of all the requests that it failed at the same time, one reports it.
+    // Of the requests that fail at the same time, one logs it.
     if (Date.now() < askAgainAt) return
     log.warn({ err: error }, 'Counting requests in Redis failed: rate limits are not enforced until Redis answers')
     askAgainAt = Date.now() + restMilliseconds

@@ -7,7 +7,7 @@ import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 import { visitor } from './authenticate.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 
-/** What pages of other origins may read only where they are told so. */
+/** Headers that pages of other origins can read only when CORS exposes them. */
 export const rateLimitHeaders = [
   'RateLimit-Policy',
   'RateLimit-Limit',
@@ -16,28 +16,28 @@ export const rateLimitHeaders = [
   'Retry-After',
 ]
 
-/** What counting a request came to. */
+/** The result of counting a request. */
 export interface CodeSuspension {
-  /** For the answer, whatever it will be; none where nothing was counted. */
+  /** Headers of the answer, whatever its status; empty when the request was not counted. */
   headers: Record<string, string>
-  /** The answer, when the request is one too many. */
+  /** The answer, when the request exceeds a limit. */
   refusal?: ApiError
 }
 
 /**
- * Limits the requests of each chat user and of each installation, over all api processes when there is a Redis. A user is
- * whom the key proves: one key can be spelled in several ways, and one user can have several. All who come to an
- * installation with a key that is not valid count as one.
+ * Limits the requests of each chat user and of each installation, over all api processes where Redis is configured. The
+ * verified key identifies the user: one key can be spelled in several ways, and one user can have several keys. All
+ * requests of an installation with invalid keys count as one user's.
  */
 export interface RateLimiter {
   /**
-   * Counts a request. Never throws: while Redis is away everybody passes.
+   * Counts a request. Never throws: while Redis is unavailable every request passes.
    *
    * @param webhookId the id in the installation's address, decoded; there may be no such installation
-   * @param userKey the user's key as it came, valid or not
+   * @param userKey the user's key as received, valid or not
    */
   consume(webhookId: string, userKey?: string): Promise<CodeSuspension>
-  /** Counts the chat's HTTP requests and answers those that are too many. Its place is the root, as it reads the path. */
+  /** Counts the chat's HTTP requests and refuses those beyond a limit. Mounted at the root: it reads the path. */
   handle: RequestHandler
   close(): void
 }
@@ -68,7 +68,7 @@ export function openRateLimiter(context: Context): RateLimiter {
   }
 }
 
-/** The id in a chat's path, read as the router reads it: another spelling of an address is no other installation. */
+/** The id in a chat's path, decoded as the router does: all spellings of an address name one installation. */
 function webhookIdIn(path: string): string | undefined {
   const [first, webhookId] = path.split('/').filter(Boolean)
   if (first !== 'chat' || webhookId === undefined) return undefined
@@ -82,18 +82,18 @@ function webhookIdIn(path: string): string | undefined {
 interface Bucket {
   name: string
   limit: number
-  /** Whose requests are in it, in words for the caller. */
+  /** The senders of its requests, as the error message names them. */
   whose: string
 }
 
 const invalidKey = ['without a valid key']
 
 /**
- * Names the bucket of a key by its verified user, not its spelling; all invalid keys of a chat share one. Undefined while
- * the database is unavailable.
+ * Names the bucket of a key by its verified user, not its spelling; all invalid keys of a chat share one. Undefined
+ * while the database is unavailable.
  */
 async function userOf(context: Context, webhookId: string, key: string): Promise<string[] | undefined> {
-  // For what is no JSON Web Token at all nothing is looked up.
+  // A key that is not a JSON Web Token needs no look-up.
   if (key.split('.').length !== 3) return invalidKey
   try {
     return await context.dependencies.database.failFast(async () => {
@@ -116,12 +116,12 @@ function bucketsOf(limits: Config['chatRateLimits'], webhookId: string, user: st
   return buckets
 }
 
-/** A name that is short whatever a stranger sends, and gives no key away. */
+/** A hash: a short name for input of any length, which does not reveal the key. */
 function nameOf(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
-/** Puts one request into each bucket. The first that is there speaks for all, unless a later one is too full. */
+/** Adds a request to each bucket. The headers describe the last bucket beyond its limit, else the first bucket. */
 async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension> {
   const counts = await counter.increment(buckets.map(({ name }) => name))
   if (!counts) return { headers: {} }
@@ -140,7 +140,7 @@ async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension
     'RateLimit-Reset': String(seconds),
   }
   if (!exceeded) return { headers }
-  // A user who does not stop takes nothing away from the others.
+  // Refused requests of one user must not use up the installation's limit, which all its users share.
   for (const { name } of filled.slice(filled.indexOf(exceeded) + 1)) await counter.decrement(name)
   const message = `Too many requests: ${exceeded.whose} may make ${limit} a minute. Try again in ${seconds} s`
   return { headers: { ...headers, 'Retry-After': String(seconds) }, refusal: new ApiError('RateLimited', message) }

@@ -8,13 +8,13 @@ import { interfaceOf } from '#shared/openapi/interfaces.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { openedTracing } from '#shared/telemetry/tracing.ts'
 
-/** What names a request in the log and the answer; routers and clients send one, or it is given one here. */
+/** Header with the id of a request, for the log and the answer; generated when the router or client sends none. */
 export const requestIdHeader = 'X-Request-Id'
 
-/** Long enough for any router's, and nothing that could be taken for something else in a line of the log. */
+/** Accepts the ids of common routers, and no characters that could forge part of a log line. */
 const requestId = /^[\w.:+=/-]{1,128}$/
 
-/** What a request came to be about; the fields are those of its lines in the log. */
+/** The log fields of a request, which its handling fills in. */
 interface Scope extends LogFields {
   requestId: string
   /** For instance `chat.createMessage`. */
@@ -22,8 +22,8 @@ interface Scope extends LogFields {
 }
 
 /**
- * Answers each request in a scope of its own: whatever is logged for it bears its id, what it took is counted, and, where
- * that is on, traced.
+ * Answers each request in a log scope of its own: its log lines carry its id, its duration is measured and, where
+ * tracing is enabled, traced.
  */
 export function scopeRequests(
   { log, metrics }: Pick<Context, 'log' | 'metrics'>,
@@ -55,27 +55,27 @@ export function scopeRequests(
   }
 }
 
-/** Does in a scope of its own what a request asks for that is to become a WebSocket. */
+/** Handles a WebSocket upgrade in a log scope of its own. */
 export function scopeUpgrade(request: IncomingMessage, work: (requestId: string) => void): void {
   const requestId = idOf(request)
   inLogScope({ requestId }, () => work(requestId))
 }
 
-/** What routers write down for a client that has not waited for its answer. */
+/** The status that routers log for a client that disconnects before the answer. */
 const goneStatus = 499
 
-/** Handlers of webhooks choose their statuses: those without a name count by the hundred, lest each makes a series. */
+/** Webhook handlers choose their statuses: unknown ones share one label per hundred, to bound the number of series. */
 function statusLabel(status: number): string {
   return status in STATUS_CODES || status === goneStatus ? String(status) : `${Math.floor(status / 100)}xx`
 }
 
-/** The id that a request names, or a new one. */
+/** The id in the request's header, or a new one. */
 function idOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && requestId.test(given) ? given : randomUUID()
 }
 
-/** Has what a request is for and whose it is go with what is logged of it. */
+/** Adds the operation and the caller to the log fields of a request. */
 export function noting(identify: Asked['identify']): Asked['identify'] {
   return async (operation, parameters) => {
     addLogFields({ operation: labelOf(operation) })
@@ -103,7 +103,7 @@ function fieldsOf(caller: Caller): LogFields {
 
 const labels = new WeakMap<Operation, string>()
 
-/** The name of an operation among those of all interfaces. */
+/** The name of an operation, prefixed with its interface: names are unique only within one. */
 function labelOf(operation: Operation): string {
   const known = labels.get(operation)
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import { exposeMetrics } from '#shared/monitoring/metrics.ts'
 import { runProcess } from '#shared/process/process.ts'
 import { startServer } from './server.ts'
 
-/** Routers take a process that was asked to stop out of their tables within this time. */
+/** Routers stop sending requests to a stopping process within this time. */
 const leaveMilliseconds = 1000
 
 await runProcess('api', async (config, log) => {

@@ -30,12 +30,12 @@ interface AppParts {
   inFlight: RequestsInFlight
 }
 
-/** The HTTP entry point: a request becomes a call of an operation, and its reply the response. */
+/** The HTTP entry point: dispatches a request to an operation, and sends its reply as the response. */
 export function createApp(context: Context, parts: AppParts): RequestListener {
   const app = routesOf(context, parts)
   return (request, response) =>
     app(request as Request, response as Response, (cause?: unknown) => {
-      // An answer that has begun cannot become another one.
+      // The status and headers are already sent, so the error cannot be reported.
       if (response.headersSent) return void request.socket.destroy()
       const unreadable = new ApiError('InvalidPayload', 'The request target is invalid: send a path or an absolute URL')
       respond(request as Request, response as Response, toReply(cause === undefined ? unreadable : toHttpError(cause)))
@@ -73,8 +73,8 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
 }
 
 /**
- * Lets pages of any origin talk to a chat, with credentials, as published clients in browsers do; the key in the header
- * is what counts. With credentials a wildcard is invalid, so origin and headers are those that are asked for.
+ * Lets pages of any origin call a chat, with credentials, as published clients in browsers do; the key in the header is
+ * what authenticates. With credentials a wildcard is invalid, so the response echoes the requested origin and headers.
  */
 const allowBrowsers = cors({
   origin: true,
@@ -84,7 +84,7 @@ const allowBrowsers = cors({
   optionsSuccessStatus: 200,
 })
 
-/** What fails outside of `answer` (a stream that cannot be opened) is answered in the same form. */
+/** Answers errors outside of `dispatch` (a stream that cannot be opened) in the same format. */
 function answerErrors(context: Context): ErrorRequestHandler {
   return (cause, request, response, next) => {
     const error = toHttpError(cause)
@@ -101,8 +101,8 @@ const headersOfFiles = ['Content-Type', 'Content-Encoding', 'Cache-Control', 'ET
 const retryStreamSeconds = 5
 
 /**
- * Sends a reply. A client that asks for a stream is never refused with a status of 500 and above: event sources of
- * published clients would go on asking every second, for ever and unseen.
+ * Sends a reply. A client that requests a stream never receives a status of 500 or above: event sources of published
+ * clients would retry every second, without end and without reporting it.
  */
 function respond(request: Request, response: Response, reply: Reply): void {
   const wantsStream = request.headers.accept === 'text/event-stream'
@@ -113,7 +113,7 @@ function respond(request: Request, response: Response, reply: Reply): void {
 }
 
 function fromHttp(context: Context, request: Request, body: (caller: Caller) => Promise<unknown>) {
-  // Event sources that come back name what they heard last in a header, or in the query where they cannot set one.
+  // Reconnecting event sources send the last id they received in a header, or in the query where they cannot set one.
   const lastEventId = request.headers['last-event-id']
   const idempotencyKey = request.get('idempotency-key')
   return {
@@ -126,10 +126,10 @@ function fromHttp(context: Context, request: Request, body: (caller: Caller) => 
   }
 }
 
-/** Longer than the proxies of the usual platforms keep an idle connection, so that they and not we close it. */
+/** Longer than proxies of the usual platforms keep idle connections, so that the proxy closes them first. */
 const keepAliveMilliseconds = 95_000
 
-/** Connections that wait to be accepted. Those for which there is no room hear nothing, and try again seconds later. */
+/** Maximum of connections that wait to be accepted. Those beyond it get no answer, and clients retry seconds later. */
 const backlog = 4096
 
 export interface RunningServer extends AsyncDisposable {
@@ -137,10 +137,10 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /**
- * Starts to listen. Disposing ends the streams and the idle connections, waits for the requests under way, and closes.
+ * Starts to listen. Disposing ends the streams and the idle connections, waits for the requests in flight, and closes.
  *
- * @param leaveMilliseconds how long to serve on before that, for whoever routes requests here to take notice
- * @throws Error naming the port when it is taken
+ * @param leaveMilliseconds how long to continue serving before that, until routers stop sending requests
+ * @throws Error naming the port when it is in use
  */
 export async function startServer(context: Context, leaveMilliseconds = 0): Promise<RunningServer> {
   const realtime = openRealtime(context)

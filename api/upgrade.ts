@@ -13,7 +13,7 @@ import type { Connection } from './realtime/connection.ts'
 import { openWebSocketStream } from './realtime/web-socket.ts'
 import { noting, requestIdHeader, scopeUpgrade } from './request-scope.ts'
 
-/** Clients have nothing to say. */
+/** Clients send no messages over a stream. */
 const largestFrameBytes = 1024
 
 interface UpgradeParts {
@@ -23,14 +23,14 @@ interface UpgradeParts {
   overload: Overload
 }
 
-/** Whether a request is to become a WebSocket. Other offers (HTTP/2, for one) may be ignored, so they are. */
+/** Whether a request asks for a WebSocket. Other upgrades (HTTP/2, for one) may be ignored, so they are. */
 export function wantsWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /**
- * The WebSocket door: the operation that opens a stream over HTTP opens it here too, at the same address. Browsers cannot
- * set a WebSocket's headers, so the key is in the query. Who is refused is told before the upgrade.
+ * The WebSocket entry point: the operation that opens a stream over HTTP also opens it here, at the same address.
+ * Browsers cannot set a WebSocket's headers, so the key is in the query. Refusals are sent before the upgrade.
  */
 export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
   const { context, realtime } = parts
@@ -67,7 +67,7 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
   )
 }
 
-/** Opens a stream. @returns the refusal when the listener may not listen any more, as those get who never might */
+/** Opens a stream. @returns the refusal when the listener has lost its rights since the request was authenticated */
 async function openStream(
   realtime: Realtime,
   { body }: Reply,

@@ -14,7 +14,7 @@ const minCompressedBytes = 1024
 async function buildConsole(): Promise<void> {
   if (await isBuilt()) return
   const startedAt = performance.now()
-  // A folder that is read-only is found before the work and not after it.
+  // Detects a read-only folder before the build and not after it.
   await access(dirname(outputDirectory), constants.W_OK)
   const hash = await hashSources()
   const files = new Map<string, string | Uint8Array>([[hashFile, hash]])
@@ -26,7 +26,7 @@ async function buildConsole(): Promise<void> {
     await rename(unfinished, outputDirectory)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })
-    // Another process that built the same sources at the same time was faster.
+    // Another process may have built the same sources first.
     if (!(await isBuilt())) throw error
   }
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
@@ -50,7 +50,7 @@ async function bundle(): Promise<Rolldown.RolldownOutput['output']> {
   return (output as Rolldown.RolldownOutput).output
 }
 
-/** Writes a file and, where it is worth it, a compressed copy beside it, so that none is compressed for each visitor. */
+/** Writes a file and, where compression helps, a compressed copy, so that responses need no compression. */
 async function write(path: string, content: Buffer): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, content)

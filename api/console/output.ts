@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { glob, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-/** The repository, from which sources and output are named. */
+/** The repository; the paths of sources and output are relative to it. */
 export const root = resolve(import.meta.dirname, '..', '..')
 
 /** The built console: the page, its assets, and the hash of the sources that it was built from. */

@@ -5,8 +5,8 @@ import { notFound } from '#shared/errors.ts'
 import { outputDirectory } from './output.ts'
 
 /**
- * The pages ask this server and nobody else, and run no script but its own. Styles may stand in elements, because the
- * editor places every line of code so; pictures and sounds come from wherever a bot's messages say.
+ * The pages request only this server, and run only its scripts. Inline styles are allowed because the editor positions
+ * each line of code with them; pictures and media may come from any https address, because bots' messages name them.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -29,18 +29,18 @@ const headers = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** Names change with the content. */
+/** Headers of assets: their names change with their content. */
 const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' }
 
 /**
- * `/console`: the pages by which people look after their bots.
+ * `/console`: the pages in which users administer their bots.
  *
- * @param directory where `npm run build` and `npm start` put them
+ * @param directory output of `npm run build` and `npm start`
  */
 export function consolePages(directory = outputDirectory): Router {
   const assets = join(directory, 'assets')
   const router = Router()
-  // A browser that opens the platform's address is sent to the console.
+  // Redirects browsers that open the platform's address.
   router.get('/', (_request, response) => response.redirect('/console'))
   router.get('/console/assets/:file', async (request, response, next) => {
     const { file } = request.params
@@ -61,7 +61,7 @@ export function consolePages(directory = outputDirectory): Router {
   return router
 }
 
-/** Sends a file, or the compressed copy beside it to those who take it. */
+/** Sends a file, or its compressed copy to clients that accept gzip. */
 function sendCompressed(request: Request, response: Response, root: string, file: string, isCompressed: boolean): void {
   response.type(extname(file)).vary('Accept-Encoding')
   const takesCompressed = isCompressed && request.acceptsEncodings('gzip') === 'gzip'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { InlineConfig } from 'vite'
 import { root } from './output.ts'
 
-/** What the build of the pages and their development server have in common. */
+/** Options shared by the build of the pages and their development server. */
 export const viteOptions = {
   root: join(root, 'console'),
   base: '/console/',

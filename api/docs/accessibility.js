@@ -1,6 +1,6 @@
 /**
- * Names and roles that the renderer leaves out, by selector. They are set again whenever it draws something, because
- * operations are drawn when they are opened.
+ * Names and roles that the renderer omits, by selector. They are set again after each rendering, because operations are
+ * rendered when they are opened.
  *
  * @type {[selector: string, attributes: (element: Element) => Record<string, string>][]}
  */
@@ -9,18 +9,18 @@ const missing = [
   ['.scheme-container', () => ({ role: 'region', 'aria-label': 'Authorization' })],
   ['.filter-container', () => ({ role: 'search' })],
   ['.operation-filter-input', () => ({ 'aria-label': 'Filter by tag' })],
-  // Below the title of the page, in steps of one.
+  // Heading levels continue from the page's title without gaps.
   ['.opblock-tag, .models > h4', () => ({ role: 'heading', 'aria-level': '2' })],
   ['.opblock h4', () => ({ role: 'heading', 'aria-level': '3' })],
   ['.opblock h5', () => ({ role: 'heading', 'aria-level': '4' })],
   ['.responses-table', ({ id }) => ({ 'aria-label': id.replaceAll('_', ' ') })],
   ['.examples-select-element', () => ({ 'aria-label': 'Example' })],
   ['.body-param__text', () => ({ 'aria-label': 'Request body' })],
-  // What scrolls can be reached with the keyboard.
+  // Makes scrollable blocks reachable with the keyboard.
   ['.microlight', () => ({ tabindex: '0' })],
 ]
 
-/** Keeps the renderer's page one that screen readers and the keyboard get along with. */
+/** Keeps the renderer's page accessible to screen readers and the keyboard. */
 export function keepAccessible(page) {
   const mend = () => {
     for (const [selector, attributes] of missing) {

@@ -8,7 +8,7 @@ followTheme()
 const response = await fetch('/openapi.json')
 const api = await response.json()
 
-// The page lists an operation under each of its tags: once is enough, under its interface.
+// The page lists an operation under each of its tags; only the first one, its interface, is kept.
 const interfaces = new Set()
 for (const operation of Object.values(api.paths).flatMap((item) => Object.values(item))) {
   operation.tags = operation.tags.slice(0, 1)
@@ -19,16 +19,16 @@ api.tags = api.tags.filter(({ name }) => interfaces.has(name))
 /** Replaces parts of the renderer's page. */
 const replacements = ({ React: { createElement } }) => ({
   wrapComponents: {
-    // A link within the button that opens an operation cannot be reached.
+    // The keyboard cannot reach a link within the button that opens an operation.
     DeepLink: () => (props) => createElement('span', null, props.text),
-    // There is one server, the one that the page came from: nothing is to be chosen.
+    // The only server is the page's own, so there is no choice to offer.
     ServersContainer: () => () => null,
   },
 })
 
 globalThis.SwaggerUIBundle({
   domNode: document.querySelector('#api'),
-  // What is tried out goes where the page came from: the policy of the page allows no other address.
+  // Requests go to the page's own server: its content security policy allows no other.
   spec: { ...api, servers: [{ url: location.origin }] },
   deepLinking: true,
   docExpansion: 'list',

@@ -1,3 +1,3 @@
-// `node api/main.ts` is the command of Procfiles from before `main.js`. It is a folder, so that an old Node reads this
-// file and says which Node is needed; a TypeScript file of that name it would refuse with an error of its own.
+// Older Procfiles run `node api/main.ts`. `main.ts` is a folder, so that an old Node runs this file and reports which
+// version is needed; it would refuse a TypeScript file with an error of its own.
 void import('../main.js')

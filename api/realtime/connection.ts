@@ -1,16 +1,16 @@
-/** An open stream to one client, whichever protocol it speaks. */
+/** An open stream to one client, over either protocol. */
 export interface Connection {
-  /** Sends a text; its id is what the client names when it connects again. */
+  /** Sends a text with an id, which the client sends back when it reconnects. */
   send(text: string, id?: string): void
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not received yet. */
   unreadBytes(): number
-  /** Resolves when the client has taken nearly everything, or has gone. */
+  /** Resolves when the client has received nearly everything, or has disconnected. */
   drained(): Promise<void>
-  /** Says good-bye. */
+  /** Closes the stream in an orderly way. */
   end(): void
-  /** Cuts the client off. */
+  /** Closes the connection at once. */
   destroy(): void
   isClosed(): boolean
-  /** Calls back when the client has gone, for whatever reason. */
+  /** Calls back when the connection is closed, whatever the reason. */
   onClose(callback: () => void): void
 }

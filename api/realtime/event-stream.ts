@@ -3,13 +3,14 @@ import type { ServerResponse } from 'node:http'
 import type { Connection } from './connection.ts'
 
 /**
- * How often clients without a user agent get a comment, which event sources skip. `@botpress/chat` in Node sends none, and
- * its event source takes over a connection that its requests have used. There the HTTP agent and `follow-redirects` close
- * a connection that is silent for 5 s, also one that streams. Browsers send their name; phones need not wake so often.
+ * Interval of comments, which event sources skip, to clients that send no user agent. `@botpress/chat` in Node sends
+ * none, and its event source reuses a connection of its requests. Node's HTTP agent and `follow-redirects` close a
+ * connection that is silent for 5 s, even one that streams. Browsers send a user agent, and comments would only wake
+ * phones.
  */
 const commentMilliseconds = 2500
 
-/** Turns a response into a stream of server-sent events. To clients its headers mean that it listens from now on. */
+/** Turns a response into a stream of server-sent events. Clients take its headers as the begin of the subscription. */
 export function openEventStream(response: ServerResponse): Connection {
   response.writeHead(200, {
     'Content-Type': 'text/event-stream',

@@ -5,23 +5,24 @@ import { conversationTopic } from '#shared/signals/signals.ts'
 import { readLog, readPositions, type LogPosition, type ReadEntry } from '#shared/store/conversation-log.ts'
 
 /**
- * What this process hears of conversations, for all its listeners; each feed is open while it has members. The log is the truth and announcements are
- * hints: one that comes in its turn is passed on at once; when one is missing, late or twice, the feed reads the log.
- * So listeners get every entry once and in order, whatever becomes of announcements.
+ * The conversations that this process follows for its listeners; each feed is open while it has members. The log is
+ * authoritative, and announcements are hints: the feed passes on an announcement with the next sequence number at once,
+ * reads the log after a gap, and ignores repeated ones. So listeners receive every entry once and in order, even when
+ * announcements are lost.
  */
 export interface Feeds {
   /**
-   * Opens a conversation's feed, or shares the open one. When this resolves nothing that happens from then on is missed:
-   * the follower is told of what passes, and gets the entries as soon as it follows.
+   * Opens a conversation's feed, or shares the open one. The follower misses nothing that happens after this resolves:
+   * it receives ephemeral signals at once, and the entries as soon as it follows.
    */
   enter(key: ConversationKey, follower: Follower): Promise<Membership>
   close(): void
 }
 
 export interface Membership {
-  /** Gives the follower what it has missed since a time, and from then on everything that happens. */
+  /** Sends the follower the entries since a time, and from then on each new one. */
   follow(since: Date): Promise<void>
-  /** Ends it; the feed closes with its last member. */
+  /** Ends the membership; the feed closes with its last member. */
   leave(): void
 }
 
@@ -29,11 +30,11 @@ export interface Membership {
 export interface Follower {
   entry(entry: ReadEntry): void
   passing(signal: EphemeralSignal): void
-  /** A user is no more, who may be this one. */
+  /** A user was deleted, who may be this listener. */
   gone(userId: string): void
-  /** Resolves when it can take more without piling it up. */
+  /** Resolves when the follower can receive more without buffering. */
   ready(): Promise<void>
-  /** Whether it has gone. */
+  /** Whether the client has disconnected or the stream has ended. */
   isGone(): boolean
 }
 
@@ -43,7 +44,7 @@ export interface ConversationKey {
   conversationId: string
 }
 
-/** How often the logs are compared with what was announced: an announcement that is lost is made up for in this time. */
+/** Interval at which feeds are compared with the logs: bounds the delay of an entry whose announcement was lost. */
 const compareMilliseconds = 20_000
 
 export function openFeeds(context: Context): Feeds {
@@ -61,7 +62,7 @@ export function openFeeds(context: Context): Feeds {
     )
   }
   const timer = setInterval(look, compareMilliseconds)
-  // While either was away, announcements were lost, or what they announced could not be read.
+  // While either was unavailable, announcements were lost or their entries could not be read.
   const ends = [signals.onGap(look), dependencies.database.onReturn(look)]
 
   return {
@@ -83,21 +84,21 @@ export function openFeeds(context: Context): Feeds {
 
 interface Feed {
   enter(follower: Follower): Promise<Membership>
-  /** Tells where the log stands. */
+  /** Reads the log when its position is ahead of the feed's. */
   compare(position: LogPosition): void
 }
 
-/** @param onEmpty is called when the last member has left */
+/** @param onEmpty called when the last member has left */
 function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): Feed {
   const { db, signals, log } = context
   const topic = conversationTopic(key.conversationId)
   let members = 0
-  /** The members' followers, and those of them that have caught up. */
+  /** `present`: the followers of all members; `followers`: those that have caught up. */
   const present = new Set<Follower>()
   const followers = new Set<Follower>()
   let position: LogPosition = { sequence: 0, at: new Date(0) }
   let isReading = false
-  /** Something came while the log was being read. */
+  /** An announcement arrived while the log was being read. */
   let readAgain = false
 
   function pass(entry: ReadEntry): void {
@@ -115,14 +116,14 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
       void read()
     } else if (announcement.sequence === position.sequence + 1) {
       const at = new Date(announcement.at)
-      // A reading that broke off may have passed it on already.
+      // A read that failed midway may have passed the entry on already.
       const isNew = at > position.at
       position = { sequence: announcement.sequence, at: isNew ? at : position.at }
       if (isNew) pass({ at, signal: announcement.signal })
     }
   }
 
-  /** Passes on what the log has more than was announced. */
+  /** Passes on the entries of the log beyond the feed's position. */
   async function read(): Promise<void> {
     isReading = true
     try {
@@ -161,7 +162,7 @@ function openFeed(context: Context, key: ConversationKey, onEmpty: () => void): 
   }
   const opened = open()
 
-  /** Lets a follower read the log until it is where the feed is; from that moment on it follows. */
+  /** Sends a follower the log up to the feed's position; from then on it receives what the feed passes on. */
   async function catchUp(follower: Follower, since: Date): Promise<void> {
     let at = since
     while (at < position.at && !follower.isGone()) {

@@ -8,10 +8,10 @@ import { openStreamGuard, type GuardedStream, type Listening } from './stream-gu
 
 /** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
 const pingMilliseconds = 25_000
-/** A listener that lets this much pile up does not read any more. */
+/** A client with more unread bytes is taken to have stopped reading. */
 const maxUnreadBytes = 4 * 1024 * 1024
 
-/** A client that does not take the good-bye by then is cut off. */
+/** Connections that are still open this long after `close` are destroyed. */
 const goodByeMilliseconds = 2000
 
 export type { Listening }
@@ -19,14 +19,14 @@ export type { Listening }
 /** The open streams of this process. */
 export interface Realtime {
   /**
-   * Lets a client hear a conversation: what it has missed, then what happens.
+   * Streams a conversation to a client: the entries that it has missed, then new ones.
    *
-   * @param accept opens the connection; to clients that means that they hear what happens from then on. Undefined when
-   *   the client has gone
-   * @throws Error before it is accepted, when that cannot be promised; ApiError when the client may not listen any more
+   * @param accept opens the connection, from which on clients expect to receive each entry; undefined when the client
+   *   has disconnected
+   * @throws Error before `accept`, when the feed cannot be opened; ApiError when the client may no longer listen
    */
   open(listening: Listening, accept: () => Connection | Promise<Connection | undefined>): Promise<void>
-  /** Ends all streams; clients connect again elsewhere. Resolves when none reads any more. */
+  /** Ends all streams; clients reconnect to other processes. Resolves when no stream reads the log any more. */
   close(): Promise<void>
 }
 
@@ -91,13 +91,13 @@ export function openRealtime(context: Context): Realtime {
   }
 }
 
-/** A listener's stream. It may come to its end before the client has a connection. */
+/** A listener's stream. It may end before the client has a connection. */
 interface Stream extends Follower, GuardedStream {
   connect(connection: Connection): void
   isOver(): boolean
 }
 
-/** Makes a client a follower of a conversation, under the name that the client has for it. */
+/** Makes a client a follower of a conversation, which the client knows by its external id. */
 function toStream(listening: Listening): Stream {
   const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
@@ -121,11 +121,11 @@ function toStream(listening: Listening): Stream {
       const { at, signal } = entry
       const isPast = at <= startedAt
       if (signal.type === 'participant_removed' && signal.removedUserId === userId) {
-        // Who is taken out of the conversation hears nothing more of it, not even that. Who is back again goes on.
+        // A removed participant receives nothing more, not even this entry. After a past removal the user has rejoined.
         if (!isPast) end()
         return
       }
-      // A client that says something and then listens is to hear it; the rest of the past is for those who come back.
+      // A new stream receives past messages, which the client may just have sent; a resumed one all past entries.
       if (isPast && !resumes && signal.type !== 'message_created') return
       if (connection && !isOver) send(connection, textFor(entry, externalId), String(at.getTime()))
     },
@@ -140,7 +140,7 @@ function toStream(listening: Listening): Stream {
   }
 }
 
-/** Texts of entries, by what the listener calls the conversation: all listeners of a conversation get the same few. */
+/** Serialised entries by the conversation's external id: the listeners of a conversation share them. */
 const texts = new WeakMap<ReadEntry, Map<string, string>>()
 
 function textFor(entry: ReadEntry, externalId: string): string {

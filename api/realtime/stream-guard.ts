@@ -7,7 +7,7 @@ import { changedInstallations, findListener, goneListeners } from '#shared/store
 import { encryptionKeyId } from '#shared/integrations/user-keys.ts'
 import type { Installation } from '#shared/models/tables.ts'
 
-/** What `listenConversation` answers with. */
+/** The answer of `listenConversation`. */
 export type Listening = Infer<typeof listening>
 
 /** A stream, as the guard sees it. */
@@ -17,23 +17,23 @@ export interface GuardedStream {
 }
 
 /**
- * Ends streams whose listener may not listen any more: the chat's encryption key was changed or the chat is gone, the
- * user was deleted, the key has expired. A stream is under guard from before its rights are looked at once more, so that
- * nothing can happen unseen between the two.
+ * Ends streams whose listener may no longer listen: the chat's encryption key was changed, the chat or the user was
+ * deleted, or the key has expired. A stream is guarded before its rights are checked once more, so that no change
+ * between the two goes unnoticed.
  */
 export interface StreamGuard {
-  /** @throws ApiError when the listener may not listen any more since the request was authenticated */
+  /** @throws ApiError when the listener has lost its rights since the request was authenticated */
   admit(stream: GuardedStream): Promise<void>
   release(stream: GuardedStream): void
   close(): void
 }
 
-/** How often all streams are looked at: a signal that was lost is made up for in this time. */
+/** Interval at which all streams are checked: bounds the delay after a lost signal. */
 const lookMilliseconds = 20_000
 
 interface Guarded {
   stream: GuardedStream
-  /** As which the installation was seen last; undefined until the stream is admitted. */
+  /** The installation's `updated_at` at the last check; undefined until the stream is admitted. */
   updatedAt?: Date
 }
 

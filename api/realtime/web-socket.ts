@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import type { Connection } from './connection.ts'
 
-/** What a socket may hold back before more is read for it. */
+/** Buffered bytes of a socket up to which more of the log is read for it. */
 const nearlyEmptyBytes = 64 * 1024
 const lookMilliseconds = 10
-/** "Going away": clients connect again. */
+/** The close code on which clients reconnect. */
 const goingAway = 1001
 
-/** Makes a WebSocket a stream of text frames. What the client sends is not read. */
+/** Wraps a WebSocket as a stream of text frames. Frames of the client are ignored. */
 export function openWebSocketStream(socket: WebSocket): Connection {
   const isClosed = () => socket.readyState === socket.CLOSING || socket.readyState === socket.CLOSED
-  // The close that follows an error is what counts.
+  // A close event follows each error, and is handled.
   socket.on('error', () => {})
   return {
     send(text) {

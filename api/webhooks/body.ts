@@ -3,16 +3,16 @@ import type { Database } from '#shared/store/database.ts'
 import { deleteBody, insertBodyPart } from '#shared/store/webhook-bodies.ts'
 import type { BodyLimit } from './limit.ts'
 
-/** Of a part in the database, and so what a request holds of its body at most, but for one chunk of the connection. */
+/** Bytes of a part in the database; a request holds at most this and one chunk of the connection in memory. */
 export const partBytes = 1024 * 1024
 
 /**
- * Stores a request's body in parts, no faster than the database takes them. When it cannot be stored whole nothing of it
- * is kept.
+ * Stores a request's body in parts, no faster than the database accepts them. When it cannot be stored whole,
+ * the stored parts are deleted.
  *
- * @param eventId the id of the event that there will be for the request
- * @param limit of the webhook
- * @throws ApiError `PayloadTooLarge`, before anything is read where the length is announced
+ * @param eventId the id of the event that will be inserted for the request
+ * @param limit the webhook's limit
+ * @throws ApiError `PayloadTooLarge`, before the body is read where its length is announced
  */
 export async function storeBody(
   db: Database,
@@ -40,7 +40,7 @@ async function storeParts(db: Database, eventId: string, request: IncomingMessag
     held = []
     heldBytes = 0
   }
-  // A request that is destroyed could not be answered any more.
+  // A destroyed request could no longer be answered.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Buffer
     total += bytes.length

@@ -1,18 +1,18 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
-/** Bounds of what one answer may say in headers; proxies take 8 to 16 KB. */
+/** Bounds of an answer's headers; proxies accept 8 to 16 KB. */
 export const maxHeaders = 100
 export const maxHeaderBytes = 8 * 1024
 
 /**
- * Headers that handlers cannot set, by what they would do. A handler answers strangers at an address that integrations
- * share with each other and with the platform: what holds for one connection, or beyond the one answer, is not theirs to
- * say. Everything else passes, `access-control-…` too: it opens the answers of this handler alone.
+ * Headers that handlers cannot set, grouped by effect. Handlers answer at an origin that all integrations share with
+ * each other and with the platform, so they cannot set headers that affect the connection or more than this answer. All
+ * others pass, `access-control-…` too: those affect the answers of this handler alone.
  */
 const refused: RegExp[] = [
-  // How the message is framed, and what holds for one connection.
+  // Framing of the message and state of the connection.
   /^(connection|content-length|expect|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.+)$/,
-  // Cookies, which all share.
+  // Cookies, which all integrations of the origin share.
   /^set-cookie2?$/,
   // Browsers keep these for the whole origin: policies, workers, reports, logins, dictionaries, storage, hints.
   /^(alt-svc|clear-site-data|strict-transport-security|public-key-pins(-report-only)?|expect-ct|expect-staple)$/,
@@ -20,17 +20,17 @@ const refused: RegExp[] = [
   /^(accept-ch|accept-ch-lifetime|critical-ch|origin-agent-cluster|origin-trial|permissions-policy|feature-policy)$/,
   /^(set-login|use-as-dictionary|speculation-rules|shared-storage-.+|attribution-reporting-.+|ad-auction-.+)$/,
   /^(activate-storage-access|observe-browsing-topics|supports-loading-mode|x-permitted-cross-domain-policies)$/,
-  // These weaken how safely a page is shown: the platform sets them itself.
+  // Security policies of a page, which the platform sets itself.
   /^(content-security-policy(-report-only)?|x-content-security-policy|x-webkit-csp|x-content-type-options)$/,
   /^(cross-origin-(embedder|opener)-policy(-report-only)?|document-policy(-report-only)?)$/,
-  // Proxies in front obey these: internal files, caches, the id of the request.
+  // Instructions to proxies: internal files, caches, the id of the request.
   /^(x-accel-.+|x-sendfile|x-lighttpd-.+|x-litespeed-.+|surrogate-.+|x-request-id|x-forwarded-.+|forwarded)$/,
 ]
 
 /**
- * The headers of a handler's answer that are passed on, their names in lower case.
+ * The headers of a handler's answer that are passed on, with names in lower case.
  *
- * @returns undefined when they are more, or longer, than an answer may have
+ * @returns undefined when they exceed the bounds
  */
 export function headersToPassOn(headers: Record<string, unknown>): Record<string, string> | undefined {
   const given = Object.entries(headers)

@@ -12,15 +12,16 @@ const megabyte = 1024 * 1024
 /** Bytes that every webhook accepts, independent of its code and its bot's limits. */
 const alwaysTaken = maxWholeBytes(limitRules.memoryMegabytes.range[0])
 
-/** How large the bodies may be that a webhook takes. */
+/** Maximum body size of a webhook. */
 export interface BodyLimit {
   /** @throws ApiError `PayloadTooLarge` */
   check(bytes: number): Promise<void>
 }
 
 /**
- * The limit of an installation's webhook: what native code can read in parts; of bundles of the public SDK, which get a
- * body in one piece, what their isolate can hold of one. It is looked up for bodies for which it matters.
+ * The limit of an installation's webhook. Native code reads bodies in parts, so its limit is the largest body; bundles
+ * of the public SDK receive a body in one piece, so theirs is what their isolate can hold. The look-up is made only for
+ * bodies above the size that every webhook accepts.
  */
 export function bodyLimitOf(context: Context, installation: Installation): BodyLimit {
   let most: number | undefined

@@ -10,14 +10,14 @@ export interface WebhookReply {
 }
 
 /**
- * Browsers give a page under this policy an origin of its own. Without it, a page that an integration answers with could
- * do everything that a page of ours can.
+ * Under this policy, browsers give a page an opaque origin. Without it, a page that an integration returns would have
+ * all rights of the platform's own pages.
  */
 const ownOrigin = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts allow-top-navigation'
 
 /**
- * The answer to the request behind an event that has ended: what the code returned, `{ status?, headers?, body?,
- * isBase64? }`. A body that is no string is sent as JSON. Why code did not answer is its bot's business alone.
+ * The answer to the request of a completed event: the value that the code returned, `{ status?, headers?, body?,
+ * isBase64? }`. A body that is no string is sent as JSON. Only the bot's log has the reason why code did not answer.
  */
 export function toWebhookReply(event: EventRow): WebhookReply {
   const { status: ended, id, result } = event
@@ -60,7 +60,7 @@ export function toErrorReply(error: ApiError): WebhookReply {
   return { status, headers, body: JSON.stringify(error) }
 }
 
-/** Informational statuses are no answers. */
+/** Excludes informational statuses, which are no final answers. */
 function isStatus(status: unknown): status is number {
   return Number.isInteger(status) && Number(status) >= 200 && Number(status) <= 599
 }

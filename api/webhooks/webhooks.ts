@@ -21,8 +21,8 @@ import { toErrorReply, toWebhookReply, type WebhookReply } from './reply.ts'
 const graceMilliseconds = 5000
 
 /**
- * The door for the services that integrations connect to, at `/webhooks/{webhookId}/…`: any method, path, query and
- * body. The request is an event of the installation's; what its code returns is the answer.
+ * The entry point for external services, at `/webhooks/{webhookId}/…`: any method, path, query and body. The request
+ * becomes an event of the installation; the result of its code is the answer.
  */
 export function webhooks(context: Context, overload: Overload): RequestHandler {
   return async (request, response) => {
@@ -32,13 +32,13 @@ export function webhooks(context: Context, overload: Overload): RequestHandler {
     if (response.destroyed) return
     response.statusCode = reply.status
     response.setHeaders(new Headers(reply.headers))
-    // The rest of a body that is not wanted is not read, so the connection is of no further use.
+    // The rest of an unread body stays unread, so the connection cannot be reused.
     if (!request.complete) response.setHeader('connection', 'close')
     response.end(reply.body)
   }
 }
 
-/** Never throws: an error is a reply too. */
+/** Never throws: errors become replies. */
 async function answerWebhook(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
   try {
     return await context.dependencies.database.failFast(() => carryOut(context, request, hold))
@@ -57,7 +57,7 @@ async function carryOut(context: Context, request: Request, hold: (botId: string
     throw notFound(`Webhook '${webhookId}'`)
   }
   addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
-  // Nothing is stored for what could not be handled.
+  // Nothing is stored while the broker is unavailable, because no worker could be woken.
   await context.dependencies.broker.failFast(async () => {})
   hold(installation.bot_id)
   const id = newId('evt')
@@ -70,7 +70,7 @@ async function carryOut(context: Context, request: Request, hold: (botId: string
 function toPayload(request: Request, rest: string): WebhookRequest {
   const { method, originalUrl, headersDistinct } = request
   const question = originalUrl.indexOf('?')
-  // No integration can set cookies here: those that come along are another's, or ours.
+  // Integrations cannot set cookies at this origin, so the cookies of a request are not theirs.
   const { cookie: _, ...passedOn } = headersDistinct
   const headers = Object.entries(passedOn).map(([name, values = []]) => [name, values.join(', ')])
   return {
@@ -81,7 +81,7 @@ function toPayload(request: Request, rest: string): WebhookRequest {
   }
 }
 
-/** Has the installed integration handle the request, and waits until it has. */
+/** Inserts the event of the request, and waits until the integration has handled it. */
 async function handle(
   context: Context,
   { id: installationId, bot_id: botId }: Installation,
