@@ -28,15 +28,15 @@ import { SlotQueue } from './slots/slot-queue.ts'
 import type { WorkerContext } from './context.ts'
 
 /**
- * A run that has not ended when so much of the time for stopping is over is interrupted: another worker repeats it. The rest
- * is for telling so, and for ending sandbox processes.
+ * Runs that have not ended after this share of the shutdown time are interrupted, and another worker repeats them. The
+ * rest of the time is for requeueing their jobs and ending the sandbox processes.
  */
 const handBackShare = 0.7
 
 /**
- * Starts to take jobs. Disposing takes no more, lets those under way end or hands them back, and closes the sandbox.
+ * Starts to take jobs. Disposing takes no more, lets jobs in flight end or requeues them, and closes the sandbox.
  *
- * @param overrides `resolve` finds the addresses of names that bot code requests, in place of the name servers
+ * @param overrides `resolve` replaces the name servers for outbound requests
  */
 export async function startWorker(context: Context, overrides: { resolve?: Resolve } = {}): Promise<AsyncDisposable> {
   const { config, log } = context
@@ -51,7 +51,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       compile: config.sandbox.compile,
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
-      // It outlives the event that happens to be handled.
+      // A sandbox process outlives the event in whose log scope it starts.
       log: (level, message, details) => outsideOfScopes(() => log[level](details ?? {}, message)),
       onSuspension: (suspension) => suspensions.keep(suspension),
       watch: watchOf(context.metrics),
@@ -95,9 +95,9 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   return parts
 }
 
-/** @throws RequeueError when the job is beyond its bot's share, and has waited for a slot in vain */
+/** @throws RequeueError when the job is beyond its bot's share and got no slot while it waited */
 async function takeTurn(worker: WorkerContext, room: SlotQueue, job: AnyJob): Promise<void> {
-  // It is over at once: it runs nobody's code.
+  // It runs no user code, so it needs no slot.
   if (job.name === 'retry') return work(worker, job)
   using _ = await room.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
   await work(worker, job)

@@ -7,26 +7,27 @@ import type { Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { Installation } from '#shared/models/tables.ts'
 
-/** The run for which the sandbox door is open. */
+/** The run whose host calls the handler answers. */
 export interface HostRun {
   botId: string
-  /** The installed integration whose code it is; absent when it is the bot's own. */
+  /** The installed integration that the code belongs to; absent for the bot's own code. */
   installation?: Installation
   eventId: string
   attempt: number
   /** The calls of actions that led to this run, for instance `callAction:1/`; empty for the event itself. */
   scope: string
-  /** The streams that the event's handling has open, in whichever of its runs. */
+  /** The open streams of all runs of the event's handling. */
   openStreams: OpenStreams
-  /** A call is made; tells of what it turns out to be, and when it is answered. */
+  /** Called for each host call; `name` receives its operation, and `end` the status of its answer. */
   onCall?(name: string): { name(name: string): void; end(status: number): void }
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
   callAction(type: string, input: Record<string, unknown>, scope: string): Promise<Record<string, unknown>>
 }
 
 /**
- * The sandbox door: what code asks for is answered by the same operations that answer HTTP, with the bot as the caller,
- * or the integration that is installed on it. Calls are numbered as they arrive, which is the order in which the code made them.
+ * The sandbox's entry point: dispatches host calls to the same operations as HTTP requests, with the bot or its
+ * installed integration as the caller. Calls are numbered in order of arrival, which is the order in which the code
+ * made them.
  */
 export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply> {
   const counts = new Map<string, number>()
@@ -38,7 +39,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       path,
       ...(query && { query }),
       body: async () => body,
-      // A call that is made again is still the same call.
+      // A retried call keeps its number.
       identify: (operation) => (caller ??= toCaller(operation)),
     })
     step?.end(reply.status)
@@ -65,13 +66,13 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
   }
 }
 
-/** So often a call is made again that found something away although it was here again by the time it was looked for. */
+/** Maximum of retries of a call that got 503 although all dependencies were up again when they were checked. */
 const maxRetries = 5
 const pauseMilliseconds = 200
 
 /**
- * Code hears nothing of it when the database or Redis is away: its calls take longer, until they are back or the run's
- * time is up. What a call had written by then is journalled, so that it is not written again.
+ * Hides outages of the database or Redis from code: its calls wait until both are up or the run's time is over. The
+ * journal prevents that a retried call writes again.
  */
 async function answerPatiently(context: Context, request: Request): Promise<Reply> {
   const { all } = context.dependencies
@@ -86,8 +87,8 @@ async function answerPatiently(context: Context, request: Request): Promise<Repl
 }
 
 /**
- * What a call is numbered as. How many parts a message is streamed in depends on how fast they cross: a run that is
- * repeated may make fewer of these calls, and must still find its other actions by their numbers.
+ * The name under which a call is numbered. The number of calls that publish a message stream depends on timing: a
+ * repeated run may make fewer, and must still find its other actions by their numbers.
  */
 function journalName(operation: string, body: Json | undefined): string {
   const streams = operation === 'callAction' && isRecord(body) && body['type'] === 'chat:publishMessageStream'

@@ -27,42 +27,42 @@ import type { limitsOf } from './limits.ts'
 import { observedCall, observedRun } from '../metrics/instrumentation.ts'
 import type { WorkerContext } from '../context.ts'
 
-/** What all runs of an event's handling have in common. */
+/** State shared by all runs of an event's handling. */
 export interface Handling extends FetchCount {
   event: ClaimedEvent
   openStreams: OpenStreams
-  /** Those of the bot that the event is of. */
+  /** The limits of the event's bot. */
   limits: ReturnType<typeof limitsOf>
-  /** Of all its runs. */
+  /** The log of all its runs. */
   log: EventLog
   recorder: RunRecorder
-  /** Calls of actions, those that actions make included: so many so far, and so many at this moment. */
+  /** Calls of actions, nested ones included: in total, and in flight. */
   actions: { called: number; inFlight: number }
-  /** In milliseconds since 1970. A run in another isolate has no longer than the one that called it. */
+  /** In milliseconds since 1970. A nested run in another isolate ends by the same deadline. */
   deadline: number
 }
 
-/** Where a run stands among those of the handling. */
+/** Position of a run in the run tree. */
 interface Place {
   /** The calls of actions that led to it, for instance `callAction:1/`; empty for the event itself. */
   scope: string
-  /** The run that called it, when it is one of the same isolate. */
+  /** The calling run, when both run in the same isolate. */
   within?: string
 }
 
-/** How many actions may call each other in a chain. */
+/** Maximum length of a chain of actions that call each other. */
 const maxDepth = 16
 
-/** Times what one run may call at once: so many actions may run at once for an event. */
+/** Upper bound of concurrent actions per event, as a multiple of the bound per run. */
 const widthOfNested = 4
 
 /**
- * Counts the runs of this process. A crash of the database may take a claim back, and then two runs of an event have the
- * same attempt: the sandbox must not take one for the other.
+ * Number of runs of this process, which makes run ids unique. A crash of the database may undo a claim, and then two
+ * runs of an event have the same attempt.
  */
 let runs = 0
 
-/** Makes a call in the sandbox, with the door open for whom the code belongs to. */
+/** Runs a call in the sandbox, with a host handler that acts as the code's owner. */
 export async function runCall(
   worker: WorkerContext,
   handling: Handling,
@@ -71,7 +71,7 @@ export async function runCall(
 ): Promise<Outcome> {
   const { event, openStreams, limits, recorder } = handling
   const { scope, within } = place
-  // An action is within the call of it, which is within a hook.
+  // The step of an action is nested in that of its call, which is nested in that of a hook.
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
@@ -98,7 +98,7 @@ export async function runCall(
       return outputOf(type, called, outcome)
     },
   })
-  // Whoever called what was interrupted is run again with it, and never learns of it.
+  // The caller of an interrupted run is re-run together with it, and does not observe the interruption.
   const host: Host = async (hostCall) => {
     const reply = await door(hostCall)
     return interrupted === undefined ? reply : { interrupted }
@@ -112,14 +112,14 @@ export async function runCall(
     step.end('failure' in answer ? answer.failure : answer.status)
     return answer
   }
-  // The event's own run has only begun: it has all of the time, and its failure names the limit as it was set.
+  // The event's own run has just begun, so it gets the whole limit, and its failure names the limit as configured.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   const start = recorder.now
   const logged: LogLine[] = []
   const outcome = await observedRun(worker, {
     id,
     bundle: inHeap(call.code.bundle, limits),
-    // A run that is repeated names its streams as before, so that listeners replace what they show of them.
+    // A repeated run gives its streams the same names, so that listeners replace what they show of them.
     task: { ...call.task, streamPrefix: `${event.id}/${scope}`, ...(within && { within }) },
     limits: { ...limits, wallMilliseconds: Math.min(limits.wallMilliseconds, left) },
     host,
@@ -136,7 +136,7 @@ export async function runCall(
   return outcome
 }
 
-/** Passes a body on, and tells how it ended. One that nobody reads takes as long as the run. */
+/** Passes a body on, and reports how it ended. The step of an unread body lasts as long as the run. */
 async function* until(parts: ByteSource, ended: (failure?: string) => void): AsyncGenerator<Uint8Array | FetchFailure> {
   let failure: string | undefined
   try {
@@ -149,17 +149,17 @@ async function* until(parts: ByteSource, ended: (failure?: string) => void): Asy
   }
 }
 
-/** Where to, and no more: a path or a query may hold what is secret or somebody's own. */
+/** Method and host only: a path or a query may hold secrets or personal data. */
 function nameOfFetch({ method, url }: FetchRequest, { bundle }: Call['code']): string {
   const host = URL.parse(url)?.host ?? 'no address'
   return secretRedactor(bundle.environment)(`${method.slice(0, 10)} ${host}`)
 }
 
 /**
- * Runs in other isolates have limits of their own. Without one for all of them, actions of integrations that call each
- * other would be more with each step.
+ * Counts a nested run against the limits of the event. Runs in other isolates have limits of their own, so without a
+ * common one, actions of integrations that call each other could multiply.
  *
- * @throws ApiError `Runtime` when the event has called too many
+ * @throws ApiError `Runtime` when the event exceeds the limits
  */
 async function counted({ actions, limits }: Handling, call: () => Promise<Outcome>): Promise<Outcome> {
   const { hostCalls, hostCallsAtOnce } = limits
@@ -181,21 +181,22 @@ function tooMany(most: string): ApiError {
   )
 }
 
-/** The heap is the isolate's: another size is another isolate. */
+/** An isolate has a fixed heap size, so each size needs its own isolate. */
 function inHeap(bundle: Bundle, { memoryMegabytes }: Handling['limits']): Bundle {
   return { ...bundle, id: `${bundle.id}/${memoryMegabytes}` }
 }
 
-/** How many actions called each other until the event came of it: a chain may go on from event to event. */
+/** Number of actions in the chain that led to the event: a chain may continue from event to event. */
 function depthOf({ type, payload }: ClaimedEvent): number {
   return type === actionTriggered ? Number(payload['depth'] ?? 0) : 0
 }
 
 /**
- * The call of an action that a run asks for.
+ * The call of an action that a run requests.
  *
- * @returns undefined for a bot's own action that an integration calls: it is an event of the bot's own, with its state
- * @throws ApiError `ReferenceNotFound` when there is no such action
+ * @returns undefined for a bot's own action that an integration calls: it becomes an event of the bot, with the bot's
+ *   state
+ * @throws ApiError `ReferenceNotFound` when the action does not exist
  */
 async function actionCall(
   worker: WorkerContext,
@@ -207,7 +208,7 @@ async function actionCall(
   const { alias, name } = splitActionType(type)
   if (alias === undefined) {
     if ('installation' in code) return undefined
-    // The event is the one of the run that calls it.
+    // The action sees the event of the calling run.
     return botActionCall(code, { botId: event.bot_id, type, input, event: {} })
   }
   const called = await worker.bundles.ofIntegration(event.bot_id, { alias })
@@ -219,7 +220,7 @@ async function actionCall(
   return integrationActionCall(worker, called, name, input)
 }
 
-/** Where an action failed, which the error that its caller gets does not say. */
+/** The log line with the position of an action's failure, which the caller's error does not contain. */
 async function actionFailed(
   { sourceMaps }: WorkerContext,
   type: string,

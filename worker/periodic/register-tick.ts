@@ -4,16 +4,19 @@ import { registerBySchedule } from '#shared/integrations/registration.ts'
 import { forgetImpossibleTimes } from '#shared/store/registrations.ts'
 import { repeatedly } from './repeatedly.ts'
 
-/** Installations of each schedule that get another time in one look because of a clock that was put back. */
+/** Installations of each schedule whose time one look corrects after a clock was set back. */
 const batchSize = 100
-/** How late a `register()` may be by this. A look among 100,000 schedules of which none is due takes 3 ms. */
+/**
+ * Interval of looks, which bounds how late a `register()` is. Among 100,000 schedules, none of them due, one takes 3
+ * ms.
+ */
 const tickMilliseconds = 1000
 
 /**
- * Looks again and again for integrations that are due to register by schedule. It lives in the worker and not in the
- * queue, since the queue is what may be lost; of all workers one at a time gets what is due.
+ * Periodically looks for integrations that are due to register by schedule. It runs in the worker and not in the queue,
+ * because the queue may lose its data; one worker at a time receives the due ones.
  *
- * @returns stops it, and waits for a look that is under way
+ * @returns stops the looks, and waits for one in flight
  */
 export function startRegisterTick(context: Context): () => Promise<void> {
   return repeatedly(tickMilliseconds, () => look(context))

@@ -1,8 +1,8 @@
 /**
- * Does something again and again, and never twice at once.
+ * Calls a function at an interval, and skips a call while the last one is in flight.
  *
- * @param act must not reject: nobody would hear of it
- * @returns stops it, and waits for the one that is under way
+ * @param act must not reject: the rejection would be unhandled
+ * @returns stops the calls, and waits for one in flight
  */
 export function repeatedly(milliseconds: number, act: () => Promise<void>): () => Promise<void> {
   let inFlight: Promise<void> | undefined

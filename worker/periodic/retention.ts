@@ -14,25 +14,25 @@ import {
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * What is kept for a time only: logs, what runs have done, old versions, kept answers, records of administrative actions.
- * Rows are looked at in the order of their keys, so many at once, and no index is there just to delete them by. Expired
- * states are looked after where their bots are told of them (`due.ts`).
+ * Deletes expired rows: logs, journals, old versions, activity, idempotency keys and audit records. Passes read rows in
+ * key order, in batches, so deletion needs no index of its own. `scheduler.ts` handles expired states, because it sends
+ * their events to the bots.
  */
 
 const restMilliseconds = 60_000
-/** Rows that one statement looks at; it holds their locks and its share of the disk for some tens of milliseconds. */
+/** Rows that one statement reads; it holds their locks and loads the disk for some tens of milliseconds. */
 const rowsOfPass = 2000
-/** Passes over each kind between two rests: two million rows of each an hour at least. */
+/** Maximum of passes over each kind between two rests, enough for at least two million rows of each an hour. */
 const maxPasses = 20
 const dayMilliseconds = 24 * 3600 * 1000
 
-/** One pass over one kind of rows. Gives whether another one would find more. */
+/** One pass over one kind of rows. Resolves to whether another pass would find more. */
 type Pass = (db: Database) => Promise<boolean>
 
 /**
- * Begins to delete what has been kept for long enough. However many workers there are, one at a time does.
+ * Starts to delete expired rows periodically. One worker at a time does.
  *
- * @returns stops it, and waits for a pass that is under way
+ * @returns stops the deletion, and waits for a pass in flight
  */
 export function startRetention(context: Context): () => Promise<void> {
   const retention = openRetention(context)
@@ -48,7 +48,7 @@ export function startRetention(context: Context): () => Promise<void> {
   }
 }
 
-/** One pass over each kind of rows, each bounded in what it looks at; it goes on where the last one ended. */
+/** One pass over each kind of rows, bounded in rows; each continues where the last one ended. */
 export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
   const { logMilliseconds, failedMilliseconds, auditMilliseconds, versions } = config.retention
   let journalPlace: JournalPlace | undefined
@@ -82,7 +82,7 @@ export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
   }
 
   return {
-    /** @returns whether any kind has more */
+    /** @returns whether any kind has more expired rows */
     async pass(): Promise<boolean> {
       let more = false
       for (const [what, pass] of Object.entries(passes)) {

@@ -18,32 +18,32 @@ import { isRefusal } from '#shared/queue/backlog-limit.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /**
- * What happens because its time has come: scheduled events and messages, recurring events, states that expire, workflows
- * that run out of time. Rows say when; every worker looks for those that are due. Two may find the same, and each does
- * with it what holds only while it is still due, in one statement or transaction: so it happens once.
+ * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows. Rows hold the
+ * times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
+ * transaction that takes effect only while the row is still due, so it takes effect once.
  */
 
 /**
- * What becomes an event counts toward the events that may wait for a bot. Where too many do, it stays due and is found by
- * the next look: nothing is lost, and other bots' come before it.
+ * A row that becomes an event counts toward the bot's backlog limit. At the limit it stays due until a later look:
+ * nothing is lost, and the rows of other bots come first.
  */
 
-/** How late something may be by this. */
+/** Interval of looks, which bounds how late due work starts. */
 const tickMilliseconds = 1000
 
-/** Rows of each kind in one look. Those that remain have waited longest in the next. */
+/** Rows of each kind in one query. The remaining rows are the oldest of the next one. */
 const batchSize = 500
 
 /**
  * Looks every second for what is due.
  *
- * @returns stops it, and waits for a look that is under way
+ * @returns stops the scheduler, and waits for a look in flight
  */
 export function startScheduler(context: Context): () => Promise<void> {
   return repeatedly(tickMilliseconds, () => look(context))
 }
 
-/** Does what is due now, as far as one look goes. What fails is logged, and found again by the next look. */
+/** Runs the work that is due now. Failures are logged, and the next look finds their rows again. */
 export async function look(context: Context): Promise<void> {
   const { db, dependencies } = context
   if (!dependencies.database.isUp()) return
@@ -68,7 +68,7 @@ async function each<Row extends { bot_id: string }>(
     for (const row of rows) {
       if (!fullBots.has(row.bot_id)) await attempt(context, what, () => actUnlessFull(context, row, act, fullBots))
     }
-    // What waits for room must not keep others' from being found.
+    // Rows of bots at their backlog limit must not hide the rows of other bots.
     isOver = rows.length < batchSize || fullBots.size === known
   }
 }
@@ -107,7 +107,7 @@ async function goOff(context: Context, event: EventRow): Promise<void> {
   if (isIn) await wakeWorker(context, 'event', event.mailbox, event.bot_id)
 }
 
-/** Says a message that had to wait for its time. */
+/** Stores and publishes a scheduled message. */
 async function say(context: Context, event: EventRow): Promise<void> {
   const ready = event.payload as unknown as ReadyMessage
   const { db, waiting } = context
@@ -118,14 +118,14 @@ async function say(context: Context, event: EventRow): Promise<void> {
       await endScheduledEvent(transaction, event.id, stored ? { status: 'processed' } : gone)
       return stored
     })
-  // What the bot says is not for it to handle.
+  // Only incoming messages become events of the bot, so only they count toward its backlog limit.
   const message = await (ready.direction === 'incoming' ? waiting.admitDue(db, event.bot_id, store) : store())
   if (message) await announceMessage({ ...context, caller: { kind: 'bot', botId: event.bot_id } }, message)
 }
 
 const gone = { status: 'failed', failureReason: 'The author of the message was deleted before its time came' } as const
 
-/** Undefined when somebody whom the message refers to is not there any more. */
+/** Undefined when a row that the message refers to was deleted. */
 async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<typeof storeMessage> {
   try {
     return await db.transaction((savepoint) => storeMessage(savepoint, ready))
@@ -135,7 +135,7 @@ async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<t
   }
 }
 
-/** However many times were missed, it fires once, and then at the next time from now on. */
+/** Fires once, however many occurrences were missed, and then at the next occurrence from now on. */
 async function fire(context: Context, due: RecurringEventRow): Promise<void> {
   const now = new Date(Math.max(Date.now(), due.next_at.getTime()))
   const { db, waiting } = context

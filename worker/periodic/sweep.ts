@@ -11,10 +11,10 @@ import { repeatedly } from './repeatedly.ts'
 const batchSize = 1000
 
 /**
- * Looks now and then for what has waited too long and wakes it: the net under lost jobs. It lives in the worker and not
- * in the queue, since the queue is what may have been lost.
+ * Periodically wakes mailboxes and webhooks that have waited too long, because their jobs may be lost. It runs in the
+ * worker and not in the queue, because the queue may have lost its data.
  *
- * @returns stops it, and waits for a sweep that is under way
+ * @returns stops the sweep, and waits for one in flight
  */
 export function startSweep(context: Context): () => Promise<void> {
   const { config, dependencies, log } = context
@@ -28,7 +28,7 @@ export function startSweep(context: Context): () => Promise<void> {
   }
   let afterReturn = Promise.resolve()
   const ends = dependencies.all.map((dependency) =>
-    // Whoever came meanwhile could not wake anybody, and a Redis that was away may have forgotten what it knew.
+    // During the outage no wake-up could be queued, and Redis may have lost its data.
     dependency.onReturn(() => void (afterReturn = afterReturn.then(() => look(0)))),
   )
   const stop = repeatedly(config.worker.sweepMilliseconds, () => look(config.worker.sweepMilliseconds))
@@ -38,7 +38,7 @@ export function startSweep(context: Context): () => Promise<void> {
   }
 }
 
-/** @param waitedMilliseconds how long what is to be woken has waited without a run */
+/** @param waitedMilliseconds how long a mailbox must have waited without a run to be woken */
 async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
   const runMilliseconds = config.worker.sweepMilliseconds
   const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })

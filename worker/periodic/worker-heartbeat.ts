@@ -7,10 +7,10 @@ import { repeatedly } from './repeatedly.ts'
 const tellMilliseconds = 10_000
 
 /**
- * Tells now and then that this worker is there.
+ * Periodically updates this worker's row.
  *
- * @param busy says how many slots are in use
- * @returns stops it, and takes the worker off the list
+ * @param busy returns the number of slots in use
+ * @returns stops the heartbeat, and deletes the row
  */
 export function startWorkerHeartbeat(
   { db, config, dependencies, log }: Context,

@@ -3,31 +3,30 @@ import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
 const inspections = 'inspections/'
 
 /**
- * All inspections of a workspace's code together share the slots as one bot does, and nobody has fewer slots because of a
- * past one.
+ * The id under which all inspections of a workspace's code share the slots, as one bot does. A past inspection does not
+ * reduce the slots of bots.
  */
 export function inspectionsOf(workspaceId: string): string {
   return inspections + workspaceId
 }
 
-/** Whether slots are taken for a bot, and not for inspections. */
+/** Whether an id is a bot's, and not that of a workspace's inspections. */
 export function isBot(id: string): boolean {
   return !id.startsWith(inspections)
 }
 
-/** For so long a bot counts as one that wants slots. */
+/** How long a bot counts as wanting slots after it has taken one. */
 const presenceMilliseconds = 10_000
 const rateMilliseconds = 1000
-/** With so many slots given back in a second, the next bot has one within 50 ms, however long each was held. */
+/** At this many slots released per second, the next bot gets one within 50 ms, however long each is held. */
 const quickEnds = 20
 
 /**
  * Shares the slots of a worker among bots.
  *
- * A bot may always have one. It may have more while it holds fewer than are free: so one alone has half of them, two have
- * a third each, and there are always some left for whoever comes next. While no other bot has anything to do it may have
- * them all, if its slots are given back soon enough for the next one that comes: within a second on average, or twenty a
- * second.
+ * Each bot may hold one slot. It may take more while it holds fewer than are free: a single bot gets half of them, two
+ * bots a third each, and some remain for the next bot. While no other bot has events, a bot may take all slots if it
+ * releases them fast enough for a newcomer: within a second on average, or twenty per second.
  */
 export class FairSlots {
   readonly #slots: number
@@ -38,8 +37,8 @@ export class FairSlots {
   #freed = () => {}
 
   /**
-   * @param slots how many jobs the worker has under way at most
-   * @param now a clock that only goes forward, in milliseconds
+   * @param slots maximum of jobs that the worker has in flight
+   * @param now a monotonic clock, in milliseconds
    */
   constructor(slots: number, now: () => number = () => performance.now()) {
     this.#slots = slots
@@ -47,17 +46,17 @@ export class FairSlots {
     this.#ended = new SlidingWindowCounter(rateMilliseconds, now)
   }
 
-  /** How many are taken. */
+  /** Number of taken slots. */
   get inUse(): number {
     return this.#inUse
   }
 
-  /** Calls back whenever one was given back. */
+  /** Calls back whenever a slot is released. */
   onFree(callback: () => void): void {
     this.#freed = callback
   }
 
-  /** Takes a slot for a bot; disposing gives it back. Undefined when the bot has its share. */
+  /** Takes a slot for a bot; disposing releases it. Undefined when the bot already has its share. */
   take(botId: string): Disposable | undefined {
     const held = this.#held.get(botId) ?? 0
     const isWithinShare = held === 0 || held < this.#slots - this.#inUse

@@ -1,9 +1,9 @@
 import { RequeueError } from '#shared/queue/queue.ts'
 import type { FairSlots } from './fair-slots.ts'
 
-/** When all seats are taken, one is made free so often: whoever comes from the front of the queue then waits no longer. */
+/** Interval at which a full worker requeues its longest-waiting job, and so the longest wait of a new bot's job. */
 const vacateMilliseconds = 10
-/** Nobody waits here for longer than this: another worker may have a slot. */
+/** A job that waits longer is requeued: another worker may have a slot. */
 const maxMilliseconds = 5000
 
 interface Waiting {
@@ -14,12 +14,12 @@ interface Waiting {
 }
 
 /**
- * Where the jobs wait that a worker has taken from the queue and that are beyond their bot's share: each goes on as soon as
- * its bot may have a slot again, without a word to the queue.
+ * Holds the jobs that a worker has taken and that are beyond their bot's share: each continues as soon as its bot may
+ * take a slot again, without a round trip to the queue.
  *
- * The queue gives a worker as many jobs as it has slots, those that wait here included. So when it has given them all,
- * the one that has waited longest goes back into the queue now and then, and makes room for one of another bot: in front of
- * the queue are those of bots that have little to do.
+ * The queue gives a worker as many jobs as it has slots, waiting ones included. So a full worker requeues its
+ * longest-waiting job at an interval, to receive one of another bot: jobs of bots with few events are at the front of
+ * the queue.
  */
 export class SlotQueue {
   readonly #slots: FairSlots
@@ -30,8 +30,8 @@ export class SlotQueue {
   #isClosed = false
 
   /**
-   * @param seats how many jobs the worker has at most, those under way included
-   * @param dismissed a job of this bot goes back into the queue
+   * @param seats maximum of jobs that the worker holds, those in flight included
+   * @param dismissed called with the bot whose job is requeued
    */
   constructor(slots: FairSlots, seats: number, dismissed: (botId: string) => void = () => {}) {
     this.#slots = slots
@@ -41,9 +41,9 @@ export class SlotQueue {
   }
 
   /**
-   * Waits for a slot for a bot; disposing gives it back.
+   * Waits for a slot for a bot; disposing releases it.
    *
-   * @throws RequeueError when the job is to go back into the queue
+   * @throws RequeueError when the job is to be requeued
    */
   async enter(botId: string): Promise<Disposable> {
     const slot = this.#isClosed ? undefined : this.#slots.take(botId)
@@ -56,14 +56,14 @@ export class SlotQueue {
     })
   }
 
-  /** Sends all back into the queue, and whoever comes from now on. */
+  /** Requeues all waiting jobs, and all that enter from now on. */
   close(): void {
     this.#isClosed = true
     for (const waiting of this.#waiting) this.#dismiss(waiting)
     clearInterval(this.#timer)
   }
 
-  /** Lets in who may have a slot, in the order in which they came. */
+  /** Gives slots to waiting jobs whose bot may take one, in order of arrival. */
   #admit(): void {
     if (this.#isClosed) return
     const full = new Set<string>()
