@@ -11,9 +11,9 @@ import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
 
 /**
- * What a bot's code is to do for an event.
+ * The call of a bot's code for an event.
  *
- * @returns undefined when it declares nothing for it or has not subscribed to it, or what the event is about is gone
+ * @returns undefined when the code has no hook for the event or no subscription to it, or its message was deleted
  */
 export async function botCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
   if (event.type === actionTriggered) {
@@ -33,7 +33,7 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
   }
 }
 
-/** @param action `event` is the one for which it is called, as bot code sees it */
+/** @param action `event` is the event object that the action receives */
 export function botActionCall(
   code: BotCode,
   { botId, type, input, event }: { botId: string; type: string; input: JsonObject; event: JsonObject },
@@ -42,7 +42,7 @@ export function botActionCall(
     if (!code.actions.includes(type)) throw unknownAction(type, code.actions)
     return { code, task: { kind: 'action', name: type, input, event }, retry: code.retry }
   }
-  // What actions it has, such a bundle tells nobody but who calls them.
+  // A bundle of the public SDK does not declare its actions, so only the call shows whether one exists.
   const { configuration } = code
   return sdkCall(code, { operation: actionTriggered, type, botId, configuration, body: { type, input }, retry: null })
 }

@@ -2,29 +2,29 @@ import type { FailureReason, Json, RunRequest } from '#sandbox/protocol/contract
 import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { Code } from '../execution/bundles.ts'
 
-/** Something that code is asked to do. */
+/** A call of code in the sandbox. */
 export interface Call {
   code: Code
-  /** What the sandbox is to run; which run it belongs to is added when it is run. */
+  /** The sandbox's task, without the fields that depend on the run. */
   task: WithoutPlace<RunRequest['task']>
-  /** What the code may read in parts, by name. */
+  /** Byte streams that the code may read in parts, by name. */
   sources?: NonNullable<RunRequest['sources']>
-  /** Says what an answer of the code means; without it, the answer is the result. */
+  /** Interprets the code's answer; without it, the answer is the result. */
   read?: (answer: Json) => Reading
-  /** Whether it is tried again when it fails. */
+  /** How a failed call is retried; null: not at all. */
   retry: RetryPolicy | null
 }
 
 type WithoutPlace<Task> = Task extends unknown ? Omit<Task, 'streamPrefix' | 'within'> : never
 
-/** What an answer of code means. */
+/** The interpretation of an answer of code. */
 export interface Reading {
   result?: Json
-  /** Why it is none of success, and whether trying again may help. */
+  /** The reason of a failure, and whether a retry may help. */
   failure?: { message: string; mayPass: boolean }
 }
 
-/** A call that cannot be made, by the doing of those whom it is for. */
+/** A call that cannot be made because of its own code or request. The event fails. */
 export class NotRunnable extends Error {
   override name = 'NotRunnable'
   readonly reason: FailureReason
@@ -35,13 +35,13 @@ export class NotRunnable extends Error {
   }
 }
 
-/** There is nobody to call. It is said in the bot's log. */
+/** The event has no recipient. It is ignored, with a line in the bot's log. */
 export class NotDeliverable extends Error {
   override name = 'NotDeliverable'
 }
 
 /**
- * How integrations and bots made with the public SDK are tried again, unless somebody waits for the answer: who waits
- * can try again too, and knows whether to.
+ * Retries of integrations and of bots made with the public SDK. It does not apply to calls whose caller waits for the
+ * answer: the caller decides whether to retry.
  */
 export const platformRetry: RetryPolicy = { attempts: 4, backoff: 1000 }

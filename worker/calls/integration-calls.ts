@@ -10,26 +10,26 @@ import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
 import { readWebhookRequest } from './webhook-request.ts'
 
-/** What an integration is asked to do, in the words of either kind of code. */
+/** A call of an integration, in the form of either kind of code. */
 interface Request {
   operation: string
-  /** Of a module of ours: where it exports the function, and what that is called with beside its context. */
+  /** For native code: the path of the exported function; `argument` is passed beside the context. */
   path: string[]
-  /** Whether it may have no such function. */
+  /** Whether the module may lack the function. */
   optional?: boolean
   argument: JsonObject
-  /** Of a bundle of the public SDK: the body of the request. */
+  /** For a bundle of the public SDK: the body of the request. */
   body: JsonObject
   answersVerbatim?: boolean
   retry: RetryPolicy | null
 }
 
 /**
- * What an installed integration's code is to do for an event.
+ * The call of an installed integration's code for an event.
  *
- * @returns undefined when what the event is about is gone
- * @throws NotDeliverable when the integration is not to hear of it
- * @throws NotRunnable when its code could not take it
+ * @returns undefined when the event's message was deleted
+ * @throws NotDeliverable when the integration does not receive the event
+ * @throws NotRunnable when the request does not fit into the code's memory
  */
 export async function integrationCall(
   context: Context,
@@ -78,7 +78,7 @@ async function webhookCall(context: Context, event: ClaimedEvent, code: Integrat
     retry: null,
   })
   if (code.bundle.kind === 'sdk' || call.task.kind !== 'call') {
-    // Such a request is not accepted, unless limits have changed since.
+    // The api refuses such a request, so limits have changed since it was accepted.
     if (refusal !== undefined) throw new NotRunnable('memory', refusal)
     return call
   }

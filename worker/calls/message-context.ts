@@ -9,9 +9,9 @@ import type { EventRow } from '#shared/models/tables.ts'
 import { findUser } from '#shared/store/users.ts'
 
 /**
- * What an event of a message is about, as the runtime API shows it.
+ * The message of an event, its conversation and its user, as the runtime API shows them.
  *
- * @param viewer to whom: the bot unless given
+ * @param viewer the viewer of the tags; the bot by default
  * @returns undefined when the message or its conversation was deleted meanwhile
  */
 export async function findMessageContext({ db }: Pick<Context, 'db'>, event: EventRow, viewer: Viewer = {}) {

@@ -4,24 +4,24 @@ import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { Code } from '../execution/bundles.ts'
 import type { Call, Reading } from './call.ts'
 
-/** What a bundle of the public SDK is asked to do. */
+/** A request to a bundle of the public SDK. */
 export interface SdkRequest {
   operation: string
-  /** The type of the event, or any text: bots insist on one. */
+  /** The type of the event, or any text: bots require one. */
   type: string
   botId: string
   configuration: JsonObject
-  /** Of an integration, beside those that every bundle gets. */
+  /** Headers for integrations, in addition to those of every bundle. */
   headers?: Record<string, string>
   body: JsonObject
-  /** The body of the answer is the result, as it is. */
+  /** Whether the whole answer is the result. */
   answersVerbatim?: boolean
   retry: RetryPolicy | null
 }
 
 /**
- * The call of a bundle's `handler`. Bundles read who they are, and what they are asked, from headers; a handler rejects
- * when one is missing that its SDK knows.
+ * The call of a bundle's `handler`. Bundles read their identity and the operation from headers; a handler rejects when
+ * a header that its SDK requires is missing.
  */
 export function sdkCall(code: Code, request: SdkRequest): Call {
   const headers = {
@@ -59,7 +59,7 @@ function failureOf({ status, body = '' }: HandlerResponse): Reading {
   const error = parse(body)
   const told = isRecord(error) && typeof error['message'] === 'string' ? error['message'] : body
   const message = told || `The handler answered with ${status}`
-  // It is the status that says what is to be done; the code in the body may differ from it.
+  // The status decides about retries; the code in the body may differ from it.
   return { failure: { message, mayPass: status >= 500 } }
 }
 

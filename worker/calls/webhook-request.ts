@@ -8,14 +8,14 @@ import { bodyLength, readBodyPart, readBodyParts } from '#shared/store/webhook-b
 
 const megabyte = 1024 * 1024
 
-/** How often a part is asked for again that could not be read although the database is here. */
+/** Maximum of retries for reading one part. */
 const maxRetries = 5
 
-/** A webhook's request, as code gets it. */
+/** A webhook's request, as code receives it. */
 export interface IncomingRequest {
-  /** The body is one string; one that is not UTF-8 is in base64, and `isBase64` says so. */
+  /** The body is one string; a body that is not UTF-8 is in base64, and `isBase64` is set. */
   request: JsonObject
-  /** Why it is left out: an isolate could not hold it in one piece. */
+  /** Set when the body is omitted, because an isolate could not hold it in one piece. */
   refusal?: string
   /** Reads the body in parts, whatever its size. */
   openBody: () => ByteSource
@@ -41,7 +41,7 @@ function toText(bytes: Buffer): { body: string; isBase64?: true } {
   return isUtf8(bytes) ? { body: bytes.toString() } : { body: bytes.toString('base64'), isBase64: true }
 }
 
-/** Reads a body a part of the database at a time. A run that is repeated reads the same bytes. */
+/** Reads a body one stored part at a time. A repeated run reads the same bytes. */
 async function* readInParts(
   context: Context,
   eventId: string,
@@ -59,7 +59,7 @@ async function* readInParts(
   }
 }
 
-/** Code does not learn of it when the database is away: its reading takes longer. */
+/** Hides outages of the database from code: the read waits until the database is up. */
 async function readPatiently(
   { db, dependencies }: Context,
   eventId: string,

@@ -16,13 +16,13 @@ import type { BotVersionRow, CodeKind } from '#shared/models/tables.ts'
 
 interface Runnable {
   bundle: Bundle & { kind: CodeKind }
-  /** JSON that leads positions in its stacks back to the source; empty where they are the same. */
+  /** JSON that maps positions in stacks to the source; empty where they are the same. */
   sourceMap: string
 }
 
 /** A version of a bot. */
 export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'actions' | 'retry'> {
-  /** What was configured of a bot made with the public SDK. */
+  /** The configuration of a bot made with the public SDK. */
   configuration: JsonObject
 }
 
@@ -39,25 +39,25 @@ export interface Bundles {
    * @param secrets of the bot, encrypted
    */
   ofBot(botId: string, versionId: string, secrets: string | null): Promise<BotCode | undefined>
-  /** An integration that is installed on a bot; undefined when there is no such. */
+  /** An integration that is installed on a bot; undefined when it is not installed. */
   ofIntegration(botId: string, key: InstallationKey): Promise<IntegrationCode | undefined>
 }
 
-/** Where bundles of the public SDK look for the platform. The sandbox answers it; there is no such host. */
+/** The API address that bundles of the public SDK read. The sandbox answers its requests; the host does not exist. */
 const platformUrl = 'https://api.isobot.internal'
-/** Such bundles insist on a token. Who calls is known without one. */
+/** Bundles of the public SDK require a token. The platform identifies the caller without it. */
 const platformToken = 'not-needed'
 
-/** Characters of code and source maps that a worker keeps at hand. */
+/** Maximum characters of code and source maps that a worker caches. */
 const keptCharacters = 64 * 1024 * 1024
 
-/** Likewise of secrets. */
+/** Maximum characters of encrypted secrets whose values a worker caches. */
 const keptSecretCharacters = 8 * 1024 * 1024
 
-/** Keeps code at hand. What an id of code stands for never changes, so what is kept is never stale. */
+/** Caches code. The code of an id never changes, so the cache is never stale. */
 export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bundles {
   const versions = new LRUCache<string, RunnableVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
-  /** Of bots, by what they are encrypted as: secrets that change have another. */
+  /** Environments of bots by their encrypted secrets, which differ whenever the secrets change. */
   const environments = new LRUCache<string, Record<string, string>>({
     maxSize: keptSecretCharacters,
     sizeCalculation: (_variables, encrypted) => encrypted.length,
@@ -122,12 +122,12 @@ function size({ script, source_map: map }: Scripted): number {
   return script.length + map.length + 1
 }
 
-/** Secrets as code finds them in its environment. */
+/** Secrets as environment variables of the code. */
 function toVariables(secrets: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`SECRET_${name}`, value]))
 }
 
-/** Two environments never share an isolate. */
+/** Part of the bundle's id, so that code with different environments never shares an isolate. */
 function hash(environment: Record<string, string>): string {
   return createHash('sha256').update(JSON.stringify(environment)).digest('base64url')
 }

@@ -5,9 +5,9 @@ import { insertLog } from '#shared/store/logs.ts'
 import { NotRunnable } from '../calls/call.ts'
 
 export interface CodeSuspensions {
-  /** Tells the author of the bot, and has all workers know what the sandbox of this one has decided. */
+  /** Stores a suspension for all workers, and writes it to the bot's log. */
   keep(suspension: CodeSuspension): void
-  /** Resolves when all is written. */
+  /** Resolves when all suspensions are stored. */
   settled(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export function openCodeSuspensions({ db, log }: Pick<Context, 'db' | 'log'>): C
   }
 }
 
-/** @throws NotRunnable when code was taken out of service, with the reason */
+/** @throws NotRunnable with the reason when the code is suspended */
 export function refuseDisabled(reason: string | null): void {
   if (reason !== null) throw new NotRunnable('crashed', reason)
 }

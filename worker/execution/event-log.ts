@@ -1,13 +1,13 @@
 import type { Limits, LogLine } from '#sandbox/protocol/contract.ts'
 
-/** The log of everything that runs for one event, in the order in which it was written. */
+/** The log of all runs of one event, in the order of writing. */
 export interface EventLog {
   readonly lines: LogLine[]
-  /** Takes a line; once the log is full, none any more. */
+  /** Adds a line; a full log drops it. */
   write(line: LogLine): void
 }
 
-/** Each run counts its own lines; here those of all of them count together, the actions that they call included. */
+/** Each run limits its own lines; this limits those of all runs of the event together, nested actions included. */
 export function openEventLog({ logLines, logCharacters }: Pick<Limits, 'logLines' | 'logCharacters'>): EventLog {
   const lines: LogLine[] = []
   let characters = 0

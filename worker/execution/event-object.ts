@@ -3,7 +3,7 @@ import { previewOf } from '#shared/models/payload.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 
 /**
- * The `event` object that bot code is given (product specification, part 6), as JSON. `createdOn` becomes a `Date` when
+ * The `event` object that bot code receives (product specification, part 6), as JSON. `createdOn` becomes a `Date` when
  * it arrives. Properties that do not apply are absent.
  */
 export function toEventObject(event: ClaimedEvent): JsonObject {
@@ -39,7 +39,7 @@ export function toEventObject(event: ClaimedEvent): JsonObject {
   return object as JsonObject
 }
 
-/** `event.state` as the hooks find it. */
+/** `event.state` before the first hook. */
 export function initialState(event: ClaimedEvent): JsonObject {
   const stored = (type: string, name: string) =>
     (event.states?.find((state) => state.type === type && state.name === name)?.payload ?? {}) as JsonObject

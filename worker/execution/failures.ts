@@ -8,9 +8,9 @@ import type { SourceMaps } from './source-maps.ts'
 export interface Failure {
   /** One line. */
   reason: string
-  /** With the author's own file, line and column where there are any, and the causes of the error. */
+  /** With positions in the author's files where they are known, and the causes of the error. */
   details: string
-  /** The limit that was met, or `error`. */
+  /** The exceeded limit, or `error`. */
   kind: FailureReason
   /** The hook or other function that failed, where it is known. */
   hook?: string
@@ -18,18 +18,18 @@ export interface Failure {
 
 const reasonCharacters = 2000
 
-/** A failure in so many words. */
+/** A failure with the given text. */
 export function toFailure(reason: string, details = reason): Failure {
   return { reason: reason.slice(0, reasonCharacters), details, kind: 'error' }
 }
 
-/** Called for one purpose each, which whoever reads of the failure knows: their names would only be in the way. */
+/** Functions with one purpose each, so their names in a failure would add nothing. */
 const entryPoints = ['register', 'unregister', 'handler']
 
 /**
- * An error in a line, with what led to it first: libraries wrap the error that tells what to do into others that do not.
+ * An error in one line, with its cause first: libraries wrap the informative error into others.
  *
- * @param stack what stands below the error, its causes included (`sandbox/isolate/causes.ts`)
+ * @param stack the lines below the error, its causes included (`sandbox/isolate/causes.ts`)
  */
 function causeFirst(name: string, message: string, stack: string): string {
   const own = `${name}: ${message}`
@@ -39,7 +39,7 @@ function causeFirst(name: string, message: string, stack: string): string {
   return own.includes(causeMessage) ? own : `${cause}, which led to ${own}`
 }
 
-/** Of several errors that one stands for, the first counts. */
+/** Of an aggregate's errors, only the first counts. */
 function deepestCause(stack: string): string | undefined {
   let deepest: string | undefined
   for (const line of stack.split('\n')) {
@@ -50,10 +50,10 @@ function deepestCause(stack: string): string | undefined {
   return deepest
 }
 
-/** Of a run's log: the names of files may be much longer than the positions that they stand for. */
+/** Maximum of mapped frames in a run's log: file names may be much longer than the positions that they replace. */
 const maxFramesNamed = 1000
 
-/** Has the stacks in a run's log name the author's own files. */
+/** Maps the stacks in a run's log to the author's files. */
 export async function nameSources(sourceMaps: SourceMaps, lines: LogLine[], code: Code): Promise<void> {
   const withFrames = lines.filter(({ message }) => /^ +at .*\bbot\.js:\d/m.test(message))
   if (withFrames.length === 0) return
@@ -67,7 +67,7 @@ export async function nameSources(sourceMaps: SourceMaps, lines: LogLine[], code
   }
 }
 
-/** What a failed run says of itself: where it failed, of what, and for a limit which and who can raise it. */
+/** Describes a failed run: its hook and error, or the limit that it exceeded and how to raise it. */
 export async function describeFailure(
   sourceMaps: SourceMaps,
   outcome: Outcome & { status: 'failed' },

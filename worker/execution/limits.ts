@@ -2,7 +2,7 @@ import type { Limits } from '#sandbox/protocol/contract.ts'
 import { allowedLimits, type LimitSettings } from '#shared/config/limit-settings.ts'
 import type { CodeLimits, OwnLimits } from '#shared/config/code-limits.ts'
 
-/** The limits of what runs for a bot, the code of the integrations that it has installed included. */
+/** The limits of all code that runs for a bot, that of its installed integrations included. */
 export function limitsOf(settings: LimitSettings, own: OwnLimits = {}): Limits & CodeLimits {
   return {
     ...allowedLimits(settings, own),

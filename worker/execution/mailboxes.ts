@@ -3,15 +3,15 @@ import type { Database } from '#shared/store/database.ts'
 import { completeEvents, type EventCompletion } from '#shared/store/complete-events.ts'
 import { claimNextEvents, type ClaimedEvent } from '#shared/store/mailboxes.ts'
 
-/** What a worker asks of mailboxes, many at once when it is busy. */
+/** A worker's statements on mailboxes, batched while it is busy. */
 export interface Mailboxes {
-  /** Claims the oldest event of a mailbox; undefined when there is none that may be handled now. */
+  /** Claims the oldest event of a mailbox; undefined when no event may be handled now. */
   claim(mailbox: string): Promise<ClaimedEvent | undefined>
-  /** Ends an event. False when a newer run has taken it over; then nothing was written. */
+  /** Completes an event. False when another attempt has claimed it since; then nothing is written. */
   end(end: EventCompletion): Promise<boolean>
 }
 
-/** As many as a statement handles well. */
+/** Maximum of mailboxes or events in one statement. */
 const batchSize = 100
 
 export function openMailboxes(db: Database): Mailboxes {

@@ -3,26 +3,26 @@ import { stepOf, type LatencyHistogram } from '#shared/telemetry/latency-histogr
 import { addActivity, type BotActivity } from '#shared/store/activity.ts'
 import type { OutcomeCounts } from '#shared/models/bot-health.ts'
 
-/** What becomes of bots' events, counted in this process and added to the database's counts now and then. */
+/** Outcomes of bots' events, counted in this process and added to the database's counts periodically. */
 export interface Activity {
   /**
-   * A run has ended, and its end is stored.
+   * Counts a run whose outcome is stored.
    *
-   * @param took milliseconds that it took, and that the event had waited for it
+   * @param took milliseconds of the run, and of the event's wait before it
    */
   ended(botId: string, outcome: keyof OutcomeCounts, took: { handling: number; waiting: number }): void
-  /** A wake-up had to wait because the bot had its share of the worker. */
+  /** Counts a job that was requeued because the bot had its share of the slots. */
   putBack(botId: string): void
-  /** Stores what was counted last. */
+  /** Stores the remaining counts. */
   close(): Promise<void>
 }
 
-/** A process that is killed takes the counts of so long with it; events themselves are rows. */
+/** A killed process loses the counts of this long; the events themselves are rows. */
 const flushMilliseconds = 2000
-/** Bots in one statement. */
+/** Maximum of bots in one statement. */
 const batchSize = 1000
 
-/** Counting costs no statement for an event; a flush is one for all bots that had any. */
+/** Counting an event needs no statement; a flush is one statement per batch of bots. */
 export function openActivity({ db, dependencies, log }: Context): Activity {
   let counts = new Map<string, BotActivity>()
   let flushing: Promise<void> | undefined

@@ -8,7 +8,7 @@ import { waitedMilliseconds, type OpenStep } from '../execution/run-recorder.ts'
 /** How a run of an event ended. */
 export type EventOutcome = 'processed' | 'ignored' | 'failed' | 'retried' | 'interrupted'
 
-/** Handles an event with its ids on all that is logged of it, and in a span of its own. */
+/** Handles an event in a span of its own, with its ids on its log lines. */
 export function observedEvent<Result>(event: ClaimedEvent, work: () => Promise<Result>): Promise<Result> {
   const { id: eventId, bot_id: botId, conversation_id: conversationId, attempt, type } = event
   const fields = { botId, eventId, attempt, ...(conversationId !== null && { conversationId }) }
@@ -22,7 +22,7 @@ export function observedEvent<Result>(event: ClaimedEvent, work: () => Promise<R
   return withLogFields(fields, () => traced('handle event', attributes, work))
 }
 
-/** Counts a run of an event that has ended. */
+/** Counts a completed run of an event. */
 export function countEvent(
   { metrics, log }: Context,
   event: ClaimedEvent,
@@ -36,8 +36,8 @@ export function countEvent(
 }
 
 /**
- * Runs code, counts how that ends, and traces it. What the sandbox asks for on the run's behalf it asks for from outside
- * of the run's scope, and is let in again here.
+ * Runs code, counts its outcome, and traces it. The sandbox makes the run's host calls and fetches outside of the run's
+ * log and trace scope, so they re-enter it here.
  */
 export async function observedRun(
   { sandbox, metrics }: Pick<Context, 'metrics'> & { sandbox: Sandbox },
@@ -64,12 +64,12 @@ export async function observedRun(
   })
   metrics.runs.inc({ outcome: outcome.status === 'failed' ? outcome.reason : outcome.status })
   const isWithin = task.kind !== 'event' && task.within !== undefined
-  // A run within another one draws on that one's processor time, which tells it all.
+  // A nested run draws on the outer run's processor time, which includes it.
   if (!isWithin) metrics.processorSeconds.inc(outcome.cpuMilliseconds / 1000)
   return outcome
 }
 
-/** Lets what comes from outside into the scope that this is called in. Node's own snapshot of all scopes takes 5 µs. */
+/** Captures the current scope, to re-enter it from outside. Node's own snapshot of all scopes takes 5 µs. */
 function openScope(): <Result>(work: () => Result) => Result {
   const fields = logFields() ?? {}
   const inSpan = openedTracing()?.keep()
@@ -86,7 +86,7 @@ async function noted<Answer extends { status: number } | { failure: string }>(
   return answer
 }
 
-/** Each hook begins when the one before it is through, or waits for what it called. */
+/** Each hook begins when the one before it has ended, or waits for its call. */
 function publishOutcome(span: OpenSpan, outcome: Outcome, beganAt: number): void {
   span.set({ 'isobot.outcome': outcome.status, 'isobot.processor_ms': outcome.cpuMilliseconds })
   if (outcome.status === 'failed') span.set({ 'error.type': outcome.reason })
@@ -97,7 +97,7 @@ function publishOutcome(span: OpenSpan, outcome: Outcome, beganAt: number): void
   }
 }
 
-/** Counts a call of the platform by bot code when it is answered, and names its span. */
+/** Counts a host call when it is answered, and names its span. */
 export function observedCall({ metrics, log }: Context, step: OpenStep): OpenStep {
   const begin = performance.now()
   let operation = 'none'

@@ -8,9 +8,9 @@ import { answerProtocolErrors } from '#shared/protocol-errors.ts'
 const nothing: AsyncDisposable = { async [Symbol.asyncDispose]() {} }
 
 /**
- * Lets a worker tell its figures: it has no port otherwise, and opens this one only where METRICS_PORT names it.
+ * Serves a worker's metrics on METRICS_PORT, where that is set; a worker opens no other port.
  *
- * @throws Error when the port is taken
+ * @throws Error when the port is in use
  */
 export async function startMetricsServer(context: Context): Promise<AsyncDisposable> {
   const { metrics: settings, http } = context.config

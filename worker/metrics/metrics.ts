@@ -3,7 +3,7 @@ import type { Context } from '#shared/context.ts'
 import type { Metrics } from '#shared/telemetry/metrics.ts'
 import type { FairSlots } from '../slots/fair-slots.ts'
 
-/** Counts what happens in the sandbox. */
+/** Counts isolate starts and kills in the sandbox. */
 export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch {
   return {
     started: (kind, count) => isolateStarts.inc({ kind }, count),
@@ -11,7 +11,7 @@ export function watchOf({ isolateStarts, sandboxKills }: Metrics): SandboxWatch 
   }
 }
 
-/** Tells how much of a worker is in use. */
+/** Exposes the slots and the sandbox memory that a worker uses. */
 export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandbox, slots: FairSlots): void {
   metrics.gauge({
     name: 'worker_slots',

@@ -14,22 +14,22 @@ import {
 import type { WorkerContext } from '../context.ts'
 import type { Installation } from '#shared/models/tables.ts'
 
-/** An entry is tried so often: with the waits between, for about 17 minutes. */
+/** Attempts for an entry: about 17 minutes, with the waits between them. */
 const attempts = 10
 /** The wait after the first failure; each further one is twice the one before. */
 const backOffMilliseconds = 1000
 const timeoutMilliseconds = 10_000
-/** The answer is of no interest. */
+/** Only the status of the answer is used. */
 const maxResponseBytes = 64 * 1024
 
 /**
- * Sends the entries of a conversation's log that wait for its webhook, in their order, each until it is taken. One that
- * is refused again and again is given up, with a word in the bot's log, and the next has its turn.
+ * Sends the waiting entries of a conversation's log to its webhook, in order, and retries each until the receiver
+ * accepts it. After the last attempt an entry is dropped with an error in the bot's log, and the next one follows.
  */
 export async function callWebhook(worker: WorkerContext, conversationId: string): Promise<void> {
   const { db, config, queue } = worker
   const cursor = await findWebhookCursor(db, conversationId)
-  // Somebody else has sent it, or it is to wait: then a job that comes later is on its way.
+  // Another job has sent the entries, or the next attempt is not due: then a delayed job is queued.
   if (!cursor?.is_due) return
   const installation = await findInstallation(db, config.secret, cursor.bot_id, cursor.installation_id)
   const webhook = installation && toWebhook(installation)
@@ -59,7 +59,7 @@ interface Webhook {
   secret: string | undefined
 }
 
-/** The address with a slash at its end: published receivers are told there. */
+/** The address gets a trailing slash: published receivers expect it. */
 function toWebhook(installation: Installation): Webhook | undefined {
   const { webhookUrl, webhookSecret } = chatConfigurationOf(installation)
   if (!webhookUrl) return undefined
@@ -68,7 +68,7 @@ function toWebhook(installation: Installation): Webhook | undefined {
   return { botId: installation.bot_id, url: url.href, secret: webhookSecret }
 }
 
-/** @returns why the entry was not taken; undefined when it was */
+/** @returns the reason why the receiver did not accept the entry; undefined when it did */
 async function send(
   { outbound, log }: WorkerContext,
   { botId, url, secret }: Webhook,
@@ -82,9 +82,9 @@ async function send(
       url,
       headers: { 'content-type': 'application/json', ...(secret && { 'x-secret-key': secret }) },
       body: JSON.stringify(toListener(signal, externalConversationId)),
-      // The port that the address names may be any.
+      // Naming the host with its port permits any port.
       allow: [new URL(url).host],
-      // A redirect would turn the POST into a GET, which tells nobody anything.
+      // A redirect would turn the POST into a GET without the entry.
       maxRedirects: 0,
       timeoutMilliseconds,
       maxResponseBytes: maxResponseBytes,

@@ -18,16 +18,16 @@ import type { WorkerContext } from '../context.ts'
 const unstorableText =
   'event.state or the output holds a character that cannot be stored: U+0000 or half a surrogate pair'
 
-/** How many events of one mailbox are handled, and for how long, before others get the slot. */
+/** Maximum of events, and of time, that one mailbox gets before it releases the slot. */
 const batch = 50
 const turnMilliseconds = 1000
 
 /**
- * Handles the events that wait in a mailbox, one after the other. When its turn is over the mailbox is woken again, and
- * waits with the others.
+ * Handles the waiting events of a mailbox, one after the other. After its share of events or time the mailbox is queued
+ * again, behind others.
  *
- * @throws InterruptedError when a run was interrupted: the job comes again at once
- * @throws Error when the database fails: it comes again after a while
+ * @throws InterruptedError when a run was interrupted: the job is requeued at once
+ * @throws Error when the database fails: the job is retried after a delay
  */
 export async function drainMailbox(
   worker: WorkerContext,
@@ -40,13 +40,13 @@ export async function drainMailbox(
     if (!event) return
     const next = await handleEvent(worker, event)
     if (next === 'wait') return
-    // An event that arrives from now on brings a wake-up of its own.
+    // Events that arrive from now on have wake-ups of their own.
     if (!event.more) return
   }
   await worker.queue.wake('event', mailbox, botId)
 }
 
-/** @returns `wait` when the mailbox must not go on yet */
+/** @returns `wait` when the mailbox must not continue yet */
 function handleEvent(worker: WorkerContext, event: ClaimedEvent): Promise<'go on' | 'wait'> {
   return observedEvent(event, () => handle(worker, event))
 }
@@ -90,7 +90,7 @@ async function finish(
   }
 }
 
-/** Ends the event as failed, or lets it wait for another run where that may help. */
+/** Completes the event as failed, or schedules another run where the retry policy allows one. */
 async function fail(
   worker: WorkerContext,
   event: ClaimedEvent,
@@ -114,7 +114,7 @@ async function fail(
   return 'go on'
 }
 
-/** Whether somebody may be waiting for what comes of an event, or look for it later. */
+/** Whether a caller may wait for the event's result or read it later. */
 function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boolean {
   return type === actionTriggered || installationId !== null
 }
@@ -129,7 +129,7 @@ async function end(
   const { mailboxes, log, db } = worker
   const registered = await endRegistration(worker, event, how)
   const logs = [...how.logs, ...registered]
-  // Of what nobody was called for there is nothing to tell.
+  // Ignored events ran no code, so they have no run record.
   const runs = how.status !== 'ignored' && { runs: recorder.finish(event, how.status, failure) }
   const isOurs = await mailboxes.end({ id: event.id, attempt: event.attempt, ...how, ...runs, logs })
   if (isOurs) count(worker, event, how.status, recorder)

@@ -20,9 +20,9 @@ type Refused = Extract<InspectionOutcome, { status: 'refused' }>
 type Result = { outcome: InspectionOutcome; code?: CompiledCode }
 
 /**
- * Compiles uploaded code, evaluates it once, and tells whoever waits what it declares.
+ * Compiles uploaded code, evaluates it once, and publishes its declaration to the waiting request.
  *
- * @throws InterruptedError when the inspection was interrupted: the job comes again at once
+ * @throws InterruptedError when the inspection was interrupted: the job is requeued at once
  */
 export async function inspectCode(
   worker: WorkerContext,
@@ -31,7 +31,7 @@ export async function inspectCode(
   const { db, sandbox } = worker
   let upload: Upload | undefined
   const compiled = await sandbox.compiler
-    // It is read when its turn has come: many may wait, and each is large.
+    // The upload is read only when the compiler is free: many may wait, and each is large.
     .compile(workspaceId, async () => {
       upload = await findInspection(db, inspectionId)
       return upload && { source: upload.source, sourceMap: upload.given_map ?? undefined }
@@ -39,7 +39,7 @@ export async function inspectCode(
     .catch((error: unknown) => {
       throw error instanceof CompilerError ? new InterruptedError(error.message) : error
     })
-  // The request that asked has ended.
+  // The request has timed out, and its inspection was deleted.
   if (upload === undefined || compiled === undefined) return
   const { outcome, code } =
     compiled.status === 'compiled' ? await inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }
@@ -52,7 +52,7 @@ export async function inspectCode(
   await publishOutcome(worker, inspectionId)
 }
 
-/** Evaluates it as a bundle of the public SDK where it may be one, else as a module. */
+/** Evaluates the upload as a bundle of the public SDK where it may be one, else as a module. */
 async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
   const { source } = upload
   if (compiled.asIs && /\bhandler\b/.test(source)) {
@@ -119,7 +119,7 @@ function toRefusal(
   return { status: 'refused', type: 'LimitExceeded', message: problem, metadata: { limit } }
 }
 
-/** The answer that says where uploaded code is at fault. */
+/** A refusal with the position of the fault in the uploaded code. */
 function refusal(problem: string, at: SourcePlace | undefined): Refused {
   const refused = { status: 'refused', type: 'InvalidPayload' } as const
   if (!at) return { ...refused, message: `${sourceFile}: ${problem}`, metadata: { file: sourceFile } }
