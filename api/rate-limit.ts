@@ -17,7 +17,7 @@ export const rateLimitHeaders = [
 ]
 
 /** The result of counting a request. */
-export interface CodeSuspension {
+export interface RateLimitDecision {
   /** Headers of the answer, whatever its status; empty when the request was not counted. */
   headers: Record<string, string>
   /** The answer, when the request exceeds a limit. */
@@ -36,7 +36,7 @@ export interface RateLimiter {
    * @param webhookId the id in the installation's address, decoded; there may be no such installation
    * @param userKey the user's key as received, valid or not
    */
-  consume(webhookId: string, userKey?: string): Promise<CodeSuspension>
+  consume(webhookId: string, userKey?: string): Promise<RateLimitDecision>
   /** Counts the chat's HTTP requests and refuses those beyond a limit. Mounted at the root: it reads the path. */
   handle: RequestHandler
   close(): void
@@ -48,7 +48,7 @@ export function openRateLimiter(context: Context): RateLimiter {
   const isLimited = limits.user > 0 || limits.installation > 0
   const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
-  async function consume(webhookId: string, userKey?: string): Promise<CodeSuspension> {
+  async function consume(webhookId: string, userKey?: string): Promise<RateLimitDecision> {
     const user = limits.user && userKey ? await userOf(context, webhookId, userKey) : undefined
     const buckets = bucketsOf(limits, webhookId, user)
     return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
@@ -122,7 +122,7 @@ function nameOf(...parts: string[]): string {
 }
 
 /** Adds a request to each bucket. The headers describe the last bucket beyond its limit, else the first bucket. */
-async function take(counter: Counter, buckets: Bucket[]): Promise<CodeSuspension> {
+async function take(counter: Counter, buckets: Bucket[]): Promise<RateLimitDecision> {
   const counts = await counter.increment(buckets.map(({ name }) => name))
   if (!counts) return { headers: {} }
   const filled = buckets.map((bucket, index) => ({

@@ -3,7 +3,7 @@ import { OutboundError } from './errors.ts'
 const megabyte = 1024 * 1024
 
 /** Six of the largest answers. */
-const maxBytesPerWorkspace = 64 * megabyte
+const maxBytesPerTenant = 64 * megabyte
 const maxBytes = 192 * megabyte
 
 /** What one request holds; disposing gives it back. */
@@ -32,7 +32,7 @@ export class ResponseMemoryBudget {
     }
     return {
       add: (bytes) => {
-        if (this.#of(tenant) + bytes > maxBytesPerWorkspace || this.#all + bytes > maxBytes) throw busy()
+        if (this.#of(tenant) + bytes > maxBytesPerTenant || this.#all + bytes > maxBytes) throw busy()
         take(bytes)
       },
       [Symbol.dispose]: () => take(-own),

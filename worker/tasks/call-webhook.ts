@@ -14,7 +14,7 @@ import {
 import type { WorkerContext } from '../context.ts'
 import type { Installation } from '#shared/models/tables.ts'
 
-/** Attempts for an entry: about 17 minutes, with the waits between them. */
+/** Attempts for an entry: about 9 minutes, with the waits between them. */
 const attempts = 10
 /** The wait after the first failure; each further one is twice the one before. */
 const backOffMilliseconds = 1000
