@@ -25,7 +25,7 @@ function runWith(node) {
   const isAtTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to both processes; a forwarded copy could count as a second Ctrl-C, which ends the command at once.
+      // A terminal sends Ctrl-C to both processes; a forwarded copy could count as a second Ctrl-C, which ends at once.
       if (signal !== 'SIGINT' || !isAtTerminal) child.kill(signal)
     })
   }

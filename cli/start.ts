@@ -38,9 +38,10 @@ export interface StartOptions {
 }
 
 /**
- * `npm start` and `isobot start`: runs the whole platform without further installation. It starts a database in the data
- * folder unless `DATABASE_URL` names one, the api and a worker as separate processes, and deploys an example bot at the
- * first start. It runs until a signal arrives or its launcher exits, and then stops the parts in order of dependency.
+ * `npm start` and `isobot start`: runs the whole platform without further installation. It starts a database in the
+ * data folder unless `DATABASE_URL` names one, the api and a worker as separate processes, and deploys an example bot
+ * at the first start. It runs until a signal arrives or its launcher exits, and then stops the parts in order of
+ * dependency.
  */
 export async function start({ say = console.log, announce = sayWelcome, development }: StartOptions = {}) {
   keepInspectorShut()

@@ -15,7 +15,7 @@ export function addDoctorCommand(program: Command): void {
     .summary('check settings, database, Redis, sandbox and machine, and say what to do')
     .description(
       'Checks, where the platform is to run and with its environment variables, whether it can: settings, PostgreSQL, ' +
-        'Redis, the isolation layers of the sandbox, memory, open files, clocks, disk and address. It changes nothing.\n\n' +
+        'Redis, isolation layers of the sandbox, memory, open files, clocks, disk and address. It changes nothing.\n\n' +
         'Exit code 1 when something would keep the platform from working.',
     )
     .option('--env-file <file>', `variables that are not set otherwise (${usualFile} where there is one)`)

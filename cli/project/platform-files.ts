@@ -5,8 +5,8 @@ import { dirname, join, relative, resolve } from 'node:path'
 const home = resolve(import.meta.dirname, '..', '..')
 
 /**
- * Updates the files of isobot in a project: the platform's types and, since isobot is in no registry, the links by which
- * npm scripts and tests find it. Files that are up to date are not written.
+ * Updates the files of isobot in a project: the platform's types and, since isobot is in no registry, the links by
+ * which npm scripts and tests find it. Files that are up to date are not written.
  */
 export async function refreshPlatformFiles(folder: string): Promise<void> {
   await refreshTypes(folder)

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 import { isBuilt, root } from '../../api/console/output.ts'
 
 /**
- * Builds the console in a separate process if its output is absent or older than its sources. Never rejects: the rest of
- * the platform works without the console, and a failure is reported with its remedy.
+ * Builds the console in a separate process if its output is absent or older than its sources. Never rejects: the rest
+ * of the platform works without the console, and a failure is reported with its remedy.
  */
 export async function buildConsole(say: (line: string) => void, signal: AbortSignal): Promise<void> {
   try {

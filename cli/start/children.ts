@@ -30,8 +30,8 @@ export interface ChildOptions {
 
 /**
  * Starts a process that must not outlive this one. Its standard input is a pipe that this process holds and never
- * writes to; with `ISOBOT_PARENT=stdin` the process stops when the pipe ends. Its output is inherited. It is detached, so
- * that a terminal's signal to the process group reaches only this process, which stops the others in order.
+ * writes to; with `ISOBOT_PARENT=stdin` the process stops when the pipe ends. Its output is inherited. It is detached,
+ * so that a terminal's signal to the process group reaches only this process, which stops the others in order.
  */
 export async function startChild(
   name: string,

@@ -7,8 +7,8 @@ import { viteOptions } from '../../api/console/vite-options.ts'
 import { untilParentGone } from '../../shared/process/parent-process.ts'
 
 /**
- * A process of `npm run dev` that serves the console from its sources, on the port after the api's or the next free one,
- * and reloads open pages when a source is saved. It forwards all other requests to the api at `apiUrl`.
+ * A process of `npm run dev` that serves the console from its sources, on the port after the api's or the next free
+ * one, and reloads open pages when a source is saved. It forwards all other requests to the api at `apiUrl`.
  */
 async function serveConsole(apiUrl: string): Promise<void> {
   const { hostname, port } = new URL(apiUrl)

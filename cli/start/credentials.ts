@@ -19,7 +19,7 @@ export interface Credentials {
   token: string
   /** The id of an earlier start's example bot. */
   botId?: string
-  /** The counterpart of `ISOBOT_SECRET` in production. */
+  /** The value of `ISOBOT_SECRET` where that variable is unset. */
   secret: string
   /** Writes `credentials.json`, readable by its owner only. */
   save(saved: Omit<SavedCredentials, 'token'>): Promise<SavedCredentials>

@@ -6,7 +6,7 @@ import { findProcess } from '#shared/process/find-process.ts'
 
 /** The record of a running start in its data folder, for the next start. */
 interface StartRecord {
-  /** The start itself, then its worker and its api. The command line distinguishes each from a later process of its id. */
+  /** The start itself, then its worker and api. The command line distinguishes each from a later process of its id. */
   processes: { pid: number; commandLine: string }[]
   launchers: readonly number[]
   isStopping: boolean
@@ -17,8 +17,8 @@ const patienceMilliseconds = 90_000
 const pollMilliseconds = 100
 
 /**
- * Waits for the end of an earlier start on this data folder that is stopping: one that received a stop signal, that lost
- * its launcher, or that was killed and whose processes are stopping. It does not wait for one that keeps running.
+ * Waits for the end of an earlier start on this data folder that is stopping: one that received a stop signal, that
+ * lost its launcher, or that was killed and whose processes are stopping. It does not wait for one that keeps running.
  *
  * @returns whether the folder is free; if not, the checks of port and database name the process that uses them
  * @throws Error when the earlier start does not end
@@ -96,7 +96,7 @@ async function readRecord(directory: string): Promise<StartRecord | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as StartRecord)
 }
 
-/** The processes of a start that still run, without this process, which in a new container may have one of their ids. */
+/** The processes of a start that still run, without this one, which in a new container may have one of their ids. */
 async function aliveOf(record: StartRecord | undefined): Promise<number[]> {
   const found = await Promise.all(
     (record?.processes ?? []).map(async ({ pid, commandLine }) => {
