@@ -1,4 +1,4 @@
-// The bot that `npm start` deploys. It answers what it is told, counts in the conversation's state, and calls an action.
+// The bot that `npm start` deploys. It echoes messages, counts in the conversation's state, and calls an action.
 
 export const hooks = {
   async afterIncomingMessage({ event, client, state, logger }) {

@@ -6,8 +6,8 @@ import { startEmbeddedPostgres } from '../cli/postgres/embedded-postgres.ts'
 import { migrate } from './migrations.ts'
 
 /**
- * Writes what the migrations make to `schema.sql`, so that a review sees a change of the schema as one; with `--check`,
- * tells instead whether the committed file is up to date.
+ * Writes the schema that the migrations make to `schema.sql`, so that a review shows schema changes in one file. With
+ * `--check` it only verifies that the committed file is up to date.
  */
 const file = join(import.meta.dirname, 'schema.sql')
 

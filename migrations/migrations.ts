@@ -21,7 +21,7 @@ import * as compiling from './017_compiling.ts'
 import * as versionAuthors from './022_version_authors.ts'
 import * as separateIds from './035_separate_ids.ts'
 
-/** Every migration, in order. One that has run somewhere is never changed, only followed by another. */
+/** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
   '001_tables': tables,
   '002_installation_configuration': installationConfiguration,
@@ -53,15 +53,15 @@ const migrationSource: Knex.MigrationSource<string> = {
   },
 }
 
-/** What knex would print is in the error that it throws, too. */
+/** The error that knex throws has the text of its warnings. */
 const silent = { warn() {} }
 
-/** Names the lock that lets one process migrate at a time. */
+/** The key of the advisory lock that serializes migrating processes. */
 const lockKey = 1_769_172_834
 
 /**
- * Brings a database up to date: our tables, and those of the queue's PostgreSQL back end. Safe to repeat and to run
- * from several places at once. A database that is newer than this code is refused.
+ * Migrates a database: our tables and those of the queue's PostgreSQL back end. It is idempotent and safe to run from
+ * several processes at once. It refuses a database that is newer than this code.
  */
 export async function migrate(url: string, { allowSelfSigned = false } = {}): Promise<void> {
   const connection = connectionSettings({ url, allowSelfSigned })
@@ -71,7 +71,7 @@ export async function migrate(url: string, { allowSelfSigned = false } = {}): Pr
     await client.query('select pg_advisory_lock($1)', [lockKey])
     const db = knex({ client: 'pg', connection, pool: { min: 0, max: 1 }, log: silent })
     try {
-      // Ours is the only process here, so a lock that knex finds is that of one which was killed.
+      // The advisory lock excludes other processes, so a knex lock found here belongs to a killed process.
       await db.migrate.forceFreeMigrationsLock({ migrationSource })
       await db.migrate.latest({ migrationSource })
     } finally {

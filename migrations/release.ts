@@ -3,7 +3,7 @@ import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { migrate } from './migrations.ts'
 
-/** The release step: migrates, and makes the first administrator when `ISOBOT_ADMIN_TOKEN` names one. */
+/** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
 async function release(): Promise<void> {
   const config = readConfig()
   await migrate(config.database.url, config.database)

@@ -30,7 +30,7 @@ async function serveConsole(apiUrl: string): Promise<void> {
   console.log(`\nThe console from its sources: http://${hostname}:${address.port}/console`)
 }
 
-/** Redirects `/console`, the address of the first page, because Vite serves only `/console/`. */
+/** Rewrites `/console`, the address of the first page, because Vite serves only `/console/`. */
 function takeFirstPage(request: IncomingMessage, _response: ServerResponse, next: () => void): void {
   request.url = request.url?.replace(/^\/console(?=$|\?)/, '/console/')
   next()

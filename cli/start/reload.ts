@@ -10,7 +10,7 @@ export interface ReloadOptions {
   folders: readonly string[]
   /** Starts the process. */
   launch: () => Promise<Child>
-  /** Whether the process may finish its work while its successor runs, instead of being stopped first. */
+  /** Whether the process may finish its work while its successor runs, instead of being killed first. */
   mayOverlap: boolean
 }
 

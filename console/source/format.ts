@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The time, as often as relative times need it. */
+/** The current time, updated as often as relative times need it. */
 export const now = signal(Date.now())
 setInterval(() => (now.value = Date.now()), 5000)
 
@@ -43,7 +43,7 @@ export function formatAbsolute(iso: string): string {
   return absolute.format(new Date(iso))
 }
 
-/** The time of the day to the millisecond, for lines that are read one after the other. */
+/** The time of day with milliseconds, for log lines. */
 export function formatClock(iso: string): string {
   const date = new Date(iso)
   const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
@@ -65,7 +65,7 @@ export function formatCount(value: number): string {
   return count.format(value)
 }
 
-/** A part of one as percent, with a digit where it matters. */
+/** A fraction of one as a percentage, with a decimal digit for small values. */
 export function formatShare(value: number | null): string {
   if (value === null) return '–'
   if (value === 0) return '0 %'
@@ -73,7 +73,7 @@ export function formatShare(value: number | null): string {
   return percent < 0.1 ? '< 0.1 %' : `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)} %`
 }
 
-/** The end of an id, by which people tell it from others. */
+/** The end of an id, by which people distinguish it from others. */
 export function shortId(id: string): string {
   const start = id.indexOf('_') + 1
   return `${id.slice(0, start)}…${id.slice(-6)}`

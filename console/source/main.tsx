@@ -10,7 +10,7 @@ import './parts/rows.ts'
 import './state/theme.ts'
 import { App } from './app.tsx'
 
-// A part that is asked for after an update is gone with its version: the page is loaded anew, once.
+// After an update the server no longer has the chunks of the old version: the page reloads once.
 const reloadedAs = 'isobot.reloaded'
 addEventListener('vite:preloadError', () => {
   if (sessionStorage.getItem(reloadedAs) === location.href) return

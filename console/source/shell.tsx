@@ -15,7 +15,7 @@ const sections: { name: string; label: string; icon: IconName; role?: string }[]
   { name: 'audit', label: 'Audit log', icon: 'audit', role: 'administrator' },
 ]
 
-/** What stands around every page: where one is, where one can go, and who one is. */
+/** The frame of every page: navigation, current location and account. */
 export function Shell({ children }: { children: ComponentChildren }): JSX.Element {
   const [isOpen, setIsOpen] = useState(false)
   const [section = 'bots', id, tab] = segments.value
@@ -137,7 +137,7 @@ function leave(): void {
   signOut()
 }
 
-/** A failure leaves the names out; what the account may not do, the server refuses. */
+/** Loads the account's names and membership. On failure the names are missing; the server still checks permissions. */
 function loadAccount(): () => void {
   const abort = new AbortController()
   void (async () => {

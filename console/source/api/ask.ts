@@ -1,12 +1,12 @@
 import type { AnswerOf, OperationName } from '../../../shared/openapi/answer-of.ts'
 import { session, signOut } from '../state/session.ts'
 
-/** What the server, or the way to it, has to say against a request. */
+/** The error of a failed request, from the server or from the network. */
 export class Failure extends Error {
-  /** 0 where the server was not reached. */
+  /** HTTP status; 0 when the server was not reached. */
   status: number
   type: string
-  /** By which the operator finds the words of a 500 in the log. */
+  /** The id under which the server's log has the error of a 500. */
   id: string | undefined
   metadata: Record<string, unknown>
 
@@ -40,15 +40,15 @@ export interface Request {
   query?: Query
   body?: object
   abort?: AbortSignal
-  /** Who asks, where that is not who is signed in. */
+  /** Credentials for this request in place of the session's. */
   as?: Asking
 }
 
 /**
- * Asks the Admin API for an operation, whose name says what the answer is: `ask<'getQueue'>('GET', '/queue')`.
+ * Calls an operation of the Admin API; its name determines the type of the answer: `ask<'getQueue'>('GET', '/queue')`.
  *
  * @param path after `/v1/admin`
- * @throws Failure; where the token is no longer taken, after signing out
+ * @throws Failure; when the server refuses the token, the user is signed out first
  */
 export async function ask<Name extends OperationName>(
   method: string,
@@ -96,7 +96,7 @@ async function errorOf(response: Response): Promise<Partial<ErrorBody>> {
   }
 }
 
-/** What to tell people of a failure: what is wrong, and what they can do. */
+/** The text for people about a failure: the problem and the next step. */
 export function explain(error: unknown): string {
   if (!(error instanceof Failure)) return error instanceof Error ? error.message : String(error)
   if (error.status === 403) return `${error.message}. Ask an administrator of the workspace for that role.`

@@ -33,7 +33,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   settings: { label: 'Settings', Tab: SettingsTab },
 }
 
-/** One bot: its state at the top, its tabs below, and beside both the chat with it. */
+/** The page of one bot: its state at the top, its tabs below, and the chat beside them. */
 export function BotPage({ id, segments }: { id: string; segments: string[] }): JSX.Element {
   const [name = 'overview', ...rest] = segments
   const bot = useAnswer<'getBot'>(`/bots/${id}`, { every: 15_000 })
@@ -114,7 +114,7 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
   )
 }
 
-/** A bot's health of the last hour. */
+/** A bot's health over the last hour. */
 export function useHealth(id: string): Resource<{ health: BotHealth }> {
   return useAnswer<'getBotHealth'>(`/bots/${id}/health`, { query: { window: '1h' }, every: 10_000 })
 }

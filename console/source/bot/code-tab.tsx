@@ -13,11 +13,11 @@ import { SourceFiles } from './source-files.tsx'
 import type { TabProps } from './tab.ts'
 import { firstCode } from './first-code.ts'
 
-/** The code in service, to be changed and deployed. */
+/** The editor of the deployed code. */
 export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   const { version } = bot
   const code = useAnswer<'getBotVersion'>(version && `/bots/${bot.id}/versions/${version.id}`)
-  // After an upload there is another version, and the editor stays until its code has come.
+  // After a deployment the editor keeps the previous code until that of the new version is loaded.
   const last = useRef<string>(undefined)
   last.current = code.data?.version.code ?? last.current
   const files = code.data?.version.files
@@ -32,12 +32,12 @@ export function CodeTab({ bot, reloadBot }: TabProps): JSX.Element {
   )
 }
 
-/** Texts that were changed and not deployed, by bot, as long as the page is open. */
+/** Changed code that is not deployed, by bot id; kept while the page is open. */
 const drafts = new Map<string, { code: string; basedOn: string }>()
 
 interface EditingProps {
   bot: Bot
-  /** What is in service. */
+  /** The deployed code. */
   code: string
   isNew?: boolean
   reloadBot: () => void
@@ -103,7 +103,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     }
   }, [isReadOnly])
 
-  // Somebody else deployed: an untouched editor follows.
+  // After another person's deployment, an unchanged editor shows the new code.
   useEffect(() => {
     if (inService.current === code) return
     inService.current = code
@@ -159,7 +159,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
   )
 }
 
-/** Why code is not to be edited here: it is what a bundler made of other files. */
+/** The reason why code is read-only here: it is a bundler's output. Undefined when it can be edited. */
 function madeElsewhere(bot: Bot, code: string): string | undefined {
   if (bot.version?.kind === 'sdk')
     return 'This is a bundle of the public SDK: change its project, and deploy it from there.'
@@ -167,7 +167,7 @@ function madeElsewhere(bot: Bot, code: string): string | undefined {
   return 'This is a bundle: change the files it was made of, and deploy them with “isobot deploy”.'
 }
 
-/** Where an upload was refused, if it was for something in the code. */
+/** The position in the code of a refused upload's error, if it has one. */
 function placeOf(error: unknown): { line: number; column: number } | undefined {
   if (!(error instanceof Failure)) return undefined
   const { line, column } = error.metadata

@@ -16,7 +16,7 @@ import type { TabProps } from './tab.ts'
 import { WindowChoice, windowOfPage } from './overview-tab.tsx'
 import { withPlaces } from './stack.tsx'
 
-/** Why events failed: what is alike together, most frequent first. */
+/** The reasons of failed events, grouped by similarity, most frequent first. */
 export function ErrorsTab({ bot }: TabProps): JSX.Element {
   const window = windowOfPage('24h')
   const errors = useAnswer<'listBotErrors'>(`/bots/${bot.id}/errors`, { query: { window }, every: 10_000 })
@@ -51,9 +51,9 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
   )
 }
 
-/** Replays what failed with given words since a time, as many at once as the platform takes. Gives how many. */
+/** Replays the events that failed with a given reason since a time, batch by batch. Returns their number. */
 async function replayAll(bot: Bot, reason: string, since: string): Promise<number> {
-  // What fails again fails later, and is not taken once more.
+  // An event that fails again fails after this time, so it is not replayed twice.
   const beforeDate = new Date().toISOString()
   const afterDate = new Date(Date.parse(since) - 1).toISOString()
   const path = `/bots/${bot.id}/failed-events/replay`
@@ -78,7 +78,7 @@ async function replayEach(bot: Bot, eventIds: string[]): Promise<number> {
 interface GroupProps {
   bot: Bot
   group: ErrorGroup
-  /** From when on its events failed. */
+  /** The start of the period in which its events failed. */
   since: string
   reload: () => void
 }

@@ -17,7 +17,7 @@ import { LogLines } from './log-lines.tsx'
 import { Stack } from './stack.tsx'
 import { Waterfall } from './waterfall.tsx'
 
-/** One event with all that is known of it. Escape closes it. */
+/** The details of one event. Escape closes the panel. */
 export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX.Element {
   const event = useAnswer<'getBotEvent'>(`/bots/${bot.id}/events/${eventId}`, { every: 3000 })
   const back = to('bots', bot.id, 'events') + location.search

@@ -27,13 +27,13 @@ const statuses: { value: StatusChoice; label: string }[] = [
   { value: 'canceled', label: 'Canceled' },
 ]
 
-/** What the address asks for, as the API takes it. */
+/** The filter in the page's address, as parameters of the API. */
 function filterOfPage(): Record<string, string> {
   const names = ['status', 'type', 'conversationId', 'userId', 'text'] as const
   return Object.fromEntries(names.map((name) => [name, query.value.get(name) ?? '']).filter(([, value]) => value))
 }
 
-/** What has happened to the bot, newest first, and one of it in full beside the list. */
+/** The bot's events, newest first, with the details of a selected one beside the list. */
 export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
   const filter = filterOfPage()
   const key = `events ${bot.id} ${JSON.stringify(filter)}`
@@ -86,7 +86,7 @@ export function EventsTab({ bot, segments: [eventId] }: TabProps): JSX.Element {
 
 type Load = (abort: AbortSignal | undefined, nextToken: string) => Promise<EventPage>
 
-/** The pages after the first, which nothing is added to. */
+/** The pages after the first. No events are added to these. */
 function useOlder(key: string, load: Load) {
   const [state, setState] = useState<{ key: string; events: EventSummary[]; last?: LastPage }>({ key, events: [] })
   const [isBusy, setIsBusy] = useState(false)
@@ -114,7 +114,7 @@ interface LastPage {
   searchedUntil: string | undefined
 }
 
-/** Newer events push older ones into the next page, where they come again. */
+/** Removes duplicates: newer events push older ones into the next page, which then repeats them. */
 function withoutRepeats(events: EventSummary[]): EventSummary[] {
   return [...new Map(events.toReversed().map((event) => [event.id, event])).values()].toReversed()
 }

@@ -1,4 +1,4 @@
-/** What a bot that is made here begins with. */
+/** The initial code of a bot that is created in the console. */
 export const firstCode = `import type { Hooks } from 'isobot/bot'
 
 export const hooks: Hooks = {

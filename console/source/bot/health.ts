@@ -1,6 +1,6 @@
 import type { Tone } from '../parts/status.tsx'
 
-/** From which share of failed events on a bot is said to be failing. */
+/** The share of failed events from which a bot counts as failing. */
 const failingRate = 0.05
 const oldMilliseconds = 60_000
 
@@ -13,7 +13,7 @@ interface Signs {
   lastEventAt?: string
 }
 
-/** How a bot is, in a word. */
+/** The health of a bot as a word with a tone. */
 export function healthOf(signs: Signs): { tone: Tone; word: string } {
   if (signs.disabledReason !== undefined) return { tone: 'bad', word: 'Out of service' }
   if (signs.versionId === undefined) return { tone: 'quiet', word: 'No code yet' }

@@ -9,7 +9,7 @@ import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import type { TabProps } from './tab.ts'
 
-/** What connects the bot to the world, and how its last registrations went. */
+/** The bot's installations with the results of their last registrations. */
 export function IntegrationsTab({ bot }: TabProps): JSX.Element {
   const installations = useAnswer<'listBotInstallations'>(`/bots/${bot.id}/installations`, { every: 10_000 })
   return (

@@ -6,7 +6,7 @@ import { withPlaces } from './stack.tsx'
 
 type ShownLine = Pick<LogLine, 'timestamp' | 'level' | 'message'> & Partial<Pick<LogLine, 'id' | 'eventId'>>
 
-/** Lines of a log. Each leads to its event, and its places in the code to the editor. */
+/** Lines of a log. Each links to its event, and its positions in the code link to the editor. */
 export function LogLines({ botId, lines }: { botId: string; lines: ShownLine[] }): JSX.Element {
   return (
     <ol class="log-lines">

@@ -22,7 +22,7 @@ const levels = [
 ] as const
 type Level = (typeof levels)[number]['value']
 
-/** What the bot logs, as it comes. */
+/** The live log of the bot. */
 export function LogsTab({ bot }: TabProps): JSX.Element {
   const level = (query.value.get('level') ?? '') as Level
   const words = query.value.get('text') ?? ''
@@ -73,7 +73,7 @@ interface LiveLog {
   clear: () => void
 }
 
-/** Asks for what is new, again and again, unless it is paused or nobody looks; nothing in between is missed. */
+/** Polls for new lines, except while paused or while the page is hidden. No line in between is lost. */
 function useLiveLog(botId: string, filter: { level: string; messageContains: string }, isPaused: boolean): LiveLog {
   const key = JSON.stringify([botId, filter])
   const [state, setState] = useState<{ key: string; lines?: LogLine[]; next?: string; isCut: boolean }>({
@@ -121,7 +121,7 @@ function useLiveLog(botId: string, filter: { level: string; messageContains: str
   }
 }
 
-/** Keeps the end in sight as lines come, unless somebody has scrolled away from it. */
+/** Scrolls to the end when lines arrive, unless the user has scrolled up. */
 function useStayAtEnd(lines: unknown) {
   const element = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

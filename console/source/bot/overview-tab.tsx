@@ -18,13 +18,13 @@ export function windowOfPage(usual: Window): Window {
   return windows.find((one) => one === asked) ?? usual
 }
 
-/** Lets one choose how far back the page looks; the address keeps it. */
+/** The choice of the period that the page shows; the address stores it. */
 export function WindowChoice({ value }: { value: Window }): JSX.Element {
   const options = windows.map((value) => ({ value, label: labels[value] }))
   return <Segmented label="How far back" options={options} value={value} onChange={(window) => setQuery({ window })} />
 }
 
-/** How the bot does: figures, and charts of what happened and how long it took. */
+/** The bot's metrics: figures, and charts of its events and their durations. */
 export function OverviewTab({ bot }: TabProps): JSX.Element {
   const window = windowOfPage('1h')
   const every = window === '1h' ? 5000 : 30_000

@@ -10,7 +10,7 @@ import { navigate, to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import type { TabProps } from './tab.ts'
 
-/** The bot's name, what it may reach, its secrets, and its end. */
+/** The bot's name, permitted hosts, secrets and deletion. */
 export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
   const [isDeleting, setIsDeleting] = useState(false)
   const change = async (body: object, done: string) => {
@@ -141,7 +141,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
   )
 }
 
-/** Asks for the bot's name, so that no bot is deleted for another. */
+/** Deletes the bot. The user has to type its name, so that no other bot is deleted by mistake. */
 function DeleteBot({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
   const [typed, setTyped] = useState('')
   const remove = async () => {

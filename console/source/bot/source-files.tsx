@@ -8,7 +8,7 @@ type Files = NonNullable<VersionWithCode['files']>
 
 const nothing = { current: async () => {} }
 
-/** The files that a bundle was made of, as its author wrote them: to be read here, and changed where they are. */
+/** The source files of a bundle, read-only: their author changes them elsewhere. */
 export function SourceFiles({ files }: { files: Files }): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor>(undefined)

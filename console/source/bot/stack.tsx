@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { to } from '../state/route.ts'
 
-/** Positions in what is uploaded as one file, which the editor of the console shows. */
+/** Positions in code that is one uploaded file, which the console's editor shows. */
 const ownPosition = /\bbot\.ts:(\d+):(\d+)/
 
-/** The stack of an error. Its places in the bot's code lead to the editor. */
+/** The stack of an error. Positions in the bot's code link to the editor. */
 export function Stack({ botId, stack = '' }: { botId: string; stack: string | undefined }): JSX.Element {
   return (
     <pre class="stack" tabIndex={0} role="region" aria-label="Stack">
@@ -13,7 +13,7 @@ export function Stack({ botId, stack = '' }: { botId: string; stack: string | un
   )
 }
 
-/** A text with its places in the bot's code as links. */
+/** A text whose positions in the bot's code are links. */
 export function withPlaces(botId: string, text: string): (string | JSX.Element)[] {
   return text.split(/(\bbot\.ts:\d+:\d+)/).map((part, index) => {
     const [, line, column] = ownPosition.exec(part) ?? []

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals'
 import type { Bot } from '../api/types.ts'
 
-/** What every tab of a bot's page is given. */
+/** The properties of each tab of a bot's page. */
 export interface TabProps {
   bot: Bot
   reloadBot: () => void
-  /** What follows the tab's name in the address. */
+  /** The part of the address after the tab's name. */
   segments: string[]
 }
 
-/** Whether the chat stands beside the page; from one tab, and one bot, to the next. */
+/** Whether the chat is open beside the page; kept across tabs and bots. */
 export const chatIsOpen = signal(false)

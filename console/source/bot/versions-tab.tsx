@@ -15,7 +15,7 @@ import { mayChange } from '../state/session.ts'
 import { isDark } from '../state/theme.ts'
 import type { TabProps } from './tab.ts'
 
-/** The versions of the code, what they change, and the way back to each. */
+/** The versions of the code with their differences and a rollback to each. */
 export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps): JSX.Element {
   const [asksFor, setAsksFor] = useState<'rollback' | Version>()
   const query = { pageSize: 50 }
@@ -112,7 +112,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
   )
 }
 
-/** What a version is compared with: the one in service; for that one itself, the one before it. */
+/** The version to compare with: the deployed one; for the deployed one itself, its predecessor. */
 function against(versions: Version[], chosen: Version): Version | undefined {
   if (!chosen.isDeployed) return versions.find(({ isDeployed }) => isDeployed)
   return versions[versions.indexOf(chosen) + 1]
@@ -133,7 +133,7 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
     const [after, before] = await Promise.all([load(chosen.id, abort), against && load(against.id, abort)])
     return { after: after.version.code, before: before?.version.code ?? '' }
   })
-  // From the older to the newer one, whichever is in service.
+  // The difference goes from the older to the newer version, whichever is deployed.
   const isOlder = against !== undefined && chosen.createdAt < against.createdAt
   useEffect(() => {
     if (!sources.data) return
@@ -151,7 +151,7 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
       isGone = true
       opened?.dispose()
     }
-    // What was taken away keeps the colours in which it was drawn first.
+    // Removed lines keep the colours of their first rendering, so a change of theme opens the view anew.
   }, [sources.data, isDark.value])
   const [older, newer] = isOlder ? [chosen, against] : [against, chosen]
   return (

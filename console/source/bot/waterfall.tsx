@@ -16,7 +16,7 @@ interface Bar {
 
 const words: Record<string, string> = { load: 'start the code', queue: 'wait in queue' }
 
-/** Where the time of a run went: in the queue, in each hook, and in the calls that it made. */
+/** The time of a run by part: in the queue, in each hook and in each call. */
 export function Waterfall({ run, isOnly }: { run: Run; isOnly: boolean }): JSX.Element {
   const bars = barsOf(run)
   const whole = Math.max(0.1, (run.queueMilliseconds ?? 0) + run.milliseconds)

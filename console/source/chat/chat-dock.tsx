@@ -8,7 +8,7 @@ import { to } from '../state/route.ts'
 import type { Conversation } from './conversation.ts'
 import { Payload } from './payload.tsx'
 
-/** A conversation with the bot beside its page. */
+/** A conversation with the bot, shown beside its page. */
 export function ChatDock({ bot, onClose }: { bot: Bot; onClose: () => void }): JSX.Element {
   const [conversation, setConversation] = useState<Conversation>()
   const [problem, setProblem] = useState('')
@@ -100,7 +100,7 @@ interface ComposerProps {
 
 function Composer({ conversation, onProblem }: ComposerProps): JSX.Element {
   const [text, setText] = useState('')
-  // What is said before the chat is open waits for that.
+  // Messages typed before the conversation is open, sent once it is.
   const [waiting, setWaiting] = useState<string[]>([])
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus(), [])

@@ -8,32 +8,32 @@ export interface Said {
   isBot: boolean
   payload: Record<string, unknown>
   createdAt: string
-  /** It is still being written. */
+  /** Whether the bot is still streaming the message. */
   isStreaming?: boolean
 }
 
 export interface Conversation {
   id: string
   said: Signal<Said[]>
-  /** Whether the bot was asked and has not answered yet. */
+  /** Whether an answer of the bot is outstanding. */
   isAwaited: Signal<boolean>
-  /** Whether the connection is lost; what was said meanwhile comes when there is one again. */
+  /** Whether the connection is lost. Messages sent meanwhile are received after the reconnection. */
   isAway: Signal<boolean>
-  /** @param value what the text, the label of a choice, stands for */
+  /** @param value the value of the choice whose label is the text */
   say(text: string, value?: string): Promise<void>
   end(): void
 }
 
-/** How to come back to the conversation of this tab. */
+/** The stored key and id of this tab's conversation. */
 interface Kept {
   key: string
   conversationId: string
 }
 
 /**
- * Goes on with this tab's conversation with a bot, or begins one, as any page would that chats: by the Chat API.
+ * Resumes this tab's conversation with a bot or begins one, over the Chat API as any other client.
  *
- * @param isNew whether to begin another one
+ * @param isNew whether to begin a new one in any case
  */
 export async function openConversation(webhookId: string, isNew: boolean): Promise<Conversation> {
   const apiUrl = `${location.origin}/chat/${webhookId}`
@@ -44,7 +44,7 @@ export async function openConversation(webhookId: string, isNew: boolean): Promi
   return listen(client, id)
 }
 
-/** Undefined when there is no such user or conversation any more. */
+/** Resumes a conversation; undefined when its user or the conversation no longer exists. */
 async function goOn(apiUrl: string, { key, conversationId: id }: Kept) {
   try {
     const client = await connectToChat(apiUrl, key)
@@ -60,10 +60,10 @@ async function begin(apiUrl: string) {
   return { client, id: (await client.createConversation()).id }
 }
 
-/** The wait for an answer is shown no longer than this. */
+/** Maximum time for which the wait for an answer is shown. */
 const patienceMilliseconds = 60_000
 
-/** Listens to a conversation; when the connection is lost, as soon as there is one again. */
+/** Listens to a conversation and reconnects after a lost connection. */
 async function listen(client: ChatClient, id: string): Promise<Conversation> {
   const said = signal<Said[]>([])
   const isAwaited = signal(false)
@@ -85,7 +85,7 @@ async function listen(client: ChatClient, id: string): Promise<Conversation> {
     receive: (chatSignal) => receiveSignal(chatSignal, said, put, remove),
     connected(isConnected) {
       isAway.value = !isConnected
-      // How a message goes on that was being written meanwhile, nobody tells again.
+      // The stream does not repeat the missed parts of a message that was being streamed.
       if (!isConnected) said.value = said.value.filter(({ isStreaming }) => !isStreaming)
     },
   })
@@ -113,7 +113,7 @@ async function listen(client: ChatClient, id: string): Promise<Conversation> {
   }
 }
 
-/** Shows a message while it is being written, and removes one that was deleted. */
+/** Shows streamed messages and removes aborted and deleted ones. */
 function receiveSignal(
   { type, data }: ChatSignal,
   said: Signal<Said[]>,

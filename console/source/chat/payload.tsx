@@ -3,7 +3,7 @@ import { Json } from '../parts/json.tsx'
 
 interface PayloadProps {
   payload: Record<string, unknown>
-  /** Says the label of what the user chose, with the value that it stands for. */
+  /** Sends the label and the value of the user's choice. */
   say: (text: string, value: string) => void
 }
 
@@ -19,7 +19,7 @@ interface Card {
   actions?: (Option & { action: string })[]
 }
 
-/** What a message says. Types that are not known are shown as they are. */
+/** The content of a message. Unknown types are shown as JSON. */
 export function Payload({ payload, say }: PayloadProps): JSX.Element {
   const text = (name: string) => toText(payload[name])
   switch (payload['type']) {
@@ -112,7 +112,7 @@ function CardView({ card, say }: { card: Card; say: PayloadProps['say'] }): JSX.
   )
 }
 
-/** A link that a bot gave. Nothing but pages is followed: no script, no data. */
+/** A link from a bot. Only web addresses become links: no `javascript:`, no `data:`. */
 function Elsewhere({ href, children }: { href: string; children: ComponentChildren }): JSX.Element {
   if (!/^https?:\/\//i.test(href)) return <span>{children}</span>
   return (

@@ -17,11 +17,11 @@ typescriptDefaults.setCompilerOptions({
   target: ScriptTarget.ESNext,
   module: ModuleKind.ESNext,
   moduleResolution: ModuleResolutionKind.NodeJs,
-  // What isolates have beside the language is in the types for authors; there is no page, and no Node.
+  // The types for authors declare the APIs of isolates; DOM and Node types do not apply.
   lib: ['es2024'],
   allowNonTsExtensions: true,
   strict: true,
-  // Code that names no types is code as well.
+  // Code without type annotations is valid.
   noImplicitAny: false,
   noEmit: true,
   types: [],
@@ -31,7 +31,7 @@ typescriptDefaults.addExtraLib(authorTypes, 'file:///node_modules/isobot/bot/ind
 monaco.editor.defineTheme('isobot-light', {
   base: 'vs',
   inherit: true,
-  // Of green and blue, shades that are dark enough on the red of what was taken away.
+  // Shades of green and blue that have enough contrast on the red of removed lines.
   rules: [
     { token: 'comment', foreground: '005f00' },
     { token: 'number', foreground: '076045' },
@@ -40,7 +40,7 @@ monaco.editor.defineTheme('isobot-light', {
     'editor.background': '#ffffff',
     'editorLineNumber.foreground': '#66736d',
     'editorBracketHighlight.foreground2': '#1e7a1e',
-    // Pale enough for the text before it.
+    // Pale enough for the contrast of the text on it.
     'diffEditor.removedLineBackground': '#ff00001c',
     'diffEditor.removedTextBackground': '#ff00001c',
     'editor.lineHighlightBackground': '#f4f7f5',
@@ -61,7 +61,7 @@ monaco.editor.defineTheme('isobot-dark', {
 })
 effect(() => monaco.editor.setTheme(isDark.value ? 'isobot-dark' : 'isobot-light'))
 
-/** How every editor of the console looks. */
+/** The appearance of all editors of the console. */
 export const looks = {
   automaticLayout: true,
   fontSize: 13,
@@ -70,7 +70,7 @@ export const looks = {
   scrollBeyondLastLine: false,
   renderLineHighlight: 'line',
   overviewRulerLanes: 0,
-  // A number of an order is no colour.
+  // `#123` in a text is rarely a colour.
   colorDecorators: false,
   stickyScroll: { enabled: false },
   renderFinalNewline: 'on',

@@ -1,6 +1,6 @@
 import { looks, monaco } from './monaco.ts'
 
-/** Shows in what a text differs from another one, side by side where there is room. */
+/** Shows the difference of two texts, side by side where the width allows it. */
 export function openDifference(element: HTMLElement, before: string, after: string): { dispose(): void } {
   const original = monaco.editor.createModel(before, 'typescript')
   const modified = monaco.editor.createModel(after, 'typescript')
@@ -24,7 +24,7 @@ export function openDifference(element: HTMLElement, before: string, after: stri
   }
 }
 
-/** Names one side for screen readers, again and again: each change of the options around it takes its name away. */
+/** Names one side for screen readers after each change of options, because such a change removes the name. */
 function keepName(side: monaco.editor.ICodeEditor, name: string): void {
   const setName = () => {
     if (side.getOption(monaco.editor.EditorOption.ariaLabel) !== name) side.updateOptions({ ariaLabel: name })

@@ -8,7 +8,7 @@ export interface Place {
 export interface CodeEditor {
   read(): string
   write(code: string): void
-  /** Shows where an upload was refused, until the code changes. */
+  /** Marks the position of a refused upload's error until the code changes. */
   mark(place: Place, message: string): void
   goTo(place: Place): void
   dispose(): void
@@ -18,7 +18,7 @@ interface EditorOptions {
   code: string
   isReadOnly: boolean
   onChange: (code: string) => void
-  /** What Ctrl+S does; it may change while the editor is open. */
+  /** The action of Ctrl+S; it may change while the editor is open. */
   onDeploy: { current: () => Promise<void> }
 }
 

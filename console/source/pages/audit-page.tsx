@@ -11,7 +11,7 @@ import { Page } from './page.tsx'
 const firstRecords = 50
 const maxRecords = 100
 
-/** Who changed what in the workspace. */
+/** The audit log of the workspace. */
 export function AuditPage(): JSX.Element {
   const [pageSize, setPageSize] = useState(firstRecords)
   const path = `/workspaces/${session.value?.workspaceId}/audit-records`

@@ -20,7 +20,7 @@ import { Page } from './page.tsx'
 const everyMilliseconds = 5000
 const maxPages = 20
 
-/** All bots of the workspace with their health of the last hour. */
+/** All bots of the workspace with their health over the last hour. */
 export function BotsPage(): JSX.Element {
   const bots = useResource('health of bots', loadAll, { every: everyMilliseconds })
   const [isCreating, setIsCreating] = useState(false)
@@ -75,7 +75,7 @@ function matches({ name, botId }: ListedHealth, words: string): boolean {
 
 const needs: Partial<Record<Tone, number>> = { bad: 2, warn: 1 }
 
-/** Bots that somebody should look at come first, others by their names. */
+/** Sorts bots that need attention first, the others by name. */
 function byNeed(a: ListedHealth, b: ListedHealth): number {
   const [first = 0, second = 0] = [needs[healthOf(a).tone], needs[healthOf(b).tone]]
   return second - first || a.name.localeCompare(b.name)

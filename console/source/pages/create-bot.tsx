@@ -6,7 +6,7 @@ import { Field } from '../parts/field.tsx'
 import { FormDialog } from '../parts/dialog.tsx'
 import { navigate, to } from '../state/route.ts'
 
-/** Makes a bot that answers, and opens its code. */
+/** Creates a bot with initial code and opens its editor. */
 export function CreateBot({ onClose }: { onClose: () => void }): JSX.Element {
   const [name, setName] = useState('')
   const create = async () => {

@@ -7,9 +7,9 @@ import { forget } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
 import { session, signIn, staysSignedIn } from '../state/session.ts'
 
-/** Where somebody accepts an invitation, as the account that is signed in, another, or a new one. */
+/** The page to accept an invitation, as the signed-in account, another account or a new one. */
 export function InvitationPage(): JSX.Element {
-  // Browsers send what comes after the # to nobody.
+  // Browsers do not send the part after the # to the server.
   const [secret, setSecret] = useState(() => location.hash.slice(1))
   const [invitation, setInvitation] = useState<Invitation>()
   const [problem, setProblem] = useState('')

@@ -21,7 +21,7 @@ const roles = [
 ] as const
 type Role = (typeof roles)[number]['value']
 
-/** Who is in the workspace, and what each may do. */
+/** The members of the workspace with their roles. */
 export function MembersPage(): JSX.Element {
   const [isInviting, setIsInviting] = useState(false)
   const [invited, setInvited] = useState<Invited>()
@@ -140,7 +140,7 @@ function requestInvitation(email: string, role: string): Promise<Invited> {
   return ask<'createWorkspaceMember'>('POST', '/workspace-members', { body: { email, role } })
 }
 
-/** Until when somebody invited can accept, and another invitation where that has passed. */
+/** The expiry of a member's invitation, with a button for a new one after it. */
 function Pending({ member, onInvited }: { member: Member; onInvited?: (member: Invited) => void }): JSX.Element {
   const { email, role, invitationExpiresAt: expiresAt } = member
   const isOpen = expiresAt !== undefined && Date.parse(expiresAt) > Date.now()

@@ -3,14 +3,14 @@ import { useEffect } from 'preact/hooks'
 
 interface PageProps {
   title: string
-  /** A sentence under the title. */
+  /** A sentence below the title. */
   about?: ComponentChildren
-  /** What can be done here, at the right of the title. */
+  /** The page's actions, at the right of the title. */
   actions?: ComponentChildren
   children: ComponentChildren
 }
 
-/** A page with its title, which is that of the window as well. */
+/** A page with its title, which is also the title of the window. */
 export function Page({ title, about, actions, children }: PageProps): JSX.Element {
   useEffect(() => {
     document.title = `${title} · Isobot`

@@ -9,7 +9,7 @@ import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
 import { Page } from './page.tsx'
 
-/** What waits to be handled, of whom, and who handles it. */
+/** The waiting events by bot, and the workers. */
 export function QueuePage(): JSX.Element {
   const queue = useAnswer<'getQueue'>('/queue', { every: 3000 })
   return (

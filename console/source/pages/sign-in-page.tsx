@@ -4,7 +4,7 @@ import { ask, explain, Failure } from '../api/ask.ts'
 import { navigate, to } from '../state/route.ts'
 import { signedOutBecause, signIn } from '../state/session.ts'
 
-/** Takes a personal token, and finds the workspaces that it opens. */
+/** Signs in with a personal token and lists the workspaces it gives access to. */
 export function SignInPage(): JSX.Element {
   const [token, setToken] = useState('')
   const [stays, setStays] = useState(false)

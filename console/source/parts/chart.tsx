@@ -14,7 +14,7 @@ interface ChartProps {
   title: string
   /** Seconds since 1970, one for each value. */
   times: number[]
-  /** Bars stand on one another. */
+  /** `bars` are stacked. */
   kind: 'bars' | 'lines'
   series: Series[]
   format: (value: number | null) => string
@@ -22,7 +22,7 @@ interface ChartProps {
 
 const height = 176
 
-/** A chart over time. Its legend shows the values of the time that one points at, else the latest. */
+/** A chart over time. Its legend shows the values at the pointer, else the latest. */
 export function Chart({ title, times, kind, series, format }: ChartProps): JSX.Element {
   const element = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot>(undefined)
@@ -76,7 +76,7 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
   )
 }
 
-/** The first of the series is drawn first, so it is as high as all of them together; the last is itself. */
+/** Cumulative sums from the last series to the first: the first is drawn first, with the height of the whole stack. */
 function stacked(series: Series[]): number[][] {
   return series.map((_, index) =>
     series[0]!.values.map((_, at) => series.slice(index).reduce((sum, { values }) => sum + (values[at] ?? 0), 0)),

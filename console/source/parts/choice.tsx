@@ -7,7 +7,7 @@ interface ChoiceProps<Value extends string> {
   onChange: (value: Value) => void
 }
 
-/** A few choices side by side, of which one holds. */
+/** A few options side by side, of which one is selected. */
 export function Segmented<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>): JSX.Element {
   return (
     <div class="segmented" role="group" aria-label={label}>
@@ -25,7 +25,7 @@ export function Segmented<Value extends string>({ label, options, value, onChang
   )
 }
 
-/** Choices of which there are more. */
+/** A drop-down list, for more options than fit side by side. */
 export function Select<Value extends string>({ label, options, value, onChange }: ChoiceProps<Value>): JSX.Element {
   return (
     <select

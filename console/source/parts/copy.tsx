@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks'
 import { notify } from '../state/notices.ts'
 import { Icon } from './icons.tsx'
 
-/** A text that is copied by a click. */
+/** A text that a click copies. */
 export function Copy({ text, shown = text, label }: { text: string; shown?: string; label: string }): JSX.Element {
   const [isCopied, setIsCopied] = useState(false)
   const copy = async () => {
-    // Browsers copy over https only, and from this machine: elsewhere the text is shown where it can be selected.
+    // Browsers allow copying only over https and on localhost; elsewhere a notice shows the text for selection.
     if (!isSecureContext) return notify('good', text)
     await navigator.clipboard.writeText(text)
     setIsCopied(true)

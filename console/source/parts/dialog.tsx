@@ -10,7 +10,7 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A dialog before the page. Escape, and a click beside it, close it; the focus goes back to where it was. */
+/** A modal dialog. Escape and a click outside close it; the focus returns to its previous element. */
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
@@ -35,16 +35,16 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
 }
 
 interface FormDialogProps extends DialogProps {
-  /** What the button says that does it. */
+  /** The label of the submit button. */
   action: string
   isDangerous?: boolean
-  /** Whether it cannot be done as it stands. */
+  /** Whether the submit button is disabled. */
   isDisabled?: boolean
-  /** Does it. What it throws is shown in the dialog, which stays. */
+  /** Submits the form. The dialog stays open and shows an error that it throws. */
   onSubmit: () => Promise<unknown>
 }
 
-/** A dialog that asks for something, with a button that does it and one that does not. */
+/** A dialog with a form, a submit button and a cancel button. */
 export function FormDialog({
   action,
   isDangerous = false,
@@ -89,7 +89,7 @@ export function FormDialog({
   )
 }
 
-/** Asks before something that cannot be taken back, or that everybody sees, and closes when it is done. */
+/** Asks for confirmation of an irreversible or public action, and closes after it. */
 export function Confirm({ onSubmit, ...dialog }: FormDialogProps): JSX.Element {
   const confirm = async () => {
     await onSubmit()
@@ -98,7 +98,7 @@ export function Confirm({ onSubmit, ...dialog }: FormDialogProps): JSX.Element {
   return <FormDialog {...dialog} onSubmit={confirm} />
 }
 
-/** Shows a token, or another secret by its label, that is told this once. */
+/** Shows a new token or another secret, which the server returns only once. */
 export function NewToken({
   token,
   label = 'token',

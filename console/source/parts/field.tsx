@@ -13,9 +13,9 @@ interface FieldProps {
   onChange: (value: string) => void
 }
 
-/** A field of a form that has to be filled in, with its label. */
+/** A required field of a form, with its label. */
 export function Field({ label, type = 'text', value, onChange, ...input }: FieldProps): JSX.Element {
-  // The types of Preact have a variant for each kind of input, and none for a choice of them.
+  // Preact's types have one variant for each type of input and none for a union of types.
   const kind = type as 'text'
   return (
     <label class="field">

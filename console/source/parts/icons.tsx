@@ -33,7 +33,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** A drawing of a stroke of even width. It says nothing: what bears it has words. */
+/** A line icon. It is hidden from screen readers, because its parent has a text. */
 export function Icon({ name }: { name: IconName }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

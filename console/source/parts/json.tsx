@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** JSON to read, its kinds of values told apart by colour. */
+/** Formatted JSON whose types of values differ by colour. */
 export function Json({ value, label }: { value: unknown; label: string }): JSX.Element {
   const text = JSON.stringify(value, null, 2) ?? 'undefined'
   const parts: (string | JSX.Element)[] = []

@@ -5,12 +5,12 @@ import { Icon, type IconName } from './icons.tsx'
 
 interface LoadedProps<Data> {
   of: Resource<Data>
-  /** How many lines to keep free until it is there. */
+  /** The number of placeholder lines while loading. */
   lines?: number
   children: (data: Data) => ComponentChildren
 }
 
-/** What is loaded, or what stands in its place until then; a failure says so above what was loaded before. */
+/** Loaded data, or a placeholder before it; a failed reload shows its error above the previous data. */
 export function Loaded<Data>({ of: { data, error, reload }, lines = 4, children }: LoadedProps<Data>): JSX.Element {
   return (
     <>
@@ -47,12 +47,12 @@ export function Skeleton({ lines }: { lines: number }): JSX.Element {
 interface EmptyProps {
   icon?: IconName
   title: string
-  /** Whether it is all that the page has, and so its title. */
+  /** Whether it is the only content of the page, so that its heading is the page's title. */
   isPage?: boolean
   children?: ComponentChildren
 }
 
-/** Says that there is nothing, and what would bring something. */
+/** The message of an empty list, with the action that would fill it. */
 export function Empty(props: EmptyProps): JSX.Element {
   return (
     <div class="empty">

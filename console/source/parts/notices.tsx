@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { dismiss, notices } from '../state/notices.ts'
 import { Icon } from './icons.tsx'
 
-/** How things went that were asked for. */
+/** Notices about the results of actions. */
 export function Notices(): JSX.Element {
   return (
     <div class="notices" role="status" aria-live="polite">

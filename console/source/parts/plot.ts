@@ -8,14 +8,14 @@ interface PlotOptions {
   /** The colour of each series. */
   tones: string[]
   format: (value: number | null) => string
-  /** Hears which place is pointed at; undefined when none is any more. */
+  /** Receives the index of the value at the pointer; undefined when the pointer leaves. */
   onPoint: (place: number | undefined) => void
 }
 
 const axisFont = '11px system-ui, sans-serif'
 const axisSize = { x: 28, y: 54 }
 
-/** Draws a chart in the colours of the page. It is loaded where charts are looked at. */
+/** Draws a chart in the colours of the page. Pages with charts load this module on demand. */
 export function createPlot(element: HTMLElement, options: PlotOptions, data: UPlot.AlignedData): UPlot {
   const colour = (name: string) => resolveColour(element, `--chart-${name}`)
   const isBars = options.kind === 'bars'
@@ -36,7 +36,7 @@ export function createPlot(element: HTMLElement, options: PlotOptions, data: UPl
     {
       width: options.width,
       height: options.height,
-      // At the right, half of the label of a time that is at the edge.
+      // The right padding holds half of the label of a time at the edge.
       padding: [10, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: !isBars, size: 7 }, drag: { x: false, y: false } },
@@ -60,13 +60,13 @@ export function createPlot(element: HTMLElement, options: PlotOptions, data: UPl
   )
 }
 
-/** Bars stand around their times, so the first and the last need room beside theirs. */
+/** Widens the range by half a bar at both ends, because bars are centred on their times. */
 function widened(times: ArrayLike<number>, first: number, last: number): [number, number] {
   const half = (times[1]! - times[0]!) / 2
   return [first - half, last + half]
 }
 
-/** A canvas knows nothing of the page's variables, nor whether it is dark. */
+/** Resolves a CSS variable, because a canvas does not know the page's variables or theme. */
 function resolveColour(element: HTMLElement, variable: string): string {
   element.style.color = `var(${variable})`
   const { color } = getComputedStyle(element)
@@ -74,7 +74,7 @@ function resolveColour(element: HTMLElement, variable: string): string {
   return color
 }
 
-/** A value between gaps is no line, so it is drawn as a point. */
+/** The indexes of values between gaps. Such a value has no line and is drawn as a point. */
 function lonely(plot: UPlot, series: number): number[] {
   const values = plot.data[series] ?? []
   const places: number[] = []
@@ -84,7 +84,7 @@ function lonely(plot: UPlot, series: number): number[] {
   return places
 }
 
-/** Days where the chart is longer than two of them, else the time of the day. */
+/** Labels dates where the chart spans more than two days, else times of day. */
 function timeLabel(times: ArrayLike<number>): (seconds: number) => string {
   const isLong = times[times.length - 1]! - times[0]! > 2 * 86_400
   const format = new Intl.DateTimeFormat(

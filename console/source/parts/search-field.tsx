@@ -10,7 +10,7 @@ interface SearchFieldProps {
 
 const pauseMilliseconds = 200
 
-/** A field that looks for what is typed when the typing pauses. `/` leads to it, Escape empties it. */
+/** A search field that searches when typing pauses. `/` focuses it, Escape clears it. */
 export function SearchField({ label, value, onChange }: SearchFieldProps): JSX.Element {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 const width = 4
 const height = 28
 
-/** A small chart of a series, from its first value to its last. It is read out by its label. */
+/** A small chart of a series, from its first value to its last. Screen readers read its label. */
 export function Sparkline({ values, label }: { values: number[]; label: string }): JSX.Element {
   const highest = Math.max(4, ...values)
   const bars = values.map((value, index) => {

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet' | 'busy'
 
-/** A word for a state, with a dot of its colour. */
+/** The word for a state, with a dot in the state's colour. */
 export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }): JSX.Element {
   return <span class={`status ${tone}`}>{children}</span>
 }
@@ -22,7 +22,7 @@ const tones: Record<string, Tone> = {
   unknown: 'warn',
 }
 
-/** The state of an event, a run or an installation, by the API's own word. */
+/** The state of an event, a run or an installation, in the API's own word. */
 export function Outcome({ of }: { of: string }): JSX.Element {
   return <Status tone={tones[of] ?? 'quiet'}>{of.replace('_', ' ')}</Status>
 }

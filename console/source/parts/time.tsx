@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { formatAbsolute, formatRelative, now } from '../format.ts'
 
-/** How long ago something was, or when it will be; to the second where one points at it. */
+/** A relative time; its tooltip has the exact time. */
 export function Time({ at }: { at: string }): JSX.Element {
   return (
     <time dateTime={at} title={formatAbsolute(at)}>

@@ -12,7 +12,7 @@ export const notices = signal<Notice[]>([])
 let last = 0
 const shownMilliseconds = { good: 5000, bad: 12_000 }
 
-/** Tells how something went that was asked for, in a corner of the page and to screen readers. */
+/** Shows the result of an action in a corner of the page and announces it to screen readers. */
 export function notify(kind: Notice['kind'], text: string): void {
   const id = ++last
   notices.value = [...notices.value, { id, kind, text }]
@@ -23,7 +23,7 @@ export function dismiss(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id)
 }
 
-/** Does what was asked for and tells how it went. Gives whether it went well. */
+/** Runs an action and shows a notice about its result. Returns whether it succeeded. */
 export async function attempt<T>(action: () => Promise<T>, done: string | ((result: T) => string)): Promise<boolean> {
   try {
     const result = await action()

@@ -4,13 +4,13 @@ import { ask, type Query } from '../api/ask.ts'
 import { session } from './session.ts'
 
 export interface Resource<Data> {
-  /** The last that was heard, also while more is asked for and after a failure. */
+  /** The last answer, kept during a reload and after a failure. */
   data: Data | undefined
   error: unknown
   reload(): void
 }
 
-/** What was heard last, so that a page that is shown again is there at once. */
+/** Cache of the last answers, so that a page shows its data at once when it is opened again. */
 const heard = new Map<string, unknown>()
 const maxHeard = 200
 
@@ -19,10 +19,10 @@ export function forget(): void {
 }
 
 /**
- * Asks for something and keeps it fresh while the page is looked at.
+ * Loads data and refreshes it while the page is visible.
  *
- * @param key names what is asked for; another key asks anew, undefined not at all
- * @param every milliseconds between an answer and the next question; once only, unless given
+ * @param key identifies the data; another key loads anew, undefined loads nothing
+ * @param every milliseconds between an answer and the next request; without it there is one request
  */
 export function useResource<Data>(
   key: string | undefined,
@@ -70,7 +70,7 @@ export function useResource<Data>(
 }
 
 /**
- * The answer of an operation of the Admin API, kept fresh: `useAnswer<'getQueue'>('/queue', { every: 3000 })`.
+ * The refreshed answer of an operation of the Admin API: `useAnswer<'getQueue'>('/queue', { every: 3000 })`.
  *
  * @param path after `/v1/admin`; nothing is requested where it is undefined
  */

@@ -10,7 +10,7 @@ export const segments = computed(() => {
   return path.split('/').filter(Boolean).map(decodeURIComponent)
 })
 
-/** What the page is asked to show of itself: filters, a line, a range. */
+/** The query parameters of the page: filters, a line, a range. */
 export const query = computed(() => new URL(address.value, location.origin).searchParams)
 
 /** The address of a page of the console. */

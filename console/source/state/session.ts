@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { Member, Workspace } from '../api/types.ts'
 
-/** Who is signed in, and to what. */
+/** The signed-in account and its workspace. */
 export interface Session {
   token: string
   workspaceId: string
@@ -10,22 +10,22 @@ export interface Session {
 const storedAs = 'isobot.session'
 
 export const session = signal<Session | undefined>(readStored())
-/** Why somebody finds themselves signed out. */
+/** The reason of an automatic sign-out, shown on the sign-in page. */
 export const signedOutBecause = signal('')
 export const workspaces = signal<Workspace[]>([])
-/** The account's own membership of the workspace, when it is known. */
+/** The account's own membership of the workspace; undefined until it is loaded. */
 export const membership = signal<Member | undefined>(undefined)
 
 const roles = ['viewer', 'developer', 'administrator', 'owner']
 
-/** Whether the account may do what a developer may. Unknown counts as yes: the server decides. */
+/** Whether the account has a developer's permissions. An unknown role counts as yes: the server decides. */
 export const mayChange = computed(() => hasRole('developer'))
 
 export function hasRole(least: string): boolean {
   return !membership.value || roles.indexOf(membership.value.role) >= roles.indexOf(least)
 }
 
-/** @param stays whether it outlives the tab */
+/** @param stays whether the session outlives the tab */
 export function signIn(next: Session, stays: boolean): void {
   signedOutBecause.value = ''
   const store = stays ? localStorage : sessionStorage
@@ -34,7 +34,7 @@ export function signIn(next: Session, stays: boolean): void {
 }
 
 export function signOut(reason = ''): void {
-  // With the keys of the chats in this tab.
+  // The session storage also has the keys of this tab's chats.
   sessionStorage.clear()
   localStorage.removeItem(storedAs)
   signedOutBecause.value = reason

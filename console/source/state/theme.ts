@@ -11,7 +11,7 @@ export const theme = signal<Theme>(themes.find((one) => one === stored) ?? 'syst
 const systemIsDark = signal(darkSystem.matches)
 darkSystem.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
 
-/** Whether the page is dark now, for what is not drawn by the style sheet. */
+/** Whether the page has the dark theme, for content that style sheets do not draw. */
 export const isDark = signal(false)
 
 effect(() => {
