@@ -341,7 +341,7 @@ async function nameless(): Promise<string[]> {
   `)
 }
 
-/** What fields say while they are empty, where it does not fit into them. */
+/** The placeholders of fields that are too narrow for them. */
 async function cutOffPlaceholders(): Promise<string[]> {
   return page.evaluate<string[]>(`
     [...document.querySelectorAll('input[placeholder]')].filter((input) => {

@@ -14,8 +14,8 @@ export interface HttpRequest {
 }
 
 /**
- * What says how the message is framed, whom the connection is for and how long it lives. That is for the client here
- * to say: where a server believes a caller's word on it, one request can be smuggled inside another.
+ * Headers that frame the message, or that describe the connection. The HTTP client here sets them: a caller that sets them
+ * could smuggle one request inside another.
  */
 const connectionHeaders = new Set([
   'connection',
@@ -34,13 +34,13 @@ function isOfConnection(name: string): boolean {
   return connectionHeaders.has(name) || name.startsWith('proxy-')
 }
 
-/** What another origin may be told. All else may be a secret of the first one's, whatever its name. */
+/** Headers that follow a redirect to another origin. Any other header may carry a secret of the first origin. */
 const harmlessHeader = /^(accept(-.+)?|content-.+|user-agent)$/
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Makes the first request of what a caller wants.
+ * Makes the first request for a caller.
  *
  * @throws OutboundError `invalid`
  */

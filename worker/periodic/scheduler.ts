@@ -21,9 +21,7 @@ import { repeatedly } from './repeatedly.ts'
  * Runs due work: scheduled events and messages, recurring events, expired states, overdue workflows. Rows hold the
  * times, and every worker looks for due rows. Two workers may find the same row; each acts in one statement or
  * transaction that takes effect only while the row is still due, so it takes effect once.
- */
-
-/**
+ *
  * A row that becomes an event counts toward the bot's backlog limit. At the limit it stays due until a later look:
  * nothing is lost, and the rows of other bots come first.
  */

@@ -58,7 +58,7 @@ export function testAsInNode(sandbox: () => TestSandbox, cases: readonly Case[])
   })
 }
 
-/** What a body comes to in a native bundle, and what in Node. */
+/** The result of a body in a native bundle, and its result in Node. */
 export async function inBoth(sandbox: TestSandbox, body: string): Promise<[inside: Json, inNode: Json]> {
   const code = `${observer}\nexports.handler = () => observe(async () => {\n${body}\n})`
   const limits = { cpuMilliseconds: 15_000, wallMilliseconds: 60_000, timers: 64, resultCharacters: 4_000_000 }
