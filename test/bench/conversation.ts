@@ -60,7 +60,9 @@ async function listen(url: string, key: string, hear: (text: string) => void): P
     const blocks = (unread + chunk).split('\n\n')
     unread = blocks.pop() ?? ''
     for (const block of blocks) {
-      const data = block.slice(block.indexOf('data: ') + 'data: '.length)
+      const start = block.indexOf('data: ')
+      // A block without data is a comment.
+      const data = start < 0 ? 'ping' : block.slice(start + 'data: '.length)
       if (data !== 'ping') hear(textOf(data))
     }
   })
