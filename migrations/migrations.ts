@@ -20,6 +20,7 @@ import * as invitations from './016_invitations.ts'
 import * as compiling from './017_compiling.ts'
 import * as versionAuthors from './022_version_authors.ts'
 import * as separateIds from './035_separate_ids.ts'
+import * as fileObjects from './036_file_objects.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -41,6 +42,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '017_compiling': compiling,
   '022_version_authors': versionAuthors,
   '035_separate_ids': separateIds,
+  '036_file_objects': fileObjects,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

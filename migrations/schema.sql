@@ -213,6 +213,29 @@ CREATE INDEX events_scheduled ON public.events USING btree (available_at) WHERE 
 
 CREATE INDEX events_waiting ON public.events USING btree (mailbox, created_at, id) WHERE (status = 'pending'::text);
 
+create table file_objects (
+  id text not null,
+  bot_id text,
+  store text not null,
+  size bigint,
+  sha256 text,
+  created_at timestamp(3) with time zone not null default now(),
+  completed_at timestamp(3) with time zone,
+  constraint file_objects_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE SET NULL,
+  constraint file_objects_pkey PRIMARY KEY (id),
+  constraint file_objects_store_check CHECK ((store = ANY (ARRAY['postgres'::text, 's3'::text])))
+);
+
+CREATE INDEX file_objects_by_bot ON public.file_objects USING btree (bot_id);
+
+create table file_parts (
+  object_id text not null,
+  part integer not null,
+  bytes bytea not null,
+  constraint file_parts_object_id_fkey FOREIGN KEY (object_id) REFERENCES file_objects(id) ON DELETE CASCADE,
+  constraint file_parts_pkey PRIMARY KEY (object_id, part)
+);
+
 create table idempotency_keys (
   id bytea not null,
   fingerprint bytea not null,

@@ -26,6 +26,16 @@ export function userBinding(secret: string, installationId: string, userId: stri
   return derive(secret, `binding of a key to ${userId} of ${installationId}`).toString('base64url')
 }
 
+/**
+ * The signature of an address of a file, in base64url. Only the platform can compute it.
+ *
+ * @param secret the platform's own secret
+ * @param address all that the address says: purpose, file, generation and expiry
+ */
+export function signFileAddress(secret: string, address: string): string {
+  return createHmac('sha256', derive(secret, 'addresses of files')).update(address).digest('base64url')
+}
+
 const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
 
 /**

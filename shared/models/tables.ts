@@ -431,6 +431,29 @@ export interface AuditRecordRow {
   created_at: Date
 }
 
+/** The stores of file contents. */
+export type StoreName = 'postgres' | 's3'
+
+/** The content of a file, or of an upload in progress. */
+export interface FileObjectRow {
+  id: string
+  /** Null after the deletion of the bot. */
+  bot_id: string | null
+  store: StoreName
+  /** In bytes, as text; null until all bytes are written. */
+  size: string | null
+  /** In hexadecimal digits. */
+  sha256: string | null
+  created_at: Date
+  completed_at: Date | null
+}
+
+export interface FilePartRow {
+  object_id: string
+  part: number
+  bytes: Buffer
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -460,6 +483,8 @@ declare module 'knex/types/tables.js' {
     disabled_code: DisabledCodeRow
     audit_records: AuditRecordRow
     workers: WorkerRow
+    file_objects: FileObjectRow
+    file_parts: FilePartRow
   }
 }
 

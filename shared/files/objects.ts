@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Context } from '../context.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { StoreName } from '../models/tables.ts'
+import { completeObject, deleteObject, findStore, insertObject, type StoredObject } from '../store/file-objects.ts'
+import type { ByteRange, ObjectStore } from './object-store.ts'
+import { postgresObjectStore } from './postgres-object-store.ts'
+
+type Needs = Pick<Context, 'config' | 'db' | 'log'>
+
+/** Upper bounds of the writing of an object. */
+interface WriteLimits {
+  /** Upper bound of its size in bytes. */
+  limit: number
+  /** Its size, where it is known in advance. */
+  length?: number | undefined
+}
+
+/**
+ * Writes a stream to a new object. On an error the object is removed again, or later by the sweep.
+ *
+ * @param botId the bot whose file it will be
+ * @returns the object, which nothing refers to yet: the sweep removes it unless a file does within an hour
+ * @throws ApiError `LimitExceeded` at the first byte beyond the limit, or the error of the stream
+ */
+export async function writeObject(
+  context: Needs,
+  botId: string,
+  content: AsyncIterable<Uint8Array>,
+  limits: WriteLimits,
+): Promise<StoredObject> {
+  return makeObject(context, botId, async (id, store) => {
+    const measure = measured(content, limits)
+    await storeOf(context, store).write(id, measure.content, limits.length)
+    return measure.result()
+  })
+}
+
+/**
+ * Copies an object to a new one, in the store that is configured now.
+ *
+ * @param botId the bot whose file it will be
+ * @returns the new object, as of `writeObject`
+ */
+export async function copyObject(context: Needs, source: StoredObject, botId: string): Promise<StoredObject> {
+  const { size, sha256 } = source
+  return makeObject(context, botId, async (id, store) => {
+    if (source.store === store) await storeOf(context, store).copy(source, id)
+    else await storeOf(context, store).write(id, readObject(context, source), size)
+    return { size, sha256 }
+  })
+}
+
+/**
+ * Reads an object, no faster than the reader consumes it.
+ *
+ * @returns a stream that fails when the object is removed meanwhile
+ */
+export function readObject(context: Needs, object: StoredObject, range?: ByteRange): Readable {
+  return storeOf(context, object.store).read(object, range)
+}
+
+/**
+ * Removes an object that no file refers to any more, after the commit that took the reference away. Never throws: the
+ * sweep removes the objects for which this fails.
+ */
+export async function removeObject(context: Needs, id: string): Promise<void> {
+  try {
+    const store = await findStore(context.db, id)
+    if (!store) return
+    await storeOf(context, store).remove(id)
+    await deleteObject(context.db, id)
+  } catch (error) {
+    context.log.warn({ err: error, objectId: id }, 'Removing the content of a file failed; the sweep will remove it')
+  }
+}
+
+/** The store of new objects. */
+function configuredStore(): StoreName {
+  return 'postgres'
+}
+
+function storeOf({ db }: Needs, _name: StoreName): ObjectStore {
+  return postgresObjectStore(db)
+}
+
+async function makeObject(
+  context: Needs,
+  botId: string,
+  write: (id: string, store: StoreName) => Promise<Pick<StoredObject, 'size' | 'sha256'>>,
+): Promise<StoredObject> {
+  const id = newId('object')
+  const store = configuredStore()
+  await insertObject(context.db, { id, botId, store })
+  try {
+    const written = await write(id, store)
+    if (!(await completeObject(context.db, id, written))) throw notFound(`Content '${id}'`, 'writing it took too long')
+    return { id, store, ...written }
+  } catch (error) {
+    await removeObject(context, id)
+    throw error
+  }
+}
+
+/** Counts and hashes a stream, up to its limit. */
+function measured(content: AsyncIterable<Uint8Array>, { limit, length }: WriteLimits) {
+  const hash = createHash('sha256')
+  let size = 0
+  async function* pass(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      size += chunk.length
+      if (size > limit) throw new ApiError('LimitExceeded', `The content is larger than ${limit} bytes, its limit`)
+      hash.update(chunk)
+      yield chunk
+    }
+    if (length !== undefined && size !== length) {
+      throw new ApiError('InvalidPayload', `The content has ${size} bytes, not ${length} as announced`)
+    }
+  }
+  return { content: pass(), result: () => ({ size, sha256: hash.digest('hex') }) }
+}
