@@ -72,8 +72,8 @@ export class RunFetches {
       return toTexts({ failure: 'invalid', message: 'The request cannot be read' })
     }
     // Without a free stream, the body is delivered whole.
-    if (this.#options.streams.open >= this.#options.limits.fetchesAtOnce) delete request.streams
-    const answer = await this.#answerOf(request, controller.signal)
+    const streams = this.#options.streams.open < this.#options.limits.fetchesAtOnce
+    const answer = await this.#answerOf({ ...request, streams }, controller.signal)
     const isWanted = this.#inFlight.get(name) === inFlight
     if (isWanted) this.#inFlight.delete(name)
     if ('parts' in answer) return this.#stream(name, inFlight, answer)
@@ -156,7 +156,7 @@ function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
 function toFetchRequest(text: string): FetchRequest | undefined {
   try {
     const given = parseUntrustedJson(text) as Record<string, Json | undefined>
-    const { method, url, headers, redirect, body, isBase64, streams } = given
+    const { method, url, headers, redirect, body, isBase64 } = given
     if (typeof method !== 'string' || !/^[A-Z]{1,20}$/.test(method)) return undefined
     if (typeof url !== 'string' || !URL.canParse(url)) return undefined
     if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') return undefined
@@ -165,7 +165,6 @@ function toFetchRequest(text: string): FetchRequest | undefined {
       url,
       headers: toHeaders(headers),
       redirect,
-      ...(streams === true && { streams }),
       ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
     }
   } catch {

@@ -65,8 +65,8 @@ export abstract class Body {
   /** Returns the content for a copy and leaves this one unused. */
   protected copyContent(): Content {
     this.#assertUnused()
-    const content = this.#content instanceof Incoming ? this.#content.toStream() : this.#content
-    if (!isStream(content)) return content
+    const content = this.#content
+    if (!(content instanceof Incoming) && !isStream(content)) return content
     const [own, other] = content.tee()
     this.#content = own
     return other

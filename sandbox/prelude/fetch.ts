@@ -53,7 +53,6 @@ function toFetchRequest(request: Request, content: string | Uint8Array | null): 
     url: withoutFragment(url),
     headers: Object.fromEntries(headers),
     redirect,
-    ...(typeof ReadableStream === 'function' && { streams: true }),
     ...(typeof content === 'string' && { body: content }),
     ...(content instanceof Uint8Array && { body: encodeBase64(content), isBase64: true }),
   }

@@ -1,5 +1,5 @@
 import type { FetchFailure } from '../protocol/contract.ts'
-import type { Form, Stream } from '../isolate/streams.ts'
+import type { Form, Next, Stream } from '../isolate/streams.ts'
 import { orAborted, type AbortSignal } from './abort.ts'
 import { concatenate } from './blob.ts'
 import { encodeUtf8 } from './encoding.ts'
@@ -30,14 +30,21 @@ export class Incoming {
     const parts: (string | Bytes)[] = []
     for (let part = await this.#next(form); part !== undefined; part = await this.#next(form)) parts.push(part)
     if (form === 'text' && parts.every((part) => typeof part === 'string')) return parts.join('')
-    return concatenate(parts.map((part) => (typeof part === 'string' ? encodeUtf8(part) : part)))
+    return concatenate(parts.map(toBytes))
+  }
+
+  /** Splits it into two, each of which reads the whole body. */
+  tee(): [Incoming, Incoming] {
+    this.#signal?.removeEventListener('abort', this.#stream.cancel)
+    const [one, other] = teeStream(this.#stream)
+    return [new Incoming(one, this.#toError, this.#signal), new Incoming(other, this.#toError, this.#signal)]
   }
 
   /** Makes a stream of it, which requests parts on demand. */
   toStream(): ReadableStream<Bytes> {
     const pull = async (controller: ReadableByteStreamController) => {
       const part = await this.#next('bytes')
-      if (part !== undefined) return controller.enqueue(part as Bytes)
+      if (part !== undefined) return controller.enqueue(toBytes(part))
       controller.close()
       controller.byobRequest?.respond(0)
     }
@@ -60,4 +67,30 @@ export class Incoming {
     if (isCancelled) this.#stream.cancel()
     this.#signal?.removeEventListener('abort', this.#stream.cancel)
   }
+}
+
+/** The first read decides the form of both. Parts are kept until both are collected as garbage. */
+function teeStream(stream: Stream): [Stream, Stream] {
+  const parts: Promise<Next>[] = []
+  const reading = new Set<Stream>()
+  const openBranch = (): Stream => {
+    let position = 0
+    const branch: Stream = {
+      async next(form) {
+        const { data, failure } = await (parts[position++] ??= stream.next(form))
+        return { data: data instanceof ArrayBuffer ? data.slice(0) : data, failure }
+      },
+      cancel() {
+        reading.delete(branch)
+        if (reading.size === 0) stream.cancel()
+      },
+    }
+    reading.add(branch)
+    return branch
+  }
+  return [openBranch(), openBranch()]
+}
+
+function toBytes(part: string | Bytes): Bytes {
+  return typeof part === 'string' ? encodeUtf8(part) : part
 }

@@ -193,7 +193,7 @@ export interface FetchRequest {
   /** Text, or base64 if `isBase64` is set. */
   body?: string
   isBase64?: boolean
-  /** Whether the body of the answer may come in parts. */
+  /** Whether the body of the response may be delivered in parts; set by the worker's side. */
   streams?: boolean
 }
 

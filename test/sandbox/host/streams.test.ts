@@ -128,12 +128,18 @@ describe('the body of an answer', () => {
     expect(lines.slice(2).join('')).toBe('two éend')
   })
 
-  test.each([
+  const whole: [how: string, expression: string][] = [
     ['text()', 'await response.text()'],
     ['json()', 'JSON.stringify(await response.json())'],
     ['arrayBuffer()', 'new TextDecoder().decode(await response.arrayBuffer())'],
     ['blob()', 'await (await response.blob()).text()'],
     ['clone()', 'await response.clone().text() === await response.text() ? await response.copy.text() : "differs"'],
+    ['the bytes of a clone', 'new TextDecoder().decode([await response.text(), await response.copy.bytes()][1])'],
+  ]
+
+  test.each([
+    ...whole.map(([how, expression]): [string, string] => [`${how}, in code without streams`, expression]),
+    ...whole.map(([how, expression]): [string, string] => [how, `/* ReadableStream */ ${expression}`]),
     [
       'a reader',
       `await (async () => {
@@ -156,7 +162,7 @@ describe('the body of an answer', () => {
     const outcome = await sandbox.run(
       messageRun(
         botThat(`
-          const response = await fetch('https://a.example/') /* ReadableStream */
+          const response = await fetch('https://a.example/')
           response.copy = response.clone()
           const text = ${expression}
           console.log(text.length, text === JSON.stringify({ text: 'añ€𐍈'.repeat(5000) }))`),
@@ -183,16 +189,17 @@ describe('the body of an answer', () => {
     expect(said(outcome)).toEqual(['200000 true'])
   })
 
-  test('is asked for in parts only by code that has streams', async () => {
+  test('is delivered in parts unless as many bodies as concurrent requests are unread', async () => {
     const asked: unknown[] = []
     const fetch: HostFetch = async ({ streams }) => {
       asked.push(streams)
-      return { ...head, body: '{}', isBase64: false }
+      return { ...head, parts: counted(1, 1).parts }
     }
-    const json = `console.log(await (await fetch('https://a.example/')).json())`
-    done(await sandbox.run(messageRun(botThat(json), { fetch })))
-    done(await sandbox.run(messageRun(botThat(`${json} /* .body */`), { fetch })))
-    expect(asked).toEqual([undefined, true])
+    const { limits } = messageRun(botThat(''))
+    const requests = limits.fetchesAtOnce + 1
+    const code = `for (let count = 0; count < ${requests}; count += 1) await fetch('https://a.example/')`
+    done(await sandbox.run(messageRun(botThat(code), { fetch })))
+    expect(asked).toEqual([...Array.from({ length: limits.fetchesAtOnce }, () => true), false])
   })
 
   test('is not read before code reads, nor further than it has credit for', async () => {

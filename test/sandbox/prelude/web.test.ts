@@ -229,6 +229,7 @@ describe('a request to the world outside', () => {
         redirect: 'manual',
         body: 'AQL/',
         isBase64: true,
+        streams: true,
       },
     ])
   })

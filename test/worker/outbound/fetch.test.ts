@@ -6,7 +6,6 @@ import { createChatter } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
-import { startDripping } from './dripping.ts'
 import { startTarget, type Target } from './fixture.ts'
 
 let platform: Platform
@@ -56,9 +55,11 @@ async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
 
 const run = async (body: string, net?: string[]) => wake(await createBot(hook(body), net))
 
-/** Runs code that fails to fetch: the error's name, message and code. */
-const failure = async (url: string, net: string[], options = '{}') =>
-  (await run(`return fetch(${JSON.stringify(url)}, ${options}).catch(reason)`, net)).told as [string, string, string]
+/** Runs code that fails to fetch or to read the response: the error's name, message and code. */
+const failure = async (url: string, net: string[], options = '{}') => {
+  const code = `return fetch(${JSON.stringify(url)}, ${options}).then((response) => response.bytes()).catch(reason)`
+  return (await run(code, net)).told as [string, string, string]
+}
 
 describe('fetch', () => {
   test('brings a bot what the server answers, and the server what the bot sends', async () => {
@@ -413,17 +414,21 @@ describe('limits', () => {
 
   test('of a bot’s own hold for it', async () => {
     const { url } = await serve((request, response) => response.end(Buffer.alloc(Number(request.url!.slice(1)))))
-    await using dripping = await startDripping('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n')
+    const stalled = await serve((_request, response) => response.write('x'))
     const code = hook(`
       const codeOf = async (url) => {
-        try { return (await fetch(url)).status } catch (error) { if (error.cause) return error.cause.code; throw error }
+        try {
+          const response = await fetch(url)
+          await response.bytes()
+          return response.status
+        } catch (error) { if (error.cause) return error.cause.code; throw error }
       }
       const large = [await codeOf('${url}/1048576'), await codeOf('${url}/1048577')]
-      return [...large, await codeOf('http://127.0.0.1:${dripping.port}/')]`)
+      return [...large, await codeOf('${stalled.url}/')]`)
     const limits = { fetches: 3, fetchMegabytes: 1, fetchMilliseconds: 1000 }
     const { told } = await wake(await createBot(code, ['127.0.0.1'], limits))
     expect(told).toEqual([200, 'too-large', 'timeout'])
-    await expect.poll(dripping.openConnections).toBe(0)
+    await expect.poll(stalled.openConnections).toBe(0)
     const { event } = await wake(await createBot(code, ['127.0.0.1'], { ...limits, fetches: 2 }))
     expect(event.failure_reason).toMatch(/^network: .*2 requests/)
   })
