@@ -21,6 +21,7 @@ import * as compiling from './017_compiling.ts'
 import * as versionAuthors from './022_version_authors.ts'
 import * as separateIds from './035_separate_ids.ts'
 import * as fileObjects from './036_file_objects.ts'
+import * as files from './037_files.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -43,6 +44,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '022_version_authors': versionAuthors,
   '035_separate_ids': separateIds,
   '036_file_objects': fileObjects,
+  '037_files': files,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -1,5 +1,33 @@
 -- What the migrations make; written by `npm run schema`, compared by `npm run check`.
 
+CREATE OR REPLACE FUNCTION public.count_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'INSERT' then
+          insert into file_usage (bot_id, files, bytes)
+          select bot_id, count(*), sum(case when status = 'upload_failed' then 0 else coalesce(size, declared_size) end) from added group by bot_id
+          on conflict (bot_id) do update
+          set files = file_usage.files + excluded.files, bytes = file_usage.bytes + excluded.bytes;
+        elsif tg_op = 'DELETE' then
+          update file_usage set files = file_usage.files - change.files, bytes = file_usage.bytes - change.bytes
+          from (select bot_id, count(*) as files, sum(case when status = 'upload_failed' then 0 else coalesce(size, declared_size) end) as bytes from removed group by bot_id) change
+          where file_usage.bot_id = change.bot_id;
+        else
+          update file_usage set bytes = file_usage.bytes + change.bytes
+          from (
+            select bot_id, sum(bytes) as bytes from (
+              select bot_id, case when status = 'upload_failed' then 0 else coalesce(size, declared_size) end as bytes from added
+              union all
+              select bot_id, -(case when status = 'upload_failed' then 0 else coalesce(size, declared_size) end) from removed
+            ) changes group by bot_id having sum(bytes) <> 0
+          ) change
+          where file_usage.bot_id = change.bot_id;
+        end if;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_external_id()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -236,6 +264,74 @@ create table file_parts (
   constraint file_parts_pkey PRIMARY KEY (object_id, part)
 );
 
+create table file_usage (
+  bot_id text not null,
+  files bigint not null default 0,
+  bytes bigint not null default 0,
+  constraint file_usage_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint file_usage_pkey PRIMARY KEY (bot_id)
+);
+
+create table files (
+  id text not null,
+  bot_id text not null,
+  owner_type text not null default 'bot'::text,
+  owner_integration text,
+  owner_alias text,
+  user_id text,
+  key_space text not null default ''::text,
+  key text not null,
+  generation integer not null default 1,
+  status text not null default 'upload_pending'::text,
+  failed_status_reason text,
+  object_id text,
+  declared_size bigint not null default 0,
+  size bigint,
+  sha256 text,
+  content_type text not null,
+  tags jsonb not null default '{}'::jsonb,
+  metadata jsonb not null default '{}'::jsonb,
+  access_policies text[] not null default '{}'::text[],
+  index boolean not null default false,
+  indexing jsonb,
+  index_generation integer not null default 0,
+  public_id text,
+  requested_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint files_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint files_bot_id_key_space_key_key UNIQUE (bot_id, key_space, key),
+  constraint files_metadata_size CHECK ((pg_column_size(metadata) <= 400000)),
+  constraint files_object_id_fkey FOREIGN KEY (object_id) REFERENCES file_objects(id),
+  constraint files_owner_type_check CHECK ((owner_type = ANY (ARRAY['bot'::text, 'integration'::text, 'user'::text]))),
+  constraint files_pkey PRIMARY KEY (id),
+  constraint files_public_id_key UNIQUE (public_id),
+  constraint files_status_check CHECK ((status = ANY (ARRAY['upload_pending'::text, 'upload_failed'::text, 'upload_completed'::text, 'indexing_pending'::text, 'indexing_failed'::text, 'indexing_completed'::text]))),
+  constraint files_tags_size CHECK ((pg_column_size(tags) <= 400000)),
+  constraint files_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+
+CREATE TRIGGER count_added_files AFTER INSERT ON public.files REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files();
+
+CREATE TRIGGER count_changed_files AFTER UPDATE ON public.files REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files();
+
+CREATE TRIGGER count_removed_files AFTER DELETE ON public.files REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_files();
+
+CREATE INDEX files_by_expiry ON public.files USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX files_by_object ON public.files USING btree (object_id);
+
+CREATE INDEX files_by_request ON public.files USING btree (requested_at) WHERE (status = 'upload_pending'::text);
+
+CREATE INDEX files_by_tags ON public.files USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
+
+CREATE INDEX files_by_time ON public.files USING btree (bot_id, created_at, id);
+
+CREATE INDEX files_by_user ON public.files USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+CREATE INDEX files_to_index ON public.files USING btree (updated_at) WHERE (status = 'indexing_pending'::text);
+
 create table idempotency_keys (
   id bytea not null,
   fingerprint bytea not null,
@@ -326,6 +422,21 @@ create table integrations (
 );
 
 CREATE INDEX integrations_by_age ON public.integrations USING btree (workspace_id, created_at DESC, id DESC);
+
+create table knowledge_bases (
+  id text not null,
+  bot_id text not null,
+  name text not null,
+  tags jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint knowledge_bases_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint knowledge_bases_bot_id_name_key UNIQUE (bot_id, name),
+  constraint knowledge_bases_pkey PRIMARY KEY (id),
+  constraint knowledge_bases_tags_size CHECK ((pg_column_size(tags) <= 400000))
+);
+
+CREATE INDEX knowledge_bases_by_time ON public.knowledge_bases USING btree (bot_id, created_at, id);
 
 create unlogged table large_signals (
   id uuid not null default gen_random_uuid(),

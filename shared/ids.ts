@@ -36,6 +36,8 @@ type IdPrefix =
   | 'check'
   | 'audit'
   | 'object'
+  | 'file'
+  | 'kb'
 
 /** A new id that sorts by time of creation, for instance `msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. */
 export function newId(prefix: IdPrefix): string {

@@ -54,6 +54,14 @@ export interface Config extends TelemetrySettings {
   }
   /** Upper bound of one bot's waiting events. */
   waitingEvents: number
+  /** Quotas of the files of each bot. */
+  files: {
+    /** Upper bound of one content, in bytes. */
+    maxFileBytes: number
+    maxFiles: number
+    /** Upper bound of all contents of one bot, in bytes. */
+    maxBytes: number
+  }
   /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
   secret: string
   /** The token of the first administrator, which the release step stores. */
@@ -103,6 +111,7 @@ export interface Config extends TelemetrySettings {
 const seconds = { type: 'integer', minimum: 1, maximum: 86_400 } as const
 const dayMilliseconds = 24 * 3600 * 1000
 const days = { type: 'integer', minimum: 1, maximum: 3650 } as const
+const megabytes = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const
 const requests = { type: 'integer', minimum: 0, maximum: 1_000_000_000 } as const
 
 /**
@@ -125,6 +134,9 @@ const environmentSchema = closedObject(
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
     BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
+    FILE_MB: { ...megabytes, default: 100 },
+    BOT_FILES: { type: 'integer', minimum: 0, maximum: 100_000_000, default: 10_000 },
+    BOT_FILES_MB: { ...megabytes, default: 1024 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
     SHUTDOWN_SECONDS: { type: 'integer', minimum: 2, maximum: 3600, default: 25 },
@@ -171,6 +183,9 @@ const remedies: Record<string, string | undefined> = {
   API_REQUESTS: 'set it to the maximum of concurrent requests of one api process, for instance 1000',
   API_BODY_MB: 'set it to the megabytes of request bodies that one api process may buffer, for instance 16',
   API_DELAY_MS: 'set it to the event loop delay in milliseconds above which an api process refuses requests, from 50',
+  FILE_MB: 'set it to the megabytes that one file may have, for instance 100',
+  BOT_FILES: 'set it to the number of files that one bot may have, for instance 10000',
+  BOT_FILES_MB: 'set it to the megabytes that all files of one bot may have together, for instance 1024',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
@@ -238,6 +253,11 @@ function toConfig(given: Environment): Config {
     },
     chatRateLimits: { user: given.CHAT_RATE_LIMIT_USER, installation: given.CHAT_RATE_LIMIT_INSTALLATION },
     waitingEvents: given.BOT_WAITING_EVENTS,
+    files: {
+      maxFileBytes: given.FILE_MB * 1024 * 1024,
+      maxFiles: given.BOT_FILES,
+      maxBytes: given.BOT_FILES_MB * 1024 * 1024,
+    },
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,

@@ -454,6 +454,77 @@ export interface FilePartRow {
   bytes: Buffer
 }
 
+export const fileStatuses = [
+  'upload_pending',
+  'upload_failed',
+  'upload_completed',
+  'indexing_pending',
+  'indexing_failed',
+  'indexing_completed',
+] as const
+export type FileStatus = (typeof fileStatuses)[number]
+
+export const accessPolicies = ['public_content', 'integrations'] as const
+export type AccessPolicy = (typeof accessPolicies)[number]
+
+/** A file of a bot. Its content is an object of `file_objects`. */
+export interface FileRow {
+  id: string
+  bot_id: string
+  /** The caller that made the newest upsert. */
+  owner_type: 'bot' | 'integration' | 'user'
+  owner_integration: string | null
+  owner_alias: string | null
+  user_id: string | null
+  /** The id of the installation that keeps it; empty for the bot and its users. */
+  key_space: string
+  key: string
+  /** The number of its upserts. */
+  generation: number
+  status: FileStatus
+  failed_status_reason: string | null
+  /** Null until the content is there. */
+  object_id: string | null
+  /** In bytes, as text. */
+  declared_size: string
+  /** In bytes, as text; null until the content is there. */
+  size: string | null
+  /** In hexadecimal digits. */
+  sha256: string | null
+  content_type: string
+  tags: Record<string, string>
+  metadata: Record<string, unknown>
+  access_policies: AccessPolicy[]
+  /** Whether it is to be found by searches. */
+  index: boolean
+  indexing: Record<string, unknown> | null
+  /** Counts what is to be indexed: contents, and passages that are given. */
+  index_generation: number
+  public_id: string | null
+  /** The time of the newest upsert. */
+  requested_at: Date
+  expires_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+export interface KnowledgeBaseRow {
+  id: string
+  bot_id: string
+  name: string
+  tags: Record<string, string>
+  created_at: Date
+  updated_at: Date
+}
+
+/** What the files of a bot take; kept by triggers. */
+export interface FileUsageRow {
+  bot_id: string
+  /** PostgreSQL's bigint arrives as text. */
+  files: string
+  bytes: string
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -485,6 +556,9 @@ declare module 'knex/types/tables.js' {
     workers: WorkerRow
     file_objects: FileObjectRow
     file_parts: FilePartRow
+    files: FileRow
+    knowledge_bases: KnowledgeBaseRow
+    file_usage: FileUsageRow
   }
 }
 
