@@ -8,9 +8,11 @@ import { tenantOf, type Caller } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
+import { limitArrival } from './arrival-limit.ts'
 import { identify } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { consolePages } from './console/pages.ts'
+import { allowPages, files } from './files/files.ts'
 import { prepareClose, RequestsInFlight } from './graceful-close.ts'
 import { health } from './health.ts'
 import { toHttpError } from './http-error.ts'
@@ -52,9 +54,11 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   })
   app.use(health(context))
   app.use('/chat', allowBrowsers)
+  app.use('/files', allowPages)
   app.use(overload.handle)
   app.use(rateLimiter.handle)
   app.use('/webhooks', webhooks(context, overload))
+  app.use('/files', files(context, overload, inFlight))
   app.use(openApi(context))
   app.use(consolePages())
   app.use(async (request, response) => {
@@ -96,7 +100,16 @@ function answerErrors(context: Context): ErrorRequestHandler {
 }
 
 /** Headers that describe a file's encoding and caching: an error that replaces the file must not carry them. */
-const headersOfFiles = ['Content-Type', 'Content-Encoding', 'Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges']
+const headersOfFiles = [
+  'Content-Type',
+  'Content-Length',
+  'Content-Encoding',
+  'Content-Disposition',
+  'Cache-Control',
+  'ETag',
+  'Last-Modified',
+  'Accept-Ranges',
+]
 
 const retryStreamSeconds = 5
 
@@ -151,6 +164,7 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   const handle = scopeRequests(context, createApp(context, parts))
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
+  limitArrival(server)
   acceptUpgrades(server, { context, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds
   const { leave, close } = prepareClose(server)

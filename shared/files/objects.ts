@@ -16,6 +16,8 @@ interface WriteLimits {
   limit: number
   /** Its size, where it is known in advance. */
   length?: number | undefined
+  /** The error of larger contents. */
+  beyond?: () => Error
 }
 
 /**
@@ -105,13 +107,13 @@ async function makeObject(
 }
 
 /** Counts and hashes a stream, up to its limit. */
-function measured(content: AsyncIterable<Uint8Array>, { limit, length }: WriteLimits) {
+function measured(content: AsyncIterable<Uint8Array>, { limit, length, beyond = () => tooLarge(limit) }: WriteLimits) {
   const hash = createHash('sha256')
   let size = 0
   async function* pass(): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       size += chunk.length
-      if (size > limit) throw new ApiError('LimitExceeded', `The content is larger than ${limit} bytes, its limit`)
+      if (size > limit) throw beyond()
       hash.update(chunk)
       yield chunk
     }
@@ -120,4 +122,8 @@ function measured(content: AsyncIterable<Uint8Array>, { limit, length }: WriteLi
     }
   }
   return { content: pass(), result: () => ({ size, sha256: hash.digest('hex') }) }
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError('LimitExceeded', `The content is larger than ${limit} bytes, its limit`)
 }

@@ -1,0 +1,94 @@
+import { pipeline } from 'node:stream/promises'
+import type { Request, Response } from 'express'
+import type { Context } from '#shared/context.ts'
+import { ApiError, notFound } from '#shared/errors.ts'
+import { fileName, readSignedAddress } from '#shared/files/file-addresses.ts'
+import { readObject } from '#shared/files/objects.ts'
+import { findContent, findPublicContent, type FileContent } from '#shared/store/file-contents.ts'
+import { addLogFields } from '#shared/telemetry/log-scope.ts'
+import type { Overload } from '../overload.ts'
+import { assertHarmless, contentHeaders } from './content-headers.ts'
+
+/** What an answer holds in memory: pieces of the content, in the stream from the store and on the connection. */
+const heldBytes = 256 * 1024
+/** A client that takes nothing for this long has gone. */
+const idleMilliseconds = 60_000
+
+/**
+ * `GET /files/{public id or token}/{name}`: the content of a file, whole or one range of it. The name is for programs that
+ * name a download after its address, and is not looked at.
+ */
+export async function serveContent(
+  context: Context,
+  overload: Overload,
+  request: Request<{ address: string }>,
+  response: Response,
+): Promise<void> {
+  addLogFields({ operation: 'files.content' })
+  const content = await find(context, request.params.address)
+  addLogFields({ botId: content.botId })
+  assertHarmless(request)
+  const { object } = content
+  const etag = `"${object.sha256}"`
+  response.set({ ...contentHeaders(content.contentType, fileName(content.key)), ETag: etag, 'Accept-Ranges': 'bytes' })
+  if (isKnown(request, etag)) return void response.status(304).end()
+
+  const range = rangeOf(request, object.size, etag)
+  if (range === 'unsatisfiable') {
+    response.set('Content-Range', `bytes */${object.size}`)
+    throw new ApiError('InvalidPayload', `The range is outside of the content’s ${object.size} bytes`, { status: 416 })
+  }
+  const length = range ? range.end - range.start + 1 : object.size
+  response.status(range ? 206 : 200).set('Content-Length', String(length))
+  if (range) response.set('Content-Range', `bytes ${range.start}-${range.end}/${object.size}`)
+  if (request.method === 'HEAD' || length === 0) return void response.end()
+
+  overload.hold(response, Math.min(length, heldBytes), content.botId)
+  await send(context, content, range, response)
+}
+
+/** @throws ApiError `ResourceNotFound` or `Forbidden` */
+async function find({ config, db }: Context, address: string): Promise<FileContent> {
+  const signed = readSignedAddress(config, 'content', address)
+  if (signed && signed.expiresAt.getTime() <= Date.now()) {
+    throw new ApiError('Forbidden', 'This address has expired: get the file again for a new one')
+  }
+  const content = signed
+    ? await findContent(db, signed.fileId, signed.generation)
+    : await findPublicContent(db, address)
+  if (content) return content
+  throw notFound('File', 'no content is at this address')
+}
+
+/** Whether the client has this content already. A client that asks caches on its way to ask again does have it. */
+function isKnown(request: Request, etag: string): boolean {
+  const known = request.get('if-none-match') ?? ''
+  return known === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
+
+/** The one range that is asked for. Of several ranges none is served, but the whole content. */
+function rangeOf(request: Request, size: number, etag: string) {
+  const condition = request.get('if-range')
+  if (condition !== undefined && condition !== etag) return undefined
+  const ranges = request.range(size)
+  if (ranges === -1) return 'unsatisfiable'
+  if (ranges === undefined || ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined
+  return ranges[0]
+}
+
+async function send(
+  context: Context,
+  { object }: FileContent,
+  range: { start: number; end: number } | undefined,
+  response: Response,
+): Promise<void> {
+  response.setTimeout(idleMilliseconds, () => response.destroy())
+  try {
+    await pipeline(readObject(context, object, range), response)
+  } catch (error) {
+    // A client that has gone is no failure of the platform; one that is still there learns of it by the missing bytes.
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    if (!isGone) context.log.warn({ err: error, objectId: object.id }, 'Sending the content of a file failed')
+    response.destroy()
+  }
+}
