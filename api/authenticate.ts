@@ -63,7 +63,7 @@ async function invitee(context: Context, headers: IncomingHttpHeaders): Promise<
   const hash = hashToken(secret ?? '')
   const invitation = secret && (await findInvitation(context.db, hash))
   if (!invitation) {
-    const problem = secret ? 'is not valid: ask for a new one' : 'is missing: send the secret of the invitation'
+    const problem = secret ? 'is not valid: request a new invitation' : 'is missing: send the secret of the invitation'
     throw new ApiError('Unauthorized', `The invitation of the header x-invitation ${problem}`)
   }
   const own = headers.authorization === undefined ? undefined : holder(await bearer(context, headers))

@@ -91,7 +91,7 @@ function collect(stream: Readable, limit: number, hold: (bytes: number) => void)
         stop(error)
       }
     }
-    const breakOff = () => stop(unreadable(new Error('it ended too soon')))
+    const breakOff = () => stop(unreadable(new Error('the connection ended before the end of the body')))
     stream
       .on('data', take)
       .once('end', () => {

@@ -40,7 +40,7 @@ function assertBounded(text: string): void {
     else if (character === bracket || character === brace) {
       depth += 1
       values += 1
-      if (depth > maxDepth) throw new ApiError('InvalidPayload', `The body is nested more than ${maxDepth} deep`)
+      if (depth > maxDepth) throw new ApiError('InvalidPayload', `The body is nested more than ${maxDepth} levels deep`)
     } else if (character === closingBracket || character === closingBrace) depth -= 1
   }
   if (values > maxValues) {

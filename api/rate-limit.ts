@@ -142,6 +142,6 @@ async function take(counter: Counter, buckets: Bucket[]): Promise<RateLimitDecis
   if (!exceeded) return { headers }
   // Refused requests of one user must not use up the installation's limit, which all its users share.
   for (const { name } of filled.slice(filled.indexOf(exceeded) + 1)) await counter.decrement(name)
-  const message = `Too many requests: ${exceeded.whose} may make ${limit} a minute. Try again in ${seconds} s`
+  const message = `Too many requests: ${exceeded.whose} may send ${limit} per minute. Try again in ${seconds} s`
   return { headers: { ...headers, 'Retry-After': String(seconds) }, refusal: new ApiError('RateLimited', message) }
 }

@@ -1,6 +1,6 @@
 /**
- * The types for authors of bots and integrations, as `import type { Hooks } from 'isobot/bot'` gives them. Made of the
- * schemas of the platform's operations and of the files in bot/parts by `npm run types`, and compared by
+ * The types for authors of bots and integrations: `import type { Hooks } from 'isobot/bot'`. Generated from the
+ * schemas of the platform's operations and the files in bot/parts by `npm run types`, and compared by
  * `npm run check`: change those.
  */
 
@@ -347,7 +347,7 @@ export type IntegrationAction<
 > = (argument: IntegrationContext<Configuration> & { input: Input }) => Returns<Output>
 
 interface EventObject {
-  /** The same when the event is handled again: good as an idempotency key. */
+  /** Stays the same when the event is handled again; serves as an idempotency key. */
   id: string
   botId: string
   createdOn: string
@@ -355,35 +355,35 @@ interface EventObject {
   direction: 'incoming' | 'outgoing'
   /** `message_created` for messages. */
   type: string
-  /** What happened; of a message its `type`, and what it says. */
+  /** The event’s data; for a message, its `type` and its content. */
   payload: JsonObject
-  /** Its plain text; for a text message, the text itself. */
+  /** The plain text of the payload; for a text message, its text. */
   preview: string
   state: {
-    /** Of the bot, whoever it talks to. */
+    /** State of the bot, for all users and conversations. */
     bot: JsonObject
-    /** Of the user, in whichever conversation. */
+    /** State of the user, for all conversations. */
     user: JsonObject
-    /** Of the conversation. */
+    /** State of the conversation. */
     conversation: JsonObject
-    /** Of the conversation; forgotten when it has been quiet for 30 minutes. */
+    /** State of the conversation; expires after 30 minutes without an event. */
     session: JsonObject
-    /** Of this event; forgotten when it has been handled. */
+    /** State of this event; deleted after its handling. */
     temp: JsonObject
   }
   tags: { conversation?: Record<string, string>; message?: Record<string, string>; user?: Record<string, string> }
   conversationId?: string
   userId?: string
   messageId?: string
-  /** The name of the integration on which it happened. */
+  /** The name of the integration that the event came through. */
   integration?: string
 }
 
-/** What messages say, by their types. Integrations may have others: declare them here. */
+/** Payloads of messages by type. Declare the types of integrations here. */
 export interface MessagePayloads {
   text: {
     text: string
-    /** What the choice stands for that the text is the label of, where a person chose and did not type. */
+    /** The value of the option that the user selected; `text` is its label. */
     value?: string
   }
   markdown: { markdown: string }
@@ -444,11 +444,11 @@ export interface CaptureObservationInput {
 export type CaptureObservationOutput = Record<string, never>
 
 export interface ConfigureIntegrationInput {
-  /** Names the installation among all of its integration; null takes the name away. */
+  /** Identifies this installation among all installations of the integration; null removes the identifier. */
   identifier?: string | null
-  /** How often `register()` is called. */
+  /** The schedule of calls of `register()`. */
   scheduleRegisterCall?: 'hourly' | 'daily' | 'weekly' | 'bi-weekly' | 'monthly' | 'bi-monthly' | 'quarterly' | 'yearly'
-  /** Experimental; null removes them all. */
+  /** Experimental; null removes all. */
   sandboxIdentifiers?: Record<string, never> | null
 }
 
@@ -458,7 +458,7 @@ export interface CreateConversationInput {
   channel: string
   tags?: Record<string, string>
   properties?: Record<string, string>
-  /** For bots: on which integration; the chat unless given. */
+  /** For bots: the integration of the conversation; default: the chat. */
   integrationName?: string
 }
 
@@ -473,11 +473,11 @@ export interface CreateEventInput {
   userId?: string
   messageId?: string
   workflowId?: string
-  /** When it is to happen: at a time, or after a delay. */
+  /** The time of the event: either dateTime or delay. */
   schedule?: {
-    /** The time itself, ISO 8601. */
+    /** The time, ISO 8601. */
     dateTime?: string
-    /** Milliseconds from now; instead of the time itself. */
+    /** Milliseconds from now, instead of dateTime. */
     delay?: number
   }
 }
@@ -488,15 +488,15 @@ export interface CreateEventOutput {
 
 export type CreateMessageInput = MessageContent & {
   conversationId: string
-  /** Who says it: the bot itself unless given. */
+  /** The author; default: the bot. */
   userId?: string
   tags?: Record<string, string>
   origin?: 'synthetic'
-  /** When it is to happen: at a time, or after a delay. */
+  /** The time of the event: either dateTime or delay. */
   schedule?: {
-    /** The time itself, ISO 8601. */
+    /** The time, ISO 8601. */
     dateTime?: string
-    /** Milliseconds from now; instead of the time itself. */
+    /** Milliseconds from now, instead of dateTime. */
     delay?: number
   }
 }
@@ -510,7 +510,7 @@ export interface CreateUserInput {
   properties?: Record<string, string>
   name?: string
   pictureUrl?: string
-  /** For bots: the integration that the user is on, if any. */
+  /** For bots: the integration of the user, if any. */
   integrationName?: string
 }
 
@@ -525,10 +525,10 @@ export interface CreateWorkflowInput {
   parentWorkflowId?: string
   conversationId?: string
   userId?: string
-  /** In a day unless given. */
+  /** Default: in one day. */
   timeoutAt?: string
   tags?: Record<string, string>
-  /** The event being handled; needed with the status in_progress. */
+  /** The event that the bot is handling; required with the status in_progress. */
   eventId?: string
 }
 
@@ -588,9 +588,9 @@ export interface GetOrCreateConversationInput {
   channel: string
   tags?: Record<string, string | null>
   properties?: Record<string, string | null>
-  /** For bots: on which integration; the chat unless given. */
+  /** For bots: the integration of the conversation; default: the chat. */
   integrationName?: string
-  /** The tags by which it is found when it exists; all of them unless given. */
+  /** The keys of the tags that identify an existing row; default: all given tags. */
   discriminateByTags?: string[]
 }
 
@@ -601,11 +601,11 @@ export interface GetOrCreateConversationOutput {
 
 export type GetOrCreateMessageInput = MessageContent & {
   conversationId: string
-  /** Who says it: the bot itself unless given. */
+  /** The author; default: the bot. */
   userId?: string
   tags?: Record<string, string | null>
   origin?: 'synthetic'
-  /** The tags by which it is found when it exists; all of them unless given. */
+  /** The keys of the tags that identify an existing row; default: all given tags. */
   discriminateByTags?: string[]
 }
 
@@ -619,9 +619,9 @@ export interface GetOrCreateUserInput {
   properties?: Record<string, string | null>
   name?: string
   pictureUrl?: string
-  /** For bots: the integration that the user is on, if any. */
+  /** For bots: the integration of the user, if any. */
   integrationName?: string
-  /** The tags by which it is found when it exists; all of them unless given. */
+  /** The keys of the tags that identify an existing row; default: all given tags. */
   discriminateByTags?: string[]
 }
 
@@ -637,14 +637,14 @@ export interface GetOrCreateWorkflowInput {
   parentWorkflowId?: string
   conversationId?: string
   userId?: string
-  /** In a day unless given. */
+  /** Default: in one day. */
   timeoutAt?: string
   tags?: Record<string, string>
-  /** The event being handled; needed with the status in_progress. */
+  /** The event that the bot is handling; required with the status in_progress. */
   eventId?: string
-  /** The tags by which it is found when it exists; all of them unless given. */
+  /** The keys of the tags that identify an existing row; default: all given tags. */
   discriminateByTags?: string[]
-  /** Both unless given. */
+  /** Default: both. */
   discriminateByStatusGroup?: 'active' | 'finished'
 }
 
@@ -655,11 +655,11 @@ export interface GetOrCreateWorkflowOutput {
 
 export interface GetOrSetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
-  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  /** The id of the bot, user, conversation, workflow or integration that owns the state. */
   id: string
   name: string
   payload: JsonObject
-  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  /** Milliseconds without a read or a write after which the state is deleted; null for never. */
   expiry?: number | null
 }
 
@@ -669,7 +669,7 @@ export interface GetOrSetStateOutput {
 }
 
 export interface GetParticipantInput {
-  /** Of the conversation. */
+  /** The id of the conversation. */
   id: string
   userId: string
 }
@@ -680,7 +680,7 @@ export interface GetParticipantOutput {
 
 export interface GetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
-  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  /** The id of the bot, user, conversation, workflow or integration that owns the state. */
   id: string
   name: string
 }
@@ -711,11 +711,11 @@ export interface ImportMessagesInput {
     conversationId: string
     type: string
     payload: JsonObject
-    /** Who says it: the bot itself unless given. */
+    /** The author; default: the bot. */
     userId: string
     tags?: Record<string, string>
     createdAt: string
-    /** The tags by which it is found when it exists; all of them unless given. */
+    /** The keys of the tags that identify an existing row; default: all given tags. */
     discriminateByTags?: string[]
   }>
 }
@@ -731,9 +731,9 @@ export interface InitializeIncomingMessageInput {
     properties?: Record<string, string>
     name?: string
     pictureUrl?: string
-    /** For bots: the integration that the user is on, if any. */
+    /** For bots: the integration of the user, if any. */
     integrationName?: string
-    /** The tags by which it is found when it exists; all of them unless given. */
+    /** The keys of the tags that identify an existing row; default: all given tags. */
     discriminateByTags?: string[]
   }
   conversationId?: string
@@ -741,9 +741,9 @@ export interface InitializeIncomingMessageInput {
     channel: string
     tags?: Record<string, string>
     properties?: Record<string, string>
-    /** For bots: on which integration; the chat unless given. */
+    /** For bots: the integration of the conversation; default: the chat. */
     integrationName?: string
-    /** The tags by which it is found when it exists; all of them unless given. */
+    /** The keys of the tags that identify an existing row; default: all given tags. */
     discriminateByTags?: string[]
   }
   message?: {
@@ -751,7 +751,7 @@ export interface InitializeIncomingMessageInput {
     payload: JsonObject
     tags?: Record<string, string>
     origin?: 'synthetic'
-    /** The tags by which it is found when it exists; all of them unless given. */
+    /** The keys of the tags that identify an existing row; default: all given tags. */
     discriminateByTags?: string[]
   }
 }
@@ -765,17 +765,17 @@ export interface InitializeIncomingMessageOutput {
 export interface ListConversationsInput {
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
-  /** The time that orders the list: createdAt unless given. */
+  /** The time by which the list is sorted; default: createdAt. */
   sortField?: 'createdAt' | 'updatedAt'
-  /** desc unless given: the newest first. */
+  /** Default: desc, the newest first. */
   sortDirection?: 'asc' | 'desc'
-  /** Tags that it must have. */
+  /** Only rows with all of these tags. */
   tags?: Record<string, string>
   afterDate?: string
   beforeDate?: string
-  /** All of them take part. */
+  /** Only conversations in which all of these users participate. */
   participantIds?: string[]
   integrationName?: string
   channel?: string
@@ -797,7 +797,7 @@ export interface ListEventsInput {
   status?: 'scheduled' | 'canceled' | 'pending' | 'processed' | 'ignored' | 'failed'
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
 }
 
@@ -809,9 +809,9 @@ export interface ListEventsOutput {
 export interface ListMessagesInput {
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
-  /** Tags that it must have. */
+  /** Only rows with all of these tags. */
   tags?: Record<string, string>
   afterDate?: string
   beforeDate?: string
@@ -827,7 +827,7 @@ export interface ListParticipantsInput {
   id: string
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
 }
 
@@ -845,19 +845,19 @@ export type ListTagValuesOutput = Record<string, never>
 export interface ListUsersInput {
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
-  /** The time that orders the list: createdAt unless given. */
+  /** The time by which the list is sorted; default: createdAt. */
   sortField?: 'createdAt' | 'updatedAt'
-  /** desc unless given: the newest first. */
+  /** Default: desc, the newest first. */
   sortDirection?: 'asc' | 'desc'
-  /** Tags that it must have. */
+  /** Only rows with all of these tags. */
   tags?: Record<string, string>
   afterDate?: string
   beforeDate?: string
-  /** The time that the dates are about. */
+  /** The time that afterDate and beforeDate compare. */
   rangeField?: 'createdAt' | 'updatedAt'
-  /** Those who take part in it. */
+  /** Only participants of this conversation. */
   conversationId?: string
 }
 
@@ -867,7 +867,7 @@ export interface ListUsersOutput {
 }
 
 export interface ListWorkflowsInput {
-  /** Those that have all of these. */
+  /** Only workflows with all of these tags. */
   tags?: Record<string, string>
   conversationId?: string
   userId?: string
@@ -878,7 +878,7 @@ export interface ListWorkflowsInput {
   name?: string
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
-  /** Rows of a page; 20 unless given. */
+  /** Rows of a page; default: 20. */
   pageSize?: number
 }
 
@@ -889,11 +889,11 @@ export interface ListWorkflowsOutput {
 
 export interface PatchStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
-  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  /** The id of the bot, user, conversation, workflow or integration that owns the state. */
   id: string
   name: string
   payload: JsonObject
-  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  /** Milliseconds without a read or a write after which the state is deleted; null for never. */
   expiry?: number | null
 }
 
@@ -902,7 +902,7 @@ export interface PatchStateOutput {
 }
 
 export interface RemoveParticipantInput {
-  /** Of the conversation. */
+  /** The id of the conversation. */
   id: string
   userId: string
 }
@@ -911,11 +911,11 @@ export type RemoveParticipantOutput = Record<string, never>
 
 export interface SetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
-  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  /** The id of the bot, user, conversation, workflow or integration that owns the state. */
   id: string
   name: string
   payload: JsonObject | null
-  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  /** Milliseconds without a read or a write after which the state is deleted; null for never. */
   expiry?: number | null
 }
 
@@ -925,10 +925,10 @@ export interface SetStateOutput {
 
 export interface SetStateExpiryInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
-  /** Of the bot, user, conversation, workflow or integration whose state it is. */
+  /** The id of the bot, user, conversation, workflow or integration that owns the state. */
   id: string
   name: string
-  /** Milliseconds without a touch, be it a read, after which the state is forgotten; null for never. */
+  /** Milliseconds without a read or a write after which the state is deleted; null for never. */
   expiry: number | null
 }
 
@@ -985,7 +985,7 @@ export interface UpdateWorkflowInput {
   failureReason?: string
   tags?: Record<string, string | null>
   userId?: string
-  /** The event being handled; needed with the status in_progress. */
+  /** The event that the bot is handling; required with the status in_progress. */
   eventId?: string
 }
 
@@ -993,67 +993,67 @@ export interface UpdateWorkflowOutput {
   workflow: Workflow
 }
 
-/** What bots and integrations may ask of the platform. */
+/** The operations of the platform for bots and integrations. */
 export interface Operations {
   /**
-   * Lets a user take part in a conversation.
+   * Adds a user to a conversation.
    * @throws ApiError `ReferenceNotFound`
    */
   addParticipant(input: AddParticipantInput): Promise<AddParticipantOutput>
   /**
-   * Calls an action of the bot’s own, or as `alias:action` one of an integration’s, and gives its output.
+   * Calls an action of the bot, or as `alias:action` one of an integration, and returns its output.
    * @throws ApiError `ReferenceNotFound`, `Runtime`, `RateLimited`, `OperationTimeout`
    */
   callAction(input: CallActionInput): Promise<CallActionOutput>
   /**
-   * Cancels an event that is scheduled and not due yet.
+   * Cancels a scheduled event that is not yet due.
    */
   cancelScheduledEvent(input: CancelScheduledEventInput): Promise<CancelScheduledEventOutput>
   /**
-   * Notes in the bot’s log what was observed while it worked.
+   * Writes an observation to the bot’s log.
    * @throws ApiError `ReferenceNotFound`
    */
   captureObservation(input: CaptureObservationInput): Promise<CaptureObservationOutput>
   /**
-   * Configures an installed integration, as itself: what is not given stays as it is.
+   * Configures an installed integration, which is the caller. Absent fields stay unchanged.
    * @throws ApiError `AlreadyExists`
    */
   configureIntegration(input?: ConfigureIntegrationInput): Promise<ConfigureIntegrationOutput>
   /**
-   * Creates a conversation on the integration that calls, or that a bot names.
+   * Creates a conversation of the calling integration, or of the integration that a bot names.
    * @throws ApiError `ReferenceNotFound`
    */
   createConversation(input: CreateConversationInput): Promise<CreateConversationOutput>
   /**
-   * Creates an event for the bot to handle, in a conversation when it is given, at once or at a later time.
+   * Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   createEvent(input: CreateEventInput): Promise<CreateEventOutput>
   /**
-   * Says something in a conversation as the bot, or passes on what an integration has received.
+   * Creates a message of the bot in a conversation, or a message that an integration has received.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   createMessage(input: CreateMessageInput): Promise<CreateMessageOutput>
   /**
-   * Creates a user of the integration that calls, or of the bot.
+   * Creates a user of the calling integration or of the bot.
    * @throws ApiError `ReferenceNotFound`
    */
   createUser(input?: CreateUserInput): Promise<CreateUserOutput>
   /**
-   * Creates a workflow. One that is pending is started by an event.
+   * Creates a workflow. For a pending workflow, an event is created that starts it.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   createWorkflow(input: CreateWorkflowInput): Promise<CreateWorkflowOutput>
   /**
-   * Deletes a conversation with its states, all that was said and all that waits in it.
+   * Deletes a conversation with its states, its messages and its waiting events.
    */
   deleteConversation(input: DeleteConversationInput): Promise<DeleteConversationOutput>
   /**
-   * Deletes a message, whoever has written it.
+   * Deletes a message of any author.
    */
   deleteMessage(input: DeleteMessageInput): Promise<DeleteMessageOutput>
   /**
-   * Deletes a user with its states, and ends the user’s streams; what the user said stays.
+   * Deletes a user with its states, and ends the user’s streams. The user’s messages stay.
    */
   deleteUser(input: DeleteUserInput): Promise<DeleteUserOutput>
   /**
@@ -1061,70 +1061,70 @@ export interface Operations {
    */
   deleteWorkflow(input: DeleteWorkflowInput): Promise<DeleteWorkflowOutput>
   /**
-   * Gives one of the bot’s conversations.
+   * Returns one of the bot’s conversations.
    */
   getConversation(input: GetConversationInput): Promise<GetConversationOutput>
   /**
-   * Gives one of the bot’s events, and how it ended if it has.
+   * Returns one of the bot’s events, with its outcome if it has ended.
    */
   getEvent(input: GetEventInput): Promise<GetEventOutput>
   /**
-   * Gives one of the bot’s messages, incoming or outgoing.
+   * Returns one of the bot’s messages, incoming or outgoing.
    */
   getMessage(input: GetMessageInput): Promise<GetMessageOutput>
   /**
-   * Gives the conversation of a channel with these tags; creates it when there is none yet.
+   * Returns the conversation of a channel with these tags; creates it if it does not exist.
    * @throws ApiError `ReferenceNotFound`
    */
   getOrCreateConversation(input: GetOrCreateConversationInput): Promise<GetOrCreateConversationOutput>
   /**
-   * Gives a conversation’s message with these tags; creates it when there is none yet.
+   * Returns a conversation’s message with these tags; creates it if it does not exist.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   getOrCreateMessage(input: GetOrCreateMessageInput): Promise<GetOrCreateMessageOutput>
   /**
-   * Gives the user with these tags; creates one when there is none yet.
+   * Returns the user with these tags; creates it if it does not exist.
    * @throws ApiError `ReferenceNotFound`
    */
   getOrCreateUser(input?: GetOrCreateUserInput): Promise<GetOrCreateUserOutput>
   /**
-   * Gives the newest workflow of that name and those tags, in the same conversation, of the same user and parent where these are given, and creates it where there is none.
+   * Returns the newest workflow with this name, these tags and the given conversation, user and parent; creates it if it does not exist.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   getOrCreateWorkflow(input: GetOrCreateWorkflowInput): Promise<GetOrCreateWorkflowOutput>
   /**
-   * Gives a state, and creates it first where there is none.
+   * Returns a state; creates it if it does not exist.
    * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`
    */
   getOrSetState(input: GetOrSetStateInput): Promise<GetOrSetStateOutput>
   /**
-   * Gives a user that takes part in a conversation.
+   * Returns a participant of a conversation.
    */
   getParticipant(input: GetParticipantInput): Promise<GetParticipantOutput>
   /**
-   * Gives a state. If it expires, reading it puts that off.
+   * Returns a state. Each read of a state with an expiry restarts its expiry period.
    */
   getState(input: GetStateInput): Promise<GetStateOutput>
   /**
-   * Gives one of the bot’s users; the bot itself is one, by its own id.
+   * Returns one of the bot’s users; the bot’s own id is that of its own user.
    */
   getUser(input: GetUserInput): Promise<GetUserOutput>
   /**
-   * Gives one of the bot’s workflows.
+   * Returns one of the bot’s workflows.
    */
   getWorkflow(input: GetWorkflowInput): Promise<GetWorkflowOutput>
   /**
-   * Stores what was said elsewhere before; neither the bot nor anybody who listens is told.
+   * Stores past messages of another system. The bot gets no events, and listeners get no entries.
    * @throws ApiError `ReferenceNotFound`
    */
   importMessages(input: ImportMessagesInput): Promise<ImportMessagesOutput>
   /**
-   * Gets or creates the user, the conversation and the message that an integration has received, at once.
+   * Gets or creates the user, the conversation and the message of a received message, in one call of an integration.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   initializeIncomingMessage(input?: InitializeIncomingMessageInput): Promise<InitializeIncomingMessageOutput>
   /**
-   * Lists the bot’s conversations, or those of the integration that calls, the newest first.
+   * Lists the bot’s conversations, or those of the calling integration, the newest first.
    */
   listConversations(input?: ListConversationsInput): Promise<ListConversationsOutput>
   /**
@@ -1132,20 +1132,20 @@ export interface Operations {
    */
   listEvents(input?: ListEventsInput): Promise<ListEventsOutput>
   /**
-   * Lists the bot’s messages, newest first; those of one conversation when it is given.
+   * Lists the bot’s messages, newest first; with conversationId, those of one conversation.
    */
   listMessages(input?: ListMessagesInput): Promise<ListMessagesOutput>
   /**
-   * Lists who takes part in a conversation, those who came last first.
+   * Lists the participants of a conversation, the newest first.
    */
   listParticipants(input: ListParticipantsInput): Promise<ListParticipantsOutput>
   /**
-   * Tells published clients that the values of a tag are not listed any more.
+   * Always fails: the values of a tag can no longer be listed. It exists for published clients.
    * @throws ApiError `ResourceGone`
    */
   listTagValues(input: ListTagValuesInput): Promise<ListTagValuesOutput>
   /**
-   * Lists the bot’s users, or those of the integration that calls, the newest first.
+   * Lists the bot’s users, or those of the calling integration, the newest first.
    */
   listUsers(input?: ListUsersInput): Promise<ListUsersOutput>
   /**
@@ -1158,7 +1158,7 @@ export interface Operations {
    */
   patchState(input: PatchStateInput): Promise<PatchStateOutput>
   /**
-   * Takes a user out of a conversation.
+   * Removes a user from a conversation.
    */
   removeParticipant(input: RemoveParticipantInput): Promise<RemoveParticipantOutput>
   /**
@@ -1167,11 +1167,11 @@ export interface Operations {
    */
   setState(input: SetStateInput): Promise<SetStateOutput>
   /**
-   * Sets after how long without a touch a state is forgotten.
+   * Sets the expiry of a state: it is deleted after this time without a read or a write.
    */
   setStateExpiry(input: SetStateExpiryInput): Promise<SetStateExpiryOutput>
   /**
-   * Adds to what the bot counts under a name, today in UTC.
+   * Adds to a named counter of the bot for the current day in UTC.
    */
   trackAnalytics(input: TrackAnalyticsInput): Promise<TrackAnalyticsOutput>
   /**
@@ -1179,7 +1179,7 @@ export interface Operations {
    */
   updateConversation(input: UpdateConversationInput): Promise<UpdateConversationOutput>
   /**
-   * Changes a message’s tags, and replaces its payload when it is given; nobody is told.
+   * Changes a message’s tags, and replaces its payload if given. Listeners get no entry.
    */
   updateMessage(input: UpdateMessageInput): Promise<UpdateMessageOutput>
   /**
@@ -1187,7 +1187,7 @@ export interface Operations {
    */
   updateUser(input: UpdateUserInput): Promise<UpdateUserOutput>
   /**
-   * Changes a workflow. The status in_progress takes up the event that starts or continues it; from any other event it continues a workflow that is paused or listening.
+   * Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any other event it continues a workflow that is paused or listening.
    * @throws ApiError `ReferenceNotFound`, `RelationConflict`
    */
   updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>

@@ -10,9 +10,9 @@ import { harmless } from './output.ts'
  */
 export async function confirm(question: string, isConfirmed: boolean): Promise<void> {
   if (isConfirmed) return
-  if (!process.stdin.isTTY) throw misused(`${question} There is nobody to ask: say --yes`)
+  if (!process.stdin.isTTY) throw misused(`${question} Without a terminal, confirm with --yes`)
   const answer = await ask(`${question} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw failed('Nothing was done')
+  if (!/^y(es)?$/i.test(answer.trim())) throw failed('Cancelled: nothing was changed')
 }
 
 /** Reads one line from a person at the terminal. */
@@ -24,7 +24,7 @@ export async function ask(question: string): Promise<string> {
     return await terminal.question(harmless(question), { signal: closed.signal })
   } catch (cause) {
     process.stderr.write('\n')
-    throw failed('Nothing was done', { cause })
+    throw failed('Cancelled: nothing was changed', { cause })
   } finally {
     terminal.close()
   }
@@ -40,7 +40,7 @@ export async function askSecretly(question: string): Promise<string> {
     // The input stays open for further questions.
     for await (const keys of process.stdin.iterator({ destroyOnReturn: false })) {
       for (const key of keys as string) {
-        if (key === '\u0003' || key === '\u0004') throw failed('Nothing was done')
+        if (key === '\u0003' || key === '\u0004') throw failed('Cancelled: nothing was changed')
         if (key === '\r' || key === '\n') return secret
         secret = key === '\u007F' || key === '\b' ? secret.slice(0, -1) : secret + key
       }

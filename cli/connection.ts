@@ -88,7 +88,7 @@ async function onlyWorkspace(profile: Pick<Profile, 'name' | 'url' | 'token'>): 
     throw failed('The token’s account is a member of no workspace: ask an administrator to add it')
   }
   const listed = workspaces.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
-  throw misused(`The token is of several workspaces: set ISOBOT_WORKSPACE to one of\n${listed}`)
+  throw misused(`The token’s account is a member of several workspaces: set ISOBOT_WORKSPACE to one of\n${listed}`)
 }
 
 async function send<T>(
@@ -136,7 +136,7 @@ async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string,
     request.signal?.throwIfAborted()
     throw unreachable(
       `Isobot cannot be reached at ${url} (${reasonOf(cause)}), the address ${addressOf(name)}. ` +
-        'Is it running? `isobot start` starts one here, and `isobot profiles list` shows the others you know',
+        'Start it with `isobot start` if it runs here, or choose another platform from `isobot profiles list`',
       { cause, type: 'Unreachable' },
     )
   }
@@ -154,7 +154,7 @@ function reasonOf(error: unknown): string {
 
 function stranger({ url }: Pick<Profile, 'url'>, status: number, text: string): Failure {
   const words = text.trim().split('\n')[0]!.slice(0, 200)
-  return unreachable(`What answers at ${url} is no Isobot: ${status} ${words}`, { type: 'Unreachable' })
+  return unreachable(`The server at ${url} is not Isobot: ${status} ${words}`, { type: 'Unreachable' })
 }
 
 function refusal({ name, url }: Pick<Profile, 'name' | 'url'>, status: number, body: Partial<ErrorBody>): Failure {

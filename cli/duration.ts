@@ -10,7 +10,7 @@ const unitMilliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h:
 export function readDuration(text: string): number {
   const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?$/.exec(text.trim()) ?? []
   if (figure !== undefined) return Number(figure) * unitMilliseconds[unit]!
-  throw misused(`"${text}" is no time: write it as 90s, 10m, 2h or 1d`)
+  throw misused(`"${text}" is not a duration: write it as 90s, 10m, 2h or 1d`)
 }
 
 /**
@@ -21,5 +21,5 @@ export function readMoment(text: string): Date {
   if (/^\d+(\.\d+)?\s*(ms|s|m|h|d)$/.test(text.trim())) return new Date(Date.now() - readDuration(text))
   const time = new Date(text)
   if (!Number.isNaN(time.getTime()) && /^\d{4}-/.test(text)) return time
-  throw misused(`"${text}" is no moment: write it as 10m for ten minutes ago, or as ${new Date().toISOString()}`)
+  throw misused(`"${text}" is not a time: write it as 10m for ten minutes ago, or as ${new Date().toISOString()}`)
 }

@@ -25,7 +25,7 @@ export async function findBot(connection: Connection, idOrName: string): Promise
   const named = all.filter((bot) => bot.name === idOrName)
   if (named.length > 1) {
     const ids = named.map(({ id, createdAt }) => `  ${id}  created ${createdAt}`).join('\n')
-    throw misused(`${named.length} bots are called "${idOrName}": name the one you mean by its id\n${ids}`)
+    throw misused(`${named.length} bots have the name "${idOrName}": name one by its id\n${ids}`)
   }
   const [only] = named
   const found = only && (await getBot(connection, only.id))
@@ -36,7 +36,7 @@ export async function findBot(connection: Connection, idOrName: string): Promise
   )
   throw failed(
     `The workspace has no bot "${idOrName}"${near === undefined ? '.' : `; did you mean "${near}"?`} ` +
-      '`isobot bots list` shows them',
+      '`isobot bots list` shows its bots',
     { type: 'ResourceNotFound' },
   )
 }

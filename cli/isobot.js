@@ -15,7 +15,7 @@ if (Number(process.versions.node.split('.')[0]) >= neededMajor) {
   if (existsSync(own)) runWith(own)
   else
     fail(
-      `This is Node ${process.versions.node}, and isobot needs ${neededMajor}. Run \`npm ci\` in ${dirname(folder)}: it brings one`,
+      `This is Node ${process.versions.node}, and isobot needs ${neededMajor}. Run \`npm ci\` in ${dirname(folder)}, which installs it`,
     )
 }
 

@@ -24,7 +24,7 @@ export async function login(given: Given, output: Output): Promise<Profile> {
   )
   const name = given.name ?? new URL(url).host
   if (isPlaintext(url))
-    output.note(`${url} is not encrypted: the token crosses the network in the clear, now and later`)
+    output.note(`${url} is not encrypted: the token crosses the network unencrypted with every command`)
   if (name === localName) {
     throw misused(`"${localName}" is the platform of this machine, which needs no login: choose another --profile`)
   }
@@ -55,7 +55,7 @@ function addressIn(invitation: string | undefined): string | undefined {
 function checked(given: string | undefined): string | undefined {
   const token = given?.trim()
   if (token === undefined || /^[\x21-\x7E]+$/.test(token)) return token
-  throw misused('The token is empty, or has characters that tokens do not have')
+  throw misused('The token is empty or has invalid characters')
 }
 
 async function chooseWorkspace(account: Omit<Profile, 'workspaceId'>, output: Output): Promise<string> {
@@ -65,15 +65,16 @@ async function chooseWorkspace(account: Omit<Profile, 'workspaceId'>, output: Ou
     throw misused('The token’s account is a member of no workspace: ask an administrator to add it')
   }
   const listed = workspaces.map(({ id, name }, index) => `  ${index + 1}  ${id}  ${name}`).join('\n')
-  if (!process.stdin.isTTY) throw misused(`The token is of several workspaces: say --workspace with one of\n${listed}`)
+  if (!process.stdin.isTTY)
+    throw misused(`The token’s account is a member of several workspaces: set --workspace to one of\n${listed}`)
   const chosen = workspaces[Number(await ask(`${listed}\nWhich workspace (1 to ${workspaces.length})? `)) - 1]
   if (chosen) return chosen.id
-  throw misused('That is none of them')
+  throw misused('This is not one of the workspaces')
 }
 
 async function askFor(question: string, remedy: string): Promise<string> {
   if (process.stdin.isTTY) return ask(question)
-  throw misused(`It is not said where the platform is: give ${remedy}`)
+  throw misused(`The platform’s address is missing: give ${remedy}`)
 }
 
 async function readToken(): Promise<string> {

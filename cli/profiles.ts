@@ -68,17 +68,19 @@ export async function chooseProfile(name?: string): Promise<Omit<Profile, 'works
   const found = profiles.find((profile) => profile.name === wanted)
   if (found) return found
   if (wanted === localName) {
-    throw unreachable(`Nothing was started on this machine: ${profilesHint}`)
+    throw unreachable(`No platform was started on this machine: ${profilesHint}`)
   }
   if (wanted !== undefined) {
     const known = profiles.map((profile) => profile.name).join(', ')
-    throw misused(`There is no profile "${wanted}"${known && `: there is ${known}`}. \`isobot login\` makes one`)
+    throw misused(
+      `There is no profile "${wanted}"${known && `; the profiles are ${known}`}. \`isobot login\` creates one`,
+    )
   }
-  throw unreachable(`No platform is known: ${profilesHint}`)
+  throw unreachable(`There is no profile: ${profilesHint}`)
 }
 
 const profilesHint =
-  'start one here with `isobot start`, log in to one elsewhere with `isobot login --url …`, or set ISOBOT_URL and ' +
+  'start a platform here with `isobot start`, log in to one with `isobot login --url …`, or set ISOBOT_URL and ' +
   'ISOBOT_TOKEN'
 
 /** Saves a profile and makes it the default. */
@@ -95,7 +97,8 @@ export async function useProfile(name: string): Promise<void> {
 
 /** Removes a profile from the profiles file. */
 export async function removeProfile(name: string): Promise<void> {
-  if (name === localName) throw misused(`The profile "${localName}" is the data folder ${dataDirectory()}: it stays`)
+  if (name === localName)
+    throw misused(`The profile "${localName}" cannot be removed: it is the data folder ${dataDirectory()}`)
   const { current, profiles } = await readProfileFile()
   if (!(name in profiles)) await chooseProfile(name)
   const { [name]: _removed, ...others } = profiles
@@ -106,7 +109,7 @@ export async function removeProfile(name: string): Promise<void> {
 export function readUrl(text: string): string {
   const url = URL.parse(/^[\w.-]+(:\d+)?$/.test(text) ? withScheme(text) : text)
   if (url && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '')
-  throw misused(`"${text}" is no address: give it as https://bots.example.com or http://localhost:3000`)
+  throw misused(`"${text}" is not a valid address: write it as https://bots.example.com or http://localhost:3000`)
 }
 
 /** Adds `http` to a host of this machine and `https` to any other. */
@@ -152,7 +155,7 @@ async function readProfileFile(): Promise<ProfileFile> {
   try {
     return { profiles: {}, ...(JSON.parse(text) as object) }
   } catch (cause) {
-    throw failed(`${file} is no JSON: mend it, or remove it and log in again`, { cause })
+    throw failed(`${file} is not valid JSON: correct it, or remove it and log in again`, { cause })
   }
 }
 

@@ -39,19 +39,19 @@ or the one that ISOBOT_URL and ISOBOT_TOKEN name.
 
 Exit codes:
   0  done
-  1  it was tried and did not work
-  2  it was asked for in a way that makes no sense
+  1  the command failed
+  2  the command line is invalid
   3  the platform cannot be reached, or does not accept the token
 `
 
 /** The whole command line. */
 export function createProgram(): Command {
   const program = new Command('isobot')
-    .description('Runs Isobot, and makes, deploys, watches and talks to its bots.')
+    .description('Runs Isobot; creates, deploys, monitors and chats with its bots.')
     .version(readVersion(), '-V, --version', 'print the version')
-    .option('--json', 'print one JSON document, or one JSON line for each item of what goes on')
-    .option('--profile <name>', 'the platform to use, of those in `isobot profiles list`')
-    .option('--verbose', 'print all that is known about an error')
+    .option('--json', 'print one JSON document, or one line of JSON for each item of a stream')
+    .option('--profile <name>', 'the platform to use, from `isobot profiles list`')
+    .option('--verbose', 'print errors with all details')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .configureHelp({ showGlobalOptions: true })
@@ -83,7 +83,7 @@ function report(error: unknown, parameters: readonly string[]): ExitCode {
     .replace(/^error: /, '')
     .replace(/\n\(Did you mean (?:one of )?(.+)\?\)$/, ': did you mean $1')
     .replace(/\.?$/, '')
-  return reportFailure(misused(`${problem}. Add --help to see how it is used`), asked)
+  return reportFailure(misused(`${problem}. Add --help for the usage`), asked)
 }
 
 /** A reader that closes the pipe early, such as `head`, ends the command without an error. */

@@ -20,7 +20,7 @@ export function reportFailure(
     process.stderr.write(`${JSON.stringify({ error: { ...body, ...(isVerbose && { stack: inspect(error) }) } })}\n`)
   } else {
     const label = styleText('red', 'error:', { stream: process.stderr })
-    const hint = failure || isVerbose ? '' : '\nRun it again with --verbose for all that is known about this'
+    const hint = failure || isVerbose ? '' : '\nRun the command again with --verbose for all details'
     process.stderr.write(`${label} ${harmless(isVerbose ? inspect(error) : message)}${hint}\n`)
   }
   return exitCode

@@ -171,7 +171,7 @@ async function startOwn(
 
 async function untilEnded({ name, exited }: Child): Promise<never> {
   const { code, signal } = await exited
-  throw new Error(`The ${name} process ended (${signal ?? `exit code ${code}`}); its own words stand above`)
+  throw new Error(`The ${name} process ended (${signal ?? `exit code ${code}`}); its messages are above`)
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

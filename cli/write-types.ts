@@ -9,6 +9,6 @@ const types = await writeTypes()
 if (!process.argv.includes('--check')) {
   await writeFile(typesFile, types)
 } else if (types !== (await readFile(typesFile, 'utf8').catch(() => ''))) {
-  console.error('The operations make other types than bot/index.d.ts says: run "npm run types" and commit it')
+  console.error('bot/index.d.ts differs from the operations’ types: run "npm run types" and commit it')
   process.exitCode = 1
 }

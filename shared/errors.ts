@@ -94,7 +94,7 @@ export class ApiError extends Error {
     }
     const missing = missingIn(cause)
     if (missing) {
-      return notFound(missing, 'it was deleted at the same moment', { cause })
+      return notFound(missing, 'it was deleted at the same time', { cause })
     }
     if (postgresCode(cause) === deadlockDetected) {
       return unavailable('A concurrent change conflicts with this one: try again', { cause, retryAfterSeconds: 1 })

@@ -31,7 +31,7 @@ export function bodyLimitOf(context: Context, installation: Installation): BodyL
       most ??= await findMost(context, installation)
       if (bytes <= most) return
       const size = `${Math.floor(most / megabyte)} MB`
-      const reason = most < maxBodyBytes ? ': its code receives the body in one piece' : ''
+      const reason = most < maxBodyBytes ? ', whose code receives the body as a whole' : ''
       throw new ApiError('PayloadTooLarge', `The body is larger than ${size}, the maximum of this webhook${reason}`)
     },
   }

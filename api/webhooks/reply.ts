@@ -42,12 +42,12 @@ export function toWebhookReply(event: EventRow): WebhookReply {
 }
 
 function noAnswer(eventId: string): WebhookReply {
-  const message = `The integration did not answer; the log of its bot has the reason under event ${eventId}`
+  const message = `The integration did not answer: the bot’s log has the reason under event ${eventId}`
   return toErrorReply(new ApiError('Internal', message))
 }
 
 function tooManyHeaders(): WebhookReply {
-  const message = `The integration answered with more than ${maxHeaders} headers, or with more than ${maxHeaderBytes} bytes of them`
+  const message = `The integration answered with more than ${maxHeaders} headers, or with headers of more than ${maxHeaderBytes} bytes`
   return toErrorReply(new ApiError('Internal', message))
 }
 

@@ -15,8 +15,8 @@ const root = join(import.meta.dirname, '..', '..')
 export const typesFile = join(root, 'bot', 'index.d.ts')
 
 const heading = `/**
- * The types for authors of bots and integrations, as \`import type { Hooks } from 'isobot/bot'\` gives them. Made of the
- * schemas of the platform's operations and of the files in bot/parts by \`npm run types\`, and compared by
+ * The types for authors of bots and integrations: \`import type { Hooks } from 'isobot/bot'\`. Generated from the
+ * schemas of the platform's operations and the files in bot/parts by \`npm run types\`, and compared by
  * \`npm run check\`: change those.
  */`
 
@@ -63,10 +63,10 @@ function describePlatform(): string[] {
   const operations = inOrder.map((operation) => describeOperation(operation, publisher))
   return [
     `interface EventObject {\n${fieldsOf(eventObject, nameOf)}\n}`,
-    comment('What messages say, by their types. Integrations may have others: declare them here.') +
+    comment('Payloads of messages by type. Declare the types of integrations here.') +
       `export interface MessagePayloads {\n${describePayloads()}\n}`,
     ...operations.map(({ types }) => types),
-    comment('What bots and integrations may ask of the platform.') +
+    comment('The operations of the platform for bots and integrations.') +
       `export interface Operations {\n${operations.map(({ method }) => method).join('\n')}\n}`,
     ...Object.entries(publisher.components).map(([component, schema]) => declare(nameOf(component), schema)),
     `export type ApiErrorType = ${Object.keys(errorStatuses)

@@ -39,7 +39,7 @@ export async function awaitHandledEvent(
 export function botFailure(botName: string, event: RuntimeEvent | undefined): Failure | undefined {
   if (event?.status !== 'failed') return undefined
   return failed(
-    `The bot failed: ${event.failureReason ?? 'it did not say why'}. \`isobot events ${botName} show ${event.id}\` tells more`,
+    `The bot failed: ${event.failureReason ?? 'no reason is recorded'}. \`isobot events ${botName} show ${event.id}\` has the details`,
     { type: 'BotFailed', details: { eventId: event.id } },
   )
 }

@@ -51,7 +51,5 @@ export async function pipeChat(connection: Connection, bot: Bot, options: PipedC
 
 async function tooLate(connection: Connection): Promise<Failure> {
   const problem = await describeWorkerProblem(connection)
-  return failed(
-    problem ?? 'The bot has not answered in time: `isobot logs` may tell why, and --timeout makes it wait longer',
-  )
+  return failed(problem ?? 'The bot did not answer in time: see `isobot logs`, or raise --timeout')
 }

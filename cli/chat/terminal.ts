@@ -90,11 +90,10 @@ export async function openTerminalChat(
     },
     aborted(streamId) {
       if (!streams.delete(streamId)) return
-      process.stdout.write(styled('dim', ' … broken off\n'))
+      process.stdout.write(styled('dim', ' … aborted\n'))
       terminal.prompt(true)
     },
-    connected: (isConnected) =>
-      print(styled('dim', isConnected ? 'Connected again' : 'The connection was lost; trying again')),
+    connected: (isConnected) => print(styled('dim', isConnected ? 'Connected again' : 'Connection lost; retrying')),
   }
   // Lines typed while the conversation opens are sent when it is open.
   const early: string[] = []

@@ -4,12 +4,12 @@ import type { Connection } from '../connection.ts'
 /** Message and remedy for each state in which the workers handle nothing. */
 export const workerProblems: Record<Exclude<WorkerState, 'available'>, { message: string; remedy: string }> = {
   missing: {
-    message: 'No worker is alive: what is said is stored, and nobody answers',
-    remedy: 'start one: `isobot start` on this machine, or the process `worker` of the Procfile',
+    message: 'No worker is alive: messages are stored, but the bot does not answer',
+    remedy: 'start one with `isobot start` on this machine, or as the process `worker` of the Procfile',
   },
   stalled: {
-    message: 'A worker is alive and takes nothing, although events wait: nobody answers',
-    remedy: 'see the log of the worker, whether it reaches Redis and PostgreSQL, and start it again',
+    message: 'A worker is alive but takes no events: the bot does not answer',
+    remedy: 'check in the worker’s log that it reaches Redis and PostgreSQL, and restart it',
   },
 }
 
@@ -23,5 +23,5 @@ export async function findWorkerProblem({ ask }: Pick<Connection, 'ask'>) {
 /** The problem of a platform's workers as text for people. */
 export async function describeWorkerProblem(connection: Pick<Connection, 'ask'>): Promise<string | undefined> {
   const problem = await findWorkerProblem(connection)
-  return problem && `${problem.message}. To mend it, ${problem.remedy}`
+  return problem && `${problem.message}. Remedy: ${problem.remedy}`
 }

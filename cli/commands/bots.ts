@@ -9,7 +9,7 @@ import { toolsOf } from '../tools.ts'
 export function addBotsCommand(program: Command): void {
   const bots = program
     .command('bots')
-    .summary('list, create and delete bots, and go back to an earlier version')
+    .summary('list, create and delete bots, and roll back to an earlier version')
     .description('The bots of the workspace.')
     .addHelpText('after', '\nExample:\n  $ isobot bots list\n')
   addList(bots)
@@ -29,7 +29,7 @@ function addList(bots: Command): void {
       const { listAllBots } = await import('../find-bot.ts')
       const all = await output.during('Listing bots', listAllBots(await connect()))
       output.result({ bots: all }, () => {
-        if (all.length === 0) return 'The workspace has no bots: `isobot init my-bot` makes a first one'
+        if (all.length === 0) return 'The workspace has no bots: create the first one with `isobot init my-bot`'
         const rows = all.map((bot) => [bot.name, bot.id, localTime(bot.createdAt), localTime(bot.deployedAt)])
         return table(['NAME', 'ID', 'CREATED', 'DEPLOYED'], rows)
       })
@@ -39,10 +39,10 @@ function addList(bots: Command): void {
 function addCreate(bots: Command): void {
   bots
     .command('create')
-    .argument('[name]', 'what people call it (the name of the file, unless given)')
-    .description('Creates a bot with a chat, and deploys its code if a file is given.')
-    .option('--file <file>', 'its code: one module, or a bundle')
-    .option('--allow-net <hosts>', 'the hosts that it may request: api.example.com,*.example.org')
+    .argument('[name]', 'the bot’s name (default: the name of the file)')
+    .description('Creates a bot with a chat, and deploys the code of the file, if given.')
+    .option('--file <file>', 'the code: one module, or a bundle')
+    .option('--allow-net <hosts>', 'the hosts that the bot may request: api.example.com,*.example.org')
     .addHelpText('after', '\nExample:\n  $ isobot bots create greeter --file bot.ts --allow-net api.example.com\n')
     .action(async (name: string | undefined, options: { file?: string; allowNet?: string }, command: Command) => {
       const { output, connect } = toolsOf(command)
@@ -65,9 +65,9 @@ function addCreate(bots: Command): void {
 function addDelete(bots: Command): void {
   bots
     .command('delete')
-    .argument('<bot>', 'its id or name')
-    .description('Deletes a bot with its conversations, users, states and log. Asks before.')
-    .option('-y, --yes', 'do not ask')
+    .argument('<bot>', 'the bot’s id or name')
+    .description('Deletes a bot with its conversations, users, states and log, after a confirmation.')
+    .option('-y, --yes', 'skip the confirmation')
     .addHelpText('after', '\nExample:\n  $ isobot bots delete greeter --yes\n')
     .action(async (idOrName: string, { yes = false }: { yes?: boolean }, command: Command) => {
       const { output, connect } = toolsOf(command)
@@ -85,8 +85,8 @@ type BotVersion = AnswerOf<'listBotVersions'>['versions'][number]
 function addVersions(bots: Command): void {
   bots
     .command('versions')
-    .argument('<bot>', 'its id or name')
-    .description('Lists the versions of a bot’s code that are kept, the newest first.')
+    .argument('<bot>', 'the bot’s id or name')
+    .description('Lists the kept versions of a bot’s code, the newest first.')
     .addHelpText('after', '\nExample:\n  $ isobot bots versions greeter\n')
     .action(async (idOrName: string, _options: object, command: Command) => {
       const { output, connect } = toolsOf(command)
@@ -95,7 +95,7 @@ function addVersions(bots: Command): void {
       const { id, name } = await findBot(connection, idOrName)
       const versions = await Array.fromAsync(connection.list<BotVersion>(`/v1/admin/bots/${id}/versions`, 'versions'))
       output.result({ botId: id, versions }, () => {
-        if (versions.length === 0) return `${name} has no code yet: \`isobot deploy\` gives it some`
+        if (versions.length === 0) return `${name} has no code: deploy code with \`isobot deploy\``
         const rows = versions.map((version) => [
           version.isDeployed ? '*' : '',
           version.name,
@@ -112,8 +112,8 @@ function addVersions(bots: Command): void {
 function addRollback(bots: Command): void {
   bots
     .command('rollback')
-    .argument('<bot>', 'its id or name')
-    .description('Puts the version in service that was uploaded before the present one, or another one.')
+    .argument('<bot>', 'the bot’s id or name')
+    .description('Deploys the version before the deployed one, or the given version.')
     .option('--to <version>', 'the version, by its id or name in `isobot bots versions`')
     .addHelpText(
       'after',
@@ -131,7 +131,7 @@ function addRollback(bots: Command): void {
         const wanted = versions.filter((version) => version.id === to || version.name === to)
         if (wanted.length !== 1) {
           const problem = wanted.length === 0 ? 'no version' : 'several versions'
-          throw failed(`The bot has ${problem} "${to}": take an id of those in \`isobot bots versions ${idOrName}\``)
+          throw failed(`The bot has ${problem} "${to}": choose an id from \`isobot bots versions ${idOrName}\``)
         }
         await connection.ask('POST', `${path}/versions/deploy`, { body: { versionId: wanted[0]!.id } })
       }
@@ -141,7 +141,7 @@ function addRollback(bots: Command): void {
 }
 
 function describe(done: string, { name, id, version }: Bot): string {
-  const inService = version ? `\nIn service: ${version.hash.slice(0, 7)} (${version.id})` : ''
+  const inService = version ? `\nDeployed: ${version.hash.slice(0, 7)} (${version.id})` : ''
   return `${styled('green', done)} ${name} (${id})${inService}`
 }
 

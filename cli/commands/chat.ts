@@ -8,15 +8,15 @@ import { toolsOf } from '../tools.ts'
 export function addChatCommand(program: Command): void {
   program
     .command('chat')
-    .argument('<bot>', 'its id or name')
-    .argument('[message...]', 'said in place of what is typed')
+    .argument('<bot>', 'the bot’s id or name')
+    .argument('[message...]', 'a message to send instead of typed lines')
     .summary('talk to a bot')
     .description(
-      'Talks to a bot, as a new user in a new conversation. At a terminal until Ctrl-C or /quit: each line is said, and a ' +
-        'number chooses what the bot offers. Otherwise it says a message, or each line of standard input, and prints the ' +
-        'answers. Where the bot fails, it says why and goes on; the exit code is 1 then.',
+      'Talks to a bot, as a new user in a new conversation. At a terminal, each line is sent as a message until Ctrl-C or ' +
+        '/quit, and a number selects an option of the bot. Otherwise the command sends the given message, or each line of ' +
+        'standard input, and prints the answers. It reports failures of the bot and continues, with exit code 1.',
     )
-    .option('--timeout <time>', 'how long to wait for each answer, where nobody is at a terminal', '60s')
+    .option('--timeout <time>', 'how long to wait for each answer, without a terminal', '60s')
     .addHelpText(
       'after',
       '\nExample:\n  $ isobot chat greeter\n  $ isobot chat greeter "Hi there"\n  $ isobot chat greeter --json < questions.txt\n',

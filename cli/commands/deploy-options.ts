@@ -11,9 +11,9 @@ export interface DeployOptions {
 export function addDeployOptions(command: Command): Command {
   return command
     .argument('[folder]', 'the project’s', '.')
-    .option('--bot <bot>', 'deploy to this bot, and remember it')
-    .option('--allow-net <hosts>', 'hosts that it may reach, with commas between them, instead of those in isobot.json')
-    .option('--no-types', 'do not check the types')
+    .option('--bot <bot>', 'deploy to this bot, and record it in isobot.json')
+    .option('--allow-net <hosts>', 'comma-separated hosts that the bot may request, instead of those in isobot.json')
+    .option('--no-types', 'skip the check of types')
 }
 
 /** The hosts of `--allow-net`; undefined without that option. */

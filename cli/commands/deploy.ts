@@ -5,14 +5,14 @@ import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.
 
 export function addDeployCommand(program: Command): void {
   addDeployOptions(program.command('deploy'))
-    .summary('put a bot’s project into service')
+    .summary('deploy a bot’s project')
     .description(
-      'Bundles a bot’s project, checks its types, and puts it into service as a new version; the first time as a new bot, ' +
-        'which isobot.json remembers for each platform. What is wrong with the source is shown, and then the version in ' +
-        'service stays.',
+      'Bundles a bot’s project, checks its types, and deploys it as a new version. The first deployment creates the bot, ' +
+        'and isobot.json records its id for each platform. Problems of the source are shown; the deployed version then ' +
+        'stays.',
     )
-    .option('--note <note>', 'what is new in it, for those who look at its versions')
-    .option('-y, --yes', 'do not ask before a version without hooks replaces one that has some')
+    .option('--note <note>', 'the changes in this version, for the list of versions')
+    .option('-y, --yes', 'skip the confirmation before a version without hooks replaces one with hooks')
     .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production --note "Understands Dutch"\n')
     .action(async (folder: string, options: DeployOptions & { note?: string; yes?: boolean }, command: Command) => {
       const { output, connect } = toolsOf(command)

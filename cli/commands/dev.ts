@@ -4,11 +4,11 @@ import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.
 
 export function addDevCommand(program: Command): void {
   addDeployOptions(program.command('dev'))
-    .summary('work on a bot: deploy every change, see its log, talk to it')
+    .summary('work on a bot: deploy each change, follow the log, talk to the bot')
     .description(
-      'Deploys a bot’s project with every change of a file, shows the bot’s log with the lines of its own files, and talks ' +
-        'to it: what is typed is said. What is wrong with the source is shown, and then the version in service stays. The ' +
-        'platform is the one that `isobot start` runs here, unless a profile says otherwise.',
+      'Deploys a bot’s project at each change of a file, shows the bot’s log with positions in the source files, and sends ' +
+        'typed lines as messages. Problems of the source are shown; the deployed version then stays. The ' +
+        'default platform is the one that `isobot start` runs here.',
     )
     .addHelpText('after', '\nExample:\n  $ isobot init greeter && cd greeter && isobot dev\n')
     .action(async (folder: string, options: DeployOptions, command: Command) => {

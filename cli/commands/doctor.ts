@@ -12,13 +12,16 @@ const usualFile = '.env'
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .summary('check settings, database, Redis, sandbox and machine, and say what to do')
+    .summary('check settings, database, Redis, sandbox and machine, with remedies')
     .description(
-      'Checks, where the platform is to run and with its environment variables, whether it can: settings, PostgreSQL, ' +
+      'Checks on a machine, with the platform’s environment variables, whether the platform can run: settings, PostgreSQL, ' +
         'Redis, isolation layers of the sandbox, memory, open files, clocks, disk and address. It changes nothing.\n\n' +
-        'Exit code 1 when something would keep the platform from working.',
+        'The exit code is 1 when a problem prevents the platform from working.',
     )
-    .option('--env-file <file>', `variables that are not set otherwise (${usualFile} where there is one)`)
+    .option(
+      '--env-file <file>',
+      `file with variables that the environment does not set (default: ${usualFile}, if it exists)`,
+    )
     .addHelpText('after', '\nExample:\n  $ isobot doctor\n  $ isobot doctor --env-file production.env --json\n')
     .action(async ({ envFile }: { envFile?: string }, command: Command) => {
       const { output } = toolsOf(command)
@@ -56,7 +59,7 @@ function asText({ findings, failures, warnings }: Examination): string {
   }
   lines.push(
     '',
-    failures + warnings === 0 ? 'All is well' : `${count(failures, 'failure')}, ${count(warnings, 'warning')}`,
+    failures + warnings === 0 ? 'No problems found' : `${count(failures, 'failure')}, ${count(warnings, 'warning')}`,
   )
   return lines.join('\n')
 }

@@ -23,16 +23,16 @@ interface EventsOptions {
 export function addEventsCommand(program: Command): void {
   program
     .command('events')
-    .argument('<bot>', 'its id or name')
-    .addArgument(new Argument('[what]', 'what to do').choices(['list', 'show', 'replay']).default('list'))
-    .argument('[event]', 'its id, for show and replay')
-    .summary('list, show and replay what a bot has had to handle')
+    .argument('<bot>', 'the bot’s id or name')
+    .addArgument(new Argument('[what]', 'list, show or replay').choices(['list', 'show', 'replay']).default('list'))
+    .argument('[event]', 'the event’s id, for show and replay')
+    .summary('list, show and replay the events of a bot')
     .description(
-      'What a bot has had to handle: the newest events, one with its payload, what its runs did and logged, or one that ' +
-        'failed handled anew.',
+      'Lists the newest events of a bot, shows one event with its payload, its runs and its log, or replays failed ' +
+        'events.',
     )
     .addOption(
-      new Option('--status <status>', 'only of one status').choices([
+      new Option('--status <status>', 'only events with this status').choices([
         'scheduled',
         'canceled',
         'pending',
@@ -41,16 +41,16 @@ export function addEventsCommand(program: Command): void {
         'failed',
       ]),
     )
-    .option('--type <type>', 'only of one type, for instance message_created')
-    .option('--conversation <id>', 'only of one conversation')
-    .option('--user <id>', 'only of one user')
-    .option('--text <words>', 'only with these words, or this id')
-    .option('--since <time>', 'only from when on: 10m, 2h, 1d, or a date')
-    .option('-n, --lines <number>', 'how many of the newest', '20')
-    .option('--all', 'replay: all that failed, or those of a --type, --conversation or --reason')
-    .option('--reason <words>', 'replay --all: only those with these words in the reason')
-    .option('-y, --yes', 'replay --all: do not ask')
-    .option('--wait <time>', 'replay: how long to wait for what comes of it', '30s')
+    .option('--type <type>', 'only events of this type, for instance message_created')
+    .option('--conversation <id>', 'only events of this conversation')
+    .option('--user <id>', 'only events of this user')
+    .option('--text <words>', 'only events with this text or this id')
+    .option('--since <time>', 'only events since: 10m, 2h, 1d, or a date')
+    .option('-n, --lines <number>', 'the number of events', '20')
+    .option('--all', 'replay: all failed events, or those of a --type, --conversation or --reason')
+    .option('--reason <words>', 'replay --all: only events with this text in the reason')
+    .option('-y, --yes', 'replay --all: skip the confirmation')
+    .option('--wait <time>', 'replay: how long to wait for the outcome', '30s')
     .addHelpText(
       'after',
       '\nExample:\n  $ isobot events greeter list --status failed\n  $ isobot events greeter show evt_01JD2W6VYB0M3W6TQ5XKX1J9QZ --json > event.json\n  $ isobot events greeter replay --all --reason timeout\n',
@@ -79,7 +79,7 @@ function plan(what: string, id: string | undefined, options: EventsOptions, tool
     return planReplayOfAll(options, tools)
   }
   if (id === undefined) {
-    throw misused(`Say which event to ${what}: \`isobot events BOT list\` shows their ids`)
+    throw misused(`Name the event to ${what}: \`isobot events BOT list\` shows the ids`)
   }
   return what === 'show' ? planShow(id, tools) : planReplay(id, readDuration(options.wait), tools)
 }
@@ -98,7 +98,7 @@ function planList({ lines, since, conversation, user, ...options }: EventsOption
     const { formatEvents } = await import('../events/format-event.ts')
     const events = await output.during('Listing events', listEvents(connection, id, filter, Number(lines)))
     output.result({ botId: id, events }, () =>
-      events.length === 0 ? `${name} has had no such events` : formatEvents(events),
+      events.length === 0 ? `${name} has no such events` : formatEvents(events),
     )
   }
 }
@@ -118,7 +118,7 @@ function planReplay(id: string, waitMilliseconds: number, { output }: Tools): Ac
     const event = await output.during('Replaying', untilEnded(connection, bot.id, id, deadline))
     const { status, failureReason } = event
     if (status === 'failed') process.exitCode = exitCodes.failed
-    const outcome = status === 'pending' ? 'is waiting for its turn' : `is ${status} now`
+    const outcome = status === 'pending' ? 'is still waiting' : `is ${status} now`
     output.result({ event }, `The event ${outcome}${failureReason ? `: ${failureReason}` : ''}`)
   }
 }
@@ -136,9 +136,9 @@ async function untilEnded(connection: Connection, botId: string, id: string, dea
 function planReplayOfAll({ reason, type, conversation, yes = false }: EventsOptions, { output }: Tools): Act {
   return async (connection, { id, name }) => {
     const { confirm } = await import('../confirm.ts')
-    await confirm(`Have the failed events of ${name} handled anew?`, yes)
+    await confirm(`Replay the failed events of ${name}?`, yes)
     const filter = { reason, type, conversationId: conversation }
     const replayed = await output.during('Replaying', replayEvents(connection, id, filter))
-    output.result({ botId: id, replayed }, `${replayed} events are handled anew`)
+    output.result({ botId: id, replayed }, `${replayed} events are being replayed`)
   }
 }

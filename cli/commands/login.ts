@@ -11,17 +11,17 @@ interface LoginOptions {
 export function addLoginCommand(program: Command): void {
   program
     .command('login')
-    .summary('know a platform by its address and a token')
+    .summary('save the address and a token of a platform')
     .description(
-      'Checks an address and a token, and keeps them as a profile that is used from now on. Asks for what is not given. ' +
-        'A token that comes from standard input is in no list of processes and no history of the shell.',
+      'Checks an address and a token, and saves them as the default profile. Prompts for missing values. ' +
+        'A token on standard input appears in no list of processes and no shell history.',
     )
     .option('--url <address>', 'where the platform is (ISOBOT_URL)')
     .option('--token <token>', 'a personal access token (ISOBOT_TOKEN, or the first line of standard input)')
-    .option('--workspace <id>', 'the workspace, where the token is of several (ISOBOT_WORKSPACE)')
+    .option('--workspace <id>', 'the workspace, if the token’s account has several (ISOBOT_WORKSPACE)')
     .option(
       '--invitation <invitation>',
-      'accept an invitation to a workspace: with --token as the account of that token, else as a new one',
+      'accept an invitation to a workspace, with the account of --token or with a new account',
     )
     .addHelpText(
       'after',

@@ -17,25 +17,25 @@ interface LogsOptions {
 export function addLogsCommand(program: Command): void {
   program
     .command('logs')
-    .argument('<bot>', 'its id or name')
+    .argument('<bot>', 'the bot’s id or name')
     .summary('read and follow a bot’s log')
     .description(
-      'Prints the last lines of a bot’s log, and with -f what comes, until Ctrl-C, across restarts of the platform.',
+      'Prints the last lines of a bot’s log; with -f also new lines, until Ctrl-C, across restarts of the platform.',
     )
-    .option('-f, --follow', 'go on with what comes')
+    .option('-f, --follow', 'print new lines as they are logged')
     .addOption(
-      new Option('--level <level>', 'the least level: warn is warnings and errors').choices([
+      new Option('--level <level>', 'the minimum level: warn prints warnings and errors').choices([
         'debug',
         'info',
         'warn',
         'error',
       ]),
     )
-    .option('--conversation <id>', 'only of one conversation')
-    .option('--event <id>', 'only of one event')
-    .option('--text <words>', 'only lines with these words, in any case')
+    .option('--conversation <id>', 'only lines of this conversation')
+    .option('--event <id>', 'only lines of this event')
+    .option('--text <words>', 'only lines with this text, case-insensitive')
     .option('--since <time>', 'from when on: 10m, 2h, 1d, or a date')
-    .option('-n, --lines <number>', 'how many of the last lines', '50')
+    .option('-n, --lines <number>', 'the number of lines', '50')
     .addHelpText(
       'after',
       '\nExample:\n  $ isobot logs greeter -f --level warn\n  $ isobot logs greeter --since 1h --text timeout --json | jq -r .message\n',
@@ -67,8 +67,9 @@ export function addLogsCommand(program: Command): void {
         signal,
         since,
         last: Math.min(lines, maxConcurrent),
-        connected: (failure) => output.note(failure ? `${failure.message}. Trying again …` : 'Connected again'),
-        cut: () => output.note('More was logged than can be followed: `isobot logs` without -f has all of it'),
+        connected: (failure) => output.note(failure ? `${failure.message}. Retrying …` : 'Connected again'),
+        cut: () =>
+          output.note('Lines were left out because too many were logged: `isobot logs` without -f has all lines'),
       })
       for await (const line of followed) print(line)
     })

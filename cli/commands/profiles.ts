@@ -6,16 +6,16 @@ import { toolsOf } from '../tools.ts'
 export function addProfilesCommand(program: Command): void {
   const profiles = program
     .command('profiles')
-    .summary('list, choose and forget the platforms you know')
+    .summary('list, choose and remove saved platforms')
     .description(
-      `The platforms you are logged in to. "${localName}" is the one that \`isobot start\` runs on this machine. They are ` +
-        'kept in ~/.config/isobot, or where ISOBOT_CONFIG_DIR says.',
+      `The platforms that you are logged in to. "${localName}" is the one that \`isobot start\` runs on this machine. Profiles ` +
+        'are stored in ~/.config/isobot, or in ISOBOT_CONFIG_DIR.',
     )
     .addHelpText('after', '\nExample:\n  $ isobot profiles use production\n')
 
   profiles
     .command('list')
-    .description('Lists the profiles; * is the one that is used when none is named.')
+    .description('Lists the profiles; * marks the default profile.')
     .addHelpText('after', '\nExample:\n  $ isobot profiles list\n')
     .action(async (_options: object, command: Command) => {
       const known = await listProfiles()
@@ -24,7 +24,7 @@ export function addProfilesCommand(program: Command): void {
       })
       toolsOf(command).output.result({ profiles: shown }, () => {
         if (shown.length === 0)
-          return 'There are none: `isobot start` runs a platform here, `isobot login` knows another'
+          return 'There are no profiles: start a platform here with `isobot start`, or log in to one with `isobot login`'
         const rows = shown.map(({ name, url, workspaceId, isCurrent }) => [
           isCurrent ? '*' : '',
           name,
@@ -38,17 +38,17 @@ export function addProfilesCommand(program: Command): void {
   profiles
     .command('use')
     .argument('<name>', 'a profile')
-    .description('Uses a profile from now on when none is named.')
+    .description('Makes a profile the default.')
     .addHelpText('after', `\nExample:\n  $ isobot profiles use ${localName}\n`)
     .action(async (name: string, _options: object, command: Command) => {
       await useProfile(name)
-      toolsOf(command).output.result({ current: name }, `Using ${name} from now on`)
+      toolsOf(command).output.result({ current: name }, `The default profile is now ${name}`)
     })
 
   profiles
     .command('remove')
     .argument('<name>', 'a profile')
-    .description('Forgets a profile and its token.')
+    .description('Removes a profile and its token.')
     .addHelpText('after', '\nExample:\n  $ isobot profiles remove staging\n')
     .action(async (name: string, _options: object, command: Command) => {
       await removeProfile(name)

@@ -10,27 +10,21 @@ interface RunOptions {
 export function addRunCommand(program: Command): void {
   program
     .command('run')
-    .summary('run one hook on a recorded event, here, in an isolate')
+    .summary('run one hook on a recorded event in a local isolate')
     .description(
-      'Runs one hook or action in an isolate on this machine. What it asks of the platform is not carried out but ' +
-        'printed: answers are those of --answers, what the bot’s own actions return, or made up from the examples of the ' +
-        'documentation. States are kept for the time of the run, and lists are empty. Secrets are taken from the ' +
+      'Runs one hook or action in an isolate on this machine. Its calls of the platform are printed, not carried out: ' +
+        'their answers come from --answers, from the bot’s own actions, or from the examples of the ' +
+        'documentation. States last for the run, and lists are empty. Secrets come from the ' +
         'environment, as SECRET_<NAME>. The exit code is 1 when the hook fails.',
     )
     .argument('<bot>', 'a project’s folder, a file, or a deployed bot by its id or name')
     .argument('<hook>', 'the name of a hook, or actions.<name>')
     .argument(
       '<file>',
-      'the event as JSON, whole or in part, as `isobot events BOT show ID --json` prints it; an action’s input; - for standard input',
+      'the whole event or a part of it as JSON, as `isobot events BOT show ID --json` prints it; or an action’s input; - for standard input',
     )
-    .option(
-      '--answers <file>',
-      'JSON: by operation, what its calls are answered; a list answers one call after another',
-    )
-    .option(
-      '--allow-fetch',
-      'make the requests for which there are no answers, from this machine: whatever it can reach',
-    )
+    .option('--answers <file>', 'JSON with the answers by operation; a list has the answers of successive calls')
+    .option('--allow-fetch', 'send requests without a given answer, from this machine and to any host it can reach')
     .addHelpText(
       'after',
       `
@@ -71,7 +65,7 @@ async function readJson(file: string): Promise<Record<string, unknown>> {
   } catch (cause) {
     throw misused(`${file} cannot be read as JSON: ${(cause as Error).message}`, { cause })
   }
-  throw misused(`${file} is to hold a JSON object`)
+  throw misused(`${file} must contain a JSON object`)
 }
 
 function secretsOf(environment: NodeJS.ProcessEnv): Record<string, string> {

@@ -14,11 +14,11 @@ export function addStartCommand(program: Command): void {
     .command('start')
     .summary('run everything on this machine: database, api, worker and an example bot')
     .description(
-      'Runs everything on this machine until Ctrl-C: a PostgreSQL of its own unless DATABASE_URL names one, the api, a ' +
-        'worker and, the first time, an example bot. What else can be set stands in docs/settings.md.',
+      'Runs everything on this machine until Ctrl-C: an embedded PostgreSQL unless DATABASE_URL names one, the api, a ' +
+        'worker and, at the first start, an example bot. docs/settings.md lists the settings.',
     )
     .option('--port <number>', 'where the api listens (PORT, or 3000)')
-    .option('--host <address>', 'on which address (HOST, or 127.0.0.1)')
+    .option('--host <address>', 'the address to listen on (default: HOST, or 127.0.0.1)')
     .option('--data <folder>', 'where data and credentials are kept (ISOBOT_DATA_DIR, or .isobot beside the sources)')
     .addHelpText('after', '\nExample:\n  $ isobot start --port 3001\n')
     .action(async ({ port, host, data }: StartOptions, command: Command) => {

@@ -11,12 +11,12 @@ export function addTestCommand(program: Command): void {
     .summary('run the tests of a bot’s project')
     .description(
       'Runs the files test/**/*.test.ts (or .js) of a bot’s project with Node’s own test runner, in which ' +
-        '`import { openBot } from "isobot/test"` opens the bot in an isolate. The exit code is 1 when one fails.',
+        '`import { openBot } from "isobot/test"` opens the bot in an isolate. The exit code is 1 when a test fails.',
     )
     .argument('[files...]', 'the tests to run, instead of all')
     .addHelpText('after', '\nExample:\n  $ isobot test test/index.test.ts\n')
     .action(async (files: string[], _options: object, command: Command) => {
-      if (commonOptionsOf(command).json) throw misused('`isobot test` has no JSON to print: leave --json out')
+      if (commonOptionsOf(command).json) throw misused('`isobot test` prints no JSON: omit --json')
       const [{ refreshPlatformFiles }, { openProject }] = await Promise.all([
         import('../project/platform-files.ts'),
         import('../project/project.ts'),

@@ -20,22 +20,26 @@ async function checkAnswer(baseUrl: string): Promise<Finding> {
   try {
     const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(patienceMilliseconds) })
     const body = (await response.json().catch(() => ({}))) as Record<string, string>
-    if (response.ok && body['status'] === 'ok') return ok(`The api answers at ${baseUrl}, and has all it needs`)
+    if (response.ok && body['status'] === 'ok') return ok(`The api answers at ${baseUrl} and is ready`)
     if (body['status'] === undefined) {
-      const remedy = 'set ISOBOT_BASE_URL to where the api is, or let the router in front of it pass requests on'
-      return fail(`Something else answers at ${baseUrl} (${response.status})`, remedy)
+      const remedy =
+        'set ISOBOT_BASE_URL to the api’s address, or configure the router in front of it to forward requests'
+      return fail(`Another server answers at ${baseUrl} (${response.status})`, remedy)
     }
     const away = Object.entries(body).filter(([name, state]) => name !== 'status' && state !== 'ok')
-    return fail(`The api at ${baseUrl} lacks ${away.map(([name]) => name).join(', ')}`, 'see above, and its log')
+    return fail(
+      `The api at ${baseUrl} cannot reach ${away.map(([name]) => name).join(', ')}`,
+      'see its log and the other findings',
+    )
   } catch (error) {
     const code = codeOf(error)
     if (code.includes('CERT') || code.includes('SIGNATURE')) {
-      const remedy = 'have the address certified by an authority that clients know'
+      const remedy = 'get a certificate from an authority that clients trust'
       return fail(`The certificate of ${baseUrl} is not accepted: ${wordsOf(error)}`, remedy)
     }
     return warn(
-      `Nobody answers at ${baseUrl}: ${wordsOf(error)}`,
-      'start the api, or set ISOBOT_BASE_URL to the address by which users reach it',
+      `No server answers at ${baseUrl}: ${wordsOf(error)}`,
+      'start the api, or set ISOBOT_BASE_URL to the address that users connect to',
     )
   }
 }
@@ -46,9 +50,9 @@ async function checkCertificate(baseUrl: string): Promise<Finding[]> {
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(patienceMilliseconds) })
     const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMilliseconds)
-    const message = `The certificate of ${hostname} is good for ${days} days`
+    const message = `The certificate of ${hostname} is valid for ${days} days`
     if (days >= wantedDays) return [ok(message)]
-    return [days < 0 ? fail(message, 'renew it') : warn(message, 'see that it is renewed')]
+    return [days < 0 ? fail(message, 'renew it') : warn(message, 'renew it, or check its automatic renewal')]
   } catch {
     // `checkAnswer` reports an unreachable address.
     return []

@@ -45,17 +45,17 @@ function unreachable(error: unknown, { database }: Config): Finding {
   const where = `PostgreSQL at ${hostname}:${port || 5432}`
   const code = codeOf(error)
   if (selfSigned.has(code)) {
-    return fail(`${where} has a certificate that signs itself`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
+    return fail(`${where} has a self-signed certificate`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
   }
   const remedies: Record<string, string> = {
     '28P01': 'set the right user and password in DATABASE_URL',
-    '28000': `let the user ${username} in: see pg_hba.conf, or whether the server wants TLS (?sslmode=require)`,
-    '3D000': `make the database: createdb ${pathname.slice(1)}`,
-    '53300': 'end other programs’ connections, or allow more: max_connections',
+    '28000': `allow the user ${username} in pg_hba.conf, or enable TLS if the server requires it (?sslmode=require)`,
+    '3D000': `create the database: createdb ${pathname.slice(1)}`,
+    '53300': 'close connections of other programs, or raise max_connections',
     ENOTFOUND: 'correct the host in DATABASE_URL',
     ECONNREFUSED: 'start the server, or correct host and port in DATABASE_URL',
   }
-  const remedy = remedies[code] ?? 'see that the server runs and a firewall lets this machine reach it'
+  const remedy = remedies[code] ?? 'check that the server runs and that the firewall admits this machine'
   return fail(`${where} cannot be used: ${wordsOf(error)}`, remedy)
 }
 
@@ -92,14 +92,14 @@ async function checkPrivileges(client: Client): Promise<Finding[]> {
   const findings: Finding[] = []
   if (!mayWrite) {
     findings.push(
-      fail(`The user ${user} may not write to all tables`, `make them its own: reassign owned by … to ${user}`),
+      fail(`The user ${user} may not write to all tables`, `transfer their ownership: reassign owned by … to ${user}`),
     )
   }
   if (!mayCreate) {
     const remedy = `grant create on database … to ${user}, and on schema public; or run the release step as another user`
-    findings.push(warn(`The user ${user} may not create tables and schemas, as migrations do`, remedy))
+    findings.push(warn(`The user ${user} may not create tables and schemas, which migrations need`, remedy))
   }
-  return findings.length > 0 ? findings : [ok(`The user ${user} may do what is needed`)]
+  return findings.length > 0 ? findings : [ok(`The user ${user} has the required privileges`)]
 }
 
 async function checkRoom(client: Client, config: Config): Promise<Finding[]> {
@@ -113,11 +113,11 @@ async function checkRoom(client: Client, config: Config): Promise<Finding[]> {
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()) as used`,
   )
   const [api, worker] = [connectionBudget(config, 'api').total, connectionBudget(config, 'worker').total]
-  const message = `${most} connections, of which ${used} are in use; an api takes up to ${api}, a worker ${worker}`
-  const remedy = 'allow more, or lower DATABASE_POOL and QUEUE_POOL: docs/scaling.md reckons it up'
+  const message = `${most} connections, of which ${used} are in use; an api uses up to ${api}, a worker up to ${worker}`
+  const remedy = 'raise max_connections, or lower DATABASE_POOL and QUEUE_POOL: docs/scaling.md has the calculation'
   if (most >= api + worker + Math.max(api, worker)) return [ok(message)]
   return most >= api + worker
-    ? [warn(`${message}: no room for another one while one is replaced`, remedy)]
+    ? [warn(`${message}: not enough to replace a process while the old one still runs`, remedy)]
     : [fail(message, remedy)]
 }
 
@@ -127,7 +127,8 @@ async function checkClock(client: Client): Promise<Finding[]> {
   const away = Math.max(0, Math.abs(now.getTime() - (before + Date.now()) / 2) - (Date.now() - before) / 2)
   const message = `The clock of this machine and the server’s differ by ${Math.round(away)} ms`
   if (away <= wantedClockMilliseconds) return [ok(message)]
-  const remedy = 'set both by a time server (chrony, systemd-timesyncd): scheduled events and keys go by them'
+  const remedy =
+    'synchronise both with a time server (chrony, systemd-timesyncd): scheduled events and keys depend on them'
   return [away > maxClockMilliseconds ? fail(message, remedy) : warn(message, remedy)]
 }
 
@@ -138,8 +139,8 @@ async function checkNotifications(client: Client, config: Config): Promise<Findi
   await client.query(`notify isobot_doctor`)
   const isHeard = await Promise.race([heard.then(() => true), pause(notificationMilliseconds, false)])
   await client.query('unlisten isobot_doctor')
-  if (isHeard) return [ok('What one connection notifies, another hears')]
-  const remedy = 'set DATABASE_URL to the server itself, not to a pooler that lends connections for single transactions'
+  if (isHeard) return [ok('Notifications arrive')]
+  const remedy = 'set DATABASE_URL to the server itself, not to a pooler in transaction mode'
   const message = 'Notifications do not arrive'
   return [config.redis ? warn(message, remedy) : fail(message, remedy)]
 }
@@ -154,9 +155,14 @@ async function checkMigrations(client: Client): Promise<Finding[]> {
   const missing = known.filter((name) => !done.has(name))
   const unknown = Array.from(done).filter((name) => !known.includes(name))
   if (unknown.length > 0) {
-    return [fail(`The database is newer than this code: it has ${unknown.join(', ')}`, 'deploy the newer code again')]
+    return [
+      fail(
+        `The database is newer than this code: it has the migrations ${unknown.join(', ')}`,
+        'deploy the newer code again',
+      ),
+    ]
   }
-  if (missing.length > 0) return [fail(`The database lacks ${missing.join(', ')}`, remedy)]
+  if (missing.length > 0) return [fail(`The database lacks the migrations ${missing.join(', ')}`, remedy)]
   return [ok(`The database is up to date, with ${known.length} migrations`)]
 }
 
@@ -173,7 +179,7 @@ async function checkSecret(client: Client, { secret }: Config): Promise<Finding[
   const readable = await Promise.all(
     rows.map(({ id, encrypted }) => decryptJson(secret, id, encrypted).then(Boolean, () => false)),
   )
-  if (readable.every(Boolean)) return [ok('ISOBOT_SECRET is the one that stored secrets were encrypted with')]
-  const message = 'ISOBOT_SECRET is not the one that stored secrets were encrypted with'
-  return [fail(message, 'set the former one again: with another, secrets and configurations cannot be read')]
+  if (readable.every(Boolean)) return [ok('ISOBOT_SECRET decrypts the stored secrets')]
+  const message = 'ISOBOT_SECRET does not decrypt the stored secrets'
+  return [fail(message, 'restore the former value: without it, secrets and configurations cannot be read')]
 }

@@ -79,8 +79,8 @@ async function ownSettings(directory: string): Promise<OwnSettings> {
 function describeStart(isThere: boolean, directory: string): Finding {
   const { ok } = findingsOf('Platform')
   return isThere
-    ? ok(`DATABASE_URL is not set: this is the platform of \`isobot start\`, with its own database in ${directory}`)
-    : ok('DATABASE_URL is not set: `isobot start` will run a database of its own. In production, set it')
+    ? ok(`DATABASE_URL is not set: \`isobot start\` runs an embedded database in ${directory}`)
+    : ok('DATABASE_URL is not set: `isobot start` will run an embedded database. Set it in production')
 }
 
 /** Turns the error of a check into a finding. */
@@ -89,6 +89,6 @@ async function attempt(area: string, check: Promise<Finding[]>): Promise<Finding
     return await check
   } catch (error) {
     const { fail } = findingsOf(area)
-    return [fail(`This could not be looked at: ${wordsOf(error)}`, 'see what the words say, or report it as a mistake')]
+    return [fail(`This check failed: ${wordsOf(error)}`, 'follow the message, or report it as a bug')]
   }
 }

@@ -25,20 +25,20 @@ function checkNode(): Finding {
   const { node } = process.versions
   const major = Number(node.split('.')[0])
   if (major === wantedMajor) return ok(`Node ${node} on ${process.platform} ${process.arch}`)
-  const remedy = `run it with Node ${wantedMajor}, which npm ci installs: npm run and npx isobot use that one`
+  const remedy = `use Node ${wantedMajor}, which npm ci installs and npm run and npx isobot use`
   return major < wantedMajor
     ? fail(`Node ${node} is too old`, remedy)
-    : warn(`Node ${node} is newer than what was tried`, remedy)
+    : warn(`Node ${node} is newer than the tested version`, remedy)
 }
 
 function checkMemory({ sandbox }: Config): Finding {
   const constrained = process.constrainedMemory()
   const all = Math.floor(Math.min(totalmem(), constrained > 0 ? constrained : Infinity) / megabyte)
   const wanted = sandbox.totalMegabytes + processMegabytes
-  const message = `${all} MB of memory; a worker may take ${wanted}, of which its ${sandbox.processes} sandbox processes ${sandbox.totalMegabytes}`
+  const message = `${all} MB of memory; a worker may use ${wanted}, of which its ${sandbox.processes} sandbox processes ${sandbox.totalMegabytes}`
   if (all >= wanted + processMegabytes) return ok(message)
   const remedy = `set SANDBOX_MEMORY to ${Math.max(128, all - 2 * processMegabytes)} or less, or give it more memory`
-  return all >= wanted ? warn(`${message}: no room for an api beside it`, remedy) : fail(message, remedy)
+  return all >= wanted ? warn(`${message}: not enough for an api on the same machine`, remedy) : fail(message, remedy)
 }
 
 function checkFiles(): Finding {
@@ -46,14 +46,17 @@ function checkFiles(): Finding {
   const most = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1] ?? 'unlimited'
   const message = `${most === 'unlimited' ? 'Any number of' : most} open files for a process`
   if (most === 'unlimited' || Number(most) >= wantedFiles) return ok(message)
-  return warn(`${message}: so many listeners and requests an api holds at once`, `raise it: ulimit -n ${wantedFiles}`)
+  return warn(
+    `${message}: the limit of an api’s concurrent listeners and requests`,
+    `raise it: ulimit -n ${wantedFiles}`,
+  )
 }
 
 async function checkDisk(directory: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(directory)
   const free = Math.floor((bavail * bsize) / megabyte)
-  const message = `${free} MB are free where the data folder is (${directory})`
+  const message = `${free} MB are free on the disk of the data folder (${directory})`
   if (free >= wantedDiskMegabytes) return ok(message)
-  const remedy = 'make room: PostgreSQL stops taking writes when its disk is full'
+  const remedy = 'free disk space: PostgreSQL refuses writes when its disk is full'
   return free < minDiskMegabytes ? fail(message, remedy) : warn(message, remedy)
 }

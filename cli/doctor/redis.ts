@@ -9,7 +9,7 @@ const patienceMilliseconds = 5000
 
 /** Checks Redis: reachability, version, eviction policy, persistence and number of clients. */
 export async function checkRedis({ redis: settings, worker }: Config): Promise<Finding[]> {
-  if (!settings) return [ok('REDIS_URL is not set: the queue and the signals go over PostgreSQL')]
+  if (!settings) return [ok('REDIS_URL is not set: the queue and the signals use PostgreSQL')]
   const { url, allowSelfSigned } = settings
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -41,13 +41,13 @@ function unreachable(error: unknown, url: string): Finding {
   const { hostname, port, protocol } = new URL(url)
   const where = `Redis at ${hostname}:${port || 6379}`
   if (selfSigned.has(codeOf(error))) {
-    return fail(`${where} has a certificate that signs itself`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
+    return fail(`${where} has a self-signed certificate`, 'set TLS_ALLOW_SELF_SIGNED=true if you trust it')
   }
   const words = wordsOf(error)
   const isRefused = /WRONGPASS|NOAUTH|NOPERM/.test(words)
   const remedy = isRefused
     ? 'set the right user and password in REDIS_URL, with the right to all commands'
-    : `start it, or correct REDIS_URL${protocol === 'redis:' ? ' (rediss:// where it wants TLS)' : ''}`
+    : `start it, or correct REDIS_URL${protocol === 'redis:' ? ' (rediss:// if it requires TLS)' : ''}`
   return fail(`${where} cannot be used: ${words}`, remedy)
 }
 
@@ -62,7 +62,7 @@ function readInfo(text: string): Info {
 function checkVersion({ redis_version: version = '', cluster_enabled: cluster }: Info): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (cluster === '1')
-    return fail('Redis runs as a cluster', 'use a single server: the queue is one and would not be shared out')
+    return fail('Redis runs as a cluster', 'use a single server: the queue cannot be distributed over a cluster')
   const isNew = major > minVersion[0]! || (major === minVersion[0] && minor >= minVersion[1]!)
   return isNew ? ok(`Redis ${version} answers`) : fail(`Redis ${version} is too old`, 'upgrade it to 6.2 or newer')
 }
@@ -75,17 +75,19 @@ function checkEviction({
   const message = `Redis uses ${used ?? 'some memory'}, its maxmemory-policy is ${policy}`
   if (policy === 'noeviction') return ok(message)
   const remedy = 'set maxmemory-policy to noeviction: redis-cli config set maxmemory-policy noeviction'
-  if (maxmemory === '0') return warn(`${message}, which counts as soon as maxmemory is set`, remedy)
-  return fail(`${message}: it throws jobs away when it is full, and the queue breaks`, remedy)
+  if (maxmemory === '0') return warn(`${message}, which takes effect as soon as maxmemory is set`, remedy)
+  return fail(`${message}: a full Redis deletes jobs, and the queue breaks`, remedy)
 }
 
 function checkPersistence({ aof_enabled: log, rdb_changes_since_last_save: changes }: Info, seconds: number): Finding {
   const how =
-    log === '1' ? 'Redis writes a log to the disk' : `Redis writes no log to the disk (${changes ?? 0} changes unsaved)`
-  return ok(`${how}; nothing depends on that: what it forgets is found again in PostgreSQL within ${seconds} s`)
+    log === '1'
+      ? 'Redis writes an append-only file'
+      : `Redis writes no append-only file (${changes ?? 0} changes unsaved)`
+  return ok(`${how}; none is needed: the sweep restores lost jobs from PostgreSQL within ${seconds} s`)
 }
 
 function checkClients({ connected_clients: connected = '0', maxclients }: Info): Finding[] {
   if (maxclients === undefined || Number(connected) < Number(maxclients) * 0.8) return []
-  return [warn(`Redis has ${connected} of ${maxclients} clients`, 'raise maxclients, or end what is connected to it')]
+  return [warn(`Redis has ${connected} of ${maxclients} clients`, 'raise maxclients, or close other connections')]
 }

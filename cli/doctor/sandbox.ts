@@ -17,7 +17,7 @@ export async function checkSandbox({ sandbox: { profile, require } }: Config): P
       ...missing.map((name) => {
         const { meaning, remedy } = descriptions[name]
         const message = `The isolation layer "${name}" is unavailable here (${meaning})`
-        if (require.includes(name)) return fail(`${message}, and SANDBOX_REQUIRE asks for it`, remedy)
+        if (require.includes(name)) return fail(`${message}, and SANDBOX_REQUIRE names it`, remedy)
         return warn(message, remedy)
       }),
     ]

@@ -29,7 +29,7 @@ export function checkSettings(
     const config = readConfig({ ...own, ...set })
     const weak = findWeak(config)
     const given = variableNames.filter((name) => environment[name]).length
-    return { config, findings: [ok(`${given} variables are set, and all are understood`), ...misspelt, ...weak] }
+    return { config, findings: [ok(`${given} variables are set, and all are valid`), ...misspelt, ...weak] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { findings: [...problemsOf(error), ...misspelt] }
@@ -41,7 +41,7 @@ function problemsOf({ message }: ConfigError): Finding[] {
   const lines = message.split('\n').slice(1)
   return lines.map((line) => {
     const [, problem = line, remedy] = /^\s*(.*?)(?:: (.*))?$/.exec(line) ?? []
-    return fail(problem.trim(), remedy ?? 'see docs/settings.md for what it may be')
+    return fail(problem.trim(), remedy ?? 'docs/settings.md has the valid values')
   })
 }
 
@@ -53,26 +53,26 @@ function findMisspelt(environment: NodeJS.ProcessEnv): Finding[] {
     const meant = didYouMean(name, candidates)
     if (ourPrefixes.test(name)) {
       const hint = meant === undefined ? '' : `, or set ${meant} if that is meant`
-      return [warn(`${name} is set, and nothing reads it`, `unset it${hint}`)]
+      return [warn(`${name} is set, but Isobot has no such setting`, `unset it${hint}`)]
     }
     const isNear = meant !== undefined && name.length === meant.length && name !== meant
-    return isNear ? [warn(`${name} is set, and nothing reads it`, `set ${meant} if that is meant`)] : []
+    return isNear ? [warn(`${name} is set, but Isobot has no such setting`, `set ${meant} if that is meant`)] : []
   })
 }
 
 function findWeak({ secret, adminToken, http }: Config): Finding[] {
   const findings: Finding[] = []
   if (new Set(secret).size < minDifferent) {
-    const remedy = 'make another one while nothing is stored, for instance with: openssl rand -hex 32'
-    findings.push(warn('ISOBOT_SECRET can be guessed: it has few different characters', remedy))
+    const remedy = 'generate another value before data is stored, for instance with: openssl rand -hex 32'
+    findings.push(warn('ISOBOT_SECRET can be guessed: it has few distinct characters', remedy))
   }
   if (adminToken !== undefined && new Set(adminToken).size < minDifferent) {
-    const remedy = 'make another one, for instance with: openssl rand -hex 32'
-    findings.push(warn('ISOBOT_ADMIN_TOKEN can be guessed: it has few different characters', remedy))
+    const remedy = 'generate another value, for instance with: openssl rand -hex 32'
+    findings.push(warn('ISOBOT_ADMIN_TOKEN can be guessed: it has few distinct characters', remedy))
   }
   if (isPlaintext(http.baseUrl)) {
-    const remedy = 'put TLS in front of the api, and set ISOBOT_BASE_URL to an address that begins with https://'
-    findings.push(warn(`ISOBOT_BASE_URL is ${http.baseUrl}: tokens and keys cross the network in the clear`, remedy))
+    const remedy = 'put a TLS proxy in front of the api, and set ISOBOT_BASE_URL to its https:// address'
+    findings.push(warn(`ISOBOT_BASE_URL is ${http.baseUrl}: tokens and keys cross the network unencrypted`, remedy))
   }
   return findings
 }

@@ -19,7 +19,7 @@ export async function checkWorkers({ database }: Config): Promise<Finding[]> {
     const { oldestSeconds: oldestWaitingSeconds, waiting } = backlog
     const state = workerStateOf({ workers: workers.length, slotsInUse, oldestWaitingSeconds })
     if (state !== 'available') return [warn(workerProblems[state].message, workerProblems[state].remedy)]
-    return [ok(`${workers.length} of them alive, ${slotsInUse} slots in use, ${waiting} events wait`)]
+    return [ok(`${workers.length} workers are alive, ${slotsInUse} slots are in use, ${waiting} events wait`)]
   } catch {
     return []
   } finally {

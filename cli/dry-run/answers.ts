@@ -25,7 +25,7 @@ export interface Answers {
 
 /** @throws Failure when `given` is not an object of answers */
 export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean }): Answers {
-  if (!isRecord(given)) throw misused('Answers are an object: { "getUser": { "user": { … } } }')
+  if (!isRecord(given)) throw misused('Answers must be an object: { "getUser": { "user": { … } } }')
   const { fetch: fetched = {}, ...operations } = given
   const next = inTurn()
   const states = new Map<string, JsonObject>()
@@ -56,11 +56,11 @@ function inTurn(): (name: string, value: unknown) => unknown {
 }
 
 function toAnswer(answer: unknown): JsonObject {
-  if (!isRecord(answer)) throw new ApiError('Internal', 'An answer of a trial is a JSON object')
+  if (!isRecord(answer)) throw new ApiError('Internal', 'An answer in --answers must be a JSON object')
   const { error, message } = answer
   if (typeof error !== 'string') return answer as JsonObject
   const type = (Object.hasOwn(errorStatuses, error) ? error : 'Unknown') as ErrorType
-  throw new ApiError(type, typeof message === 'string' ? message : `Refused by the answers of the trial: ${error}`)
+  throw new ApiError(type, typeof message === 'string' ? message : `Refused by --answers: ${error}`)
 }
 
 /** Keeps states during the dry run, so that `getState` returns the value of `setState`. */
@@ -76,7 +76,7 @@ function rememberState(
   const before = states.get(key)
   const payload = (input['payload'] ?? {}) as JsonObject
   if (name === 'getState' && !before)
-    throw new ApiError('ResourceNotFound', `The state '${key}' was not set in this trial`)
+    throw new ApiError('ResourceNotFound', `State '${key}' not found: it was not set in this dry run`)
   if (name === 'setState') states.set(key, payload)
   if (name === 'patchState') states.set(key, { ...before, ...payload })
   if (name === 'getOrSetState' && !before) states.set(key, payload)
@@ -127,7 +127,7 @@ function toFetchAnswer({ url }: FetchRequest, given: unknown): FetchAnswer {
 function notRequested({ method, url }: FetchRequest): FetchFailure {
   return {
     failure: 'forbidden',
-    message: `${url} is not requested in a trial: give its answer as "fetch": { "${method} ${url}": … } in --answers, or allow it with --allow-fetch`,
+    message: `${url} is not requested in a dry run: add its answer as "fetch": { "${method} ${url}": … } to --answers, or allow it with --allow-fetch`,
   }
 }
 

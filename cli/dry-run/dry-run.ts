@@ -79,7 +79,8 @@ export async function openDryRun(
     const bundle = { id: randomUUID(), botId, code: compiled.native.code, environment }
     const limits = limitsOf(readLimits({}))
     const inspection = await sandbox.inspect(bundle, limits)
-    if (inspection.status === 'interrupted') throw failed(`The code could not be looked at: ${inspection.reason}`)
+    if (inspection.status === 'interrupted')
+      throw failed(`The inspection of the code was interrupted: ${inspection.reason}`)
     if (inspection.status === 'refused') throw refused(map, inspection)
     const { hooks, actions } = inspection
     const base = { bundle, limits, hooks, actions, map, sandbox }
@@ -138,7 +139,7 @@ function taskFor({ hooks, actions }: Base, name: string, given: Record<string, u
   }
   if (!hooks.includes(name)) throw misused(`The bot has no hook "${name}"; ${listed('hook', hooks)}`)
   if (/Outgoing|Call/.test(name)) {
-    throw misused(`${name} runs where the bot sends something: run the hook that does, and it runs with it`)
+    throw misused(`${name} runs when the bot sends a message: run the hook that sends it`)
   }
   return { kind: 'event', event: toDryRunEvent(given), stages: [name], streamPrefix }
 }

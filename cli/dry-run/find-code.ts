@@ -15,9 +15,9 @@ export async function findCode(named: string, connect: () => Promise<Connection>
   if (await isFile(named)) return bundleOnce(looseProject(named))
   const connection = await connect()
   const bot = await findBot(connection, named)
-  if (!bot.version) throw failed(`The bot "${bot.name}" has no code yet: \`isobot deploy\` gives it some`)
+  if (!bot.version) throw failed(`The bot "${bot.name}" has no code: deploy code with \`isobot deploy\``)
   if (bot.version.kind === 'sdk') {
-    throw failed(`The bot "${bot.name}" is a bundle of the public SDK, which has no hooks that could be run one by one`)
+    throw failed(`The bot "${bot.name}" is a bundle of the public SDK, whose hooks cannot be run separately`)
   }
   const path = `/v1/admin/bots/${bot.id}/versions/${bot.version.id}`
   const { version } = await connection.ask<'getBotVersion'>('GET', path)

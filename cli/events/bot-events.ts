@@ -66,7 +66,7 @@ export async function replayEvents(
 
 function noRoom(cause: Failure, sum: number): Failure {
   return failed(
-    `${sum} events are handled anew, the others stay as they are: ${cause.message}. Then run the same again`,
+    `${sum} events are being replayed, the others are unchanged: ${cause.message}. Then run the same command again`,
     {
       cause,
       type: 'RateLimited',

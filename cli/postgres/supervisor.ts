@@ -91,6 +91,6 @@ function firstReport(output: Readable, log: (line: string) => void): Promise<Sup
         const report = JSON.parse(line) as SupervisorReport
         if ('error' in report) log(report.error)
       })
-      .once('close', () => resolve({ error: 'The process that should keep the server ended without a word.' }))
+      .once('close', () => resolve({ error: 'The supervisor of the server ended without a message.' }))
   })
 }

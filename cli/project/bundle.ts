@@ -6,7 +6,7 @@ import type { Problem } from './code-frame.ts'
 import type { Project } from './project.ts'
 
 /** The hint in errors about packages that do not work in isolates. */
-const libraries = 'docs/libraries.md says which are known to work, and what to use instead of others'
+const libraries = 'docs/libraries.md lists tested libraries and replacements for others'
 
 /** An upload: one module and the source map to its sources. */
 export interface Bundle {
@@ -115,8 +115,8 @@ function tooLarge(result: BuildResult): Problem {
   const named = largest.map(([name, size]) => `${name} ${megabytes(size)}`).join(', ')
   return {
     message:
-      `The bundle has ${megabytes(sizeOf(result))} when it is minified, and code may have ${megabytes(codeLimit)}. ` +
-      `The largest parts: ${named}. Import less of them, or take smaller packages: ${libraries}`,
+      `The minified bundle has ${megabytes(sizeOf(result))}, more than the maximum of ${megabytes(codeLimit)}. ` +
+      `The largest parts: ${named}. Import less of them, or use smaller packages: ${libraries}`,
   }
 }
 
@@ -150,7 +150,7 @@ function toProblem({ text, location }: Message, packageName: string | undefined)
 
 function unresolved(module: string, packageName: string | undefined, isImported: boolean): string {
   if (isBuiltin(module)) return noNode(module, packageName)
-  if (!isImported) return `There is no file ${module}: make it, or name another one as "entry" in isobot.json`
+  if (!isImported) return `There is no file ${module}: create it, or set "entry" in isobot.json to another file`
   if (/^[./]/.test(module)) return `There is no file ${module}`
   return `There is no package '${module}': install it in the project's folder with \`npm install ${nameOf(module)}\``
 }
@@ -164,7 +164,7 @@ function nameOf(module: string): string {
 function noNode(module: string, packageName: string | undefined): string {
   const importing = packageName === undefined ? 'It imports' : `The package '${packageName}' imports`
   return (
-    `${importing} '${module}', and there is no Node in isolates: use what the web has (fetch, crypto, URL …), ` +
+    `${importing} '${module}', and isolates have no Node: use web APIs (fetch, crypto, URL …), ` +
     `or a library that works in browsers; ${libraries}`
   )
 }

@@ -116,8 +116,8 @@ function lossOfHooks(error: unknown): Failure | undefined {
   const { hooks = [], actions = [] } = (error.details?.['metadata'] ?? {}) as { hooks?: string[]; actions?: string[] }
   const lost = [...hooks, ...actions.map((action) => `the action ${action}`)].join(', ')
   return failed(
-    `The project has no hooks, and would replace a version that has ${lost}: that version stays in service. ` +
-      'If the project is meant so, `isobot deploy --yes` deploys it',
+    `The project has no hooks, and would replace a version that has ${lost}. That version stays deployed. ` +
+      'To deploy the project anyway, use `isobot deploy --yes`',
     { cause: error, type: error.type, details: { ...error.details, lost } },
   )
 }
@@ -126,8 +126,8 @@ async function assertNameIsFree(connection: Connection, { settings: { name } }: 
   const [present] = (await listAllBots(connection)).filter((bot) => bot.name === name)
   if (!present) return
   throw misused(
-    `The workspace has a bot "${name}" (${present.id}) that was not deployed from here: --bot ${present.id} deploys to it, ` +
-      'and another "name" in isobot.json makes another bot',
+    `The workspace has a bot "${name}" (${present.id}) that was not deployed from here: deploy to it with --bot ${present.id}, ` +
+      'or create another bot with another "name" in isobot.json',
   )
 }
 

@@ -50,14 +50,14 @@ export async function develop(project: Project, connection: Connection, options:
     })
     if (!deployed) {
       if (deployments.isDueAgain()) return
-      if (wasWrong) show({ kind: 'unchanged' }, 'The source is again that of the version in service')
+      if (wasWrong) show({ kind: 'unchanged' }, 'The source is again that of the deployed version')
       wasWrong = false
       return
     }
     wasWrong = 'problems' in deployed
     if ('problems' in deployed) {
       const { problems } = deployed
-      const note = stage ? 'the version in service stays' : 'there is no version yet'
+      const note = stage ? 'the deployed version stays' : 'the bot has no version'
       const text = await showProblems(project.folder, problems)
       return show({ kind: 'problems', problems }, `${styled('red', 'Not deployed')}, ${note}.\n${text}`)
     }

@@ -20,11 +20,11 @@ export async function initProject(path: string): Promise<{ folder: string; name:
   const folder = resolve(path)
   const name = basename(folder)
   if (!goodName.test(name)) {
-    throw misused(`"${name}" is no name for a project: take lower case letters, digits, "-", "_" and "."`)
+    throw misused(`"${name}" is not a valid name for a project: use lower-case letters, digits, "-", "_" and "."`)
   }
   const present = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
-    throw failed(`${folder} is no folder that can be used (${error.code}): choose another name`, { cause: error })
+    throw failed(`${folder} cannot be used as a folder (${error.code}): choose another name`, { cause: error })
   })
   if (present.length > 0) throw failed(`${folder} is not empty: choose another name, or an empty folder`)
 

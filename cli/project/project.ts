@@ -35,7 +35,7 @@ export async function openProject(start: string): Promise<Project> {
     if (folder === dirname(folder)) break
   }
   throw misused(
-    `${resolve(start)} is no bot's project: it has no ${projectFile}. \`isobot init NAME\` makes one, or name its folder`,
+    `${resolve(start)} is not a bot's project, because it has no ${projectFile}: create one with \`isobot init NAME\`, or name its folder`,
   )
 }
 
@@ -87,7 +87,7 @@ function toSettings(file: string, text: string): ProjectSettings {
     const settings = JSON.parse(text) as Partial<ProjectSettings>
     if (typeof settings.name === 'string') return settings as ProjectSettings
   } catch (cause) {
-    throw failed(`${file} is no JSON (${(cause as Error).message}): mend it`, { cause })
+    throw failed(`${file} is not valid JSON (${(cause as Error).message}): correct it`, { cause })
   }
-  throw failed(`${file} names no bot: give it a "name"`)
+  throw failed(`${file} has no "name": add the bot’s name`)
 }

@@ -20,7 +20,7 @@ export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deploye
     `  talk     isobot chat ${name}`,
     ...(checkedTypes
       ? []
-      : ['  types    not checked: that takes a tsconfig.json, and the typescript of isobot’s dev dependencies']),
+      : ['  types    not checked: the check needs a tsconfig.json, and typescript from isobot’s dev dependencies']),
   ].join('\n')
 }
 

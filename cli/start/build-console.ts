@@ -10,12 +10,12 @@ import { isBuilt, root } from '../../api/console/output.ts'
 export async function buildConsole(say: (line: string) => void, signal: AbortSignal): Promise<void> {
   try {
     if (await isBuilt()) return
-    say('Building the console, once after an installation or an update …')
+    say('Building the console, as after each installation or update …')
     await promisify(execFile)(process.execPath, [join('api', 'console', 'build.ts')], { cwd: root, signal })
   } catch (error) {
     if (signal.aborted) return
     const { stderr = '', message } = error as Error & { stderr?: string }
     const reason = /^\w*Error.*$/m.exec(stderr)?.[0] ?? message
-    say(`The console is not built and /console answers 404: ${reason}\n"npm run build" shows all of it.`)
+    say(`The console is not built and /console answers 404: ${reason}\n"npm run build" shows the whole error.`)
   }
 }

@@ -36,7 +36,7 @@ export async function untilFormerStartGone(directory: string, signal: AbortSigna
       return false
     }
     if (Date.now() > deadline) {
-      throw new Error(`An earlier start on ${directory} does not end: kill ${alive.join(' ')}, then start again`)
+      throw new Error(`An earlier start on ${directory} does not end: run kill ${alive.join(' ')}, then start again`)
     }
     await delay(pollMilliseconds)
   }

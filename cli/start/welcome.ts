@@ -20,7 +20,7 @@ Talk to the example bot in another terminal:
 
   npx isobot chat echo
 
-or with nothing but curl: paste this.
+or paste this, which needs only curl.
 
   chat=${chat}
   key=$(curl -s $chat/users -d '{}' | sed 's/.*"key":"\\([^"]*\\)".*/\\1/')

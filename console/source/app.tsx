@@ -49,7 +49,7 @@ function NotFound(): JSX.Element {
     document.title = 'Not found · Isobot'
   }, [])
   return (
-    <Empty title="There is no such page" isPage>
+    <Empty title="Page not found" isPage>
       <a class="button" href={to('bots')}>
         Go to the bots
       </a>

@@ -206,7 +206,7 @@ export class BotIsolate implements Turns {
   #catastrophe(): void {
     this.#left()
     this.#outOfMemory(this.turn)
-    this.#stuck('an isolate ran out of memory beyond recovery', performance.now())
+    this.#stuck('an isolate ran out of memory and its thread cannot end', performance.now())
   }
 
   #stuck(reason: string, toldAt: number): void {

@@ -12,13 +12,17 @@ export interface ProcessFailure {
 /** The failures that this process detects, in words for the author of the bot. */
 export const failures = {
   cpu: (limits: Limits) =>
-    failure('cpu', 'CpuLimitError', `It used more than the ${limits.cpuMilliseconds} ms of processor time it has`),
+    failure('cpu', 'CpuLimitError', `It used more than its ${limits.cpuMilliseconds} ms of processor time`),
   load: (limits: Limits) =>
-    failure('cpu', 'LoadLimitError', `Its module used more than the ${limits.loadMilliseconds} ms of processor time`),
+    failure(
+      'cpu',
+      'LoadLimitError',
+      `The evaluation of its module used more than ${limits.loadMilliseconds} ms of processor time`,
+    ),
   timeout: (limits: Limits) =>
-    failure('timeout', 'TimeoutError', `It did not end within the ${limits.wallMilliseconds} ms it has`),
+    failure('timeout', 'TimeoutError', `It did not end within ${limits.wallMilliseconds} ms`),
   memory: (limits: Limits) =>
-    failure('memory', 'MemoryLimitError', `It used more than the ${limits.memoryMegabytes} MB of memory it has`),
+    failure('memory', 'MemoryLimitError', `It used more than its ${limits.memoryMegabytes} MB of memory`),
 } as const
 
 function failure(reason: FailureReason, name: string, message: string): ProcessFailure {

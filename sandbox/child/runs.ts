@@ -17,7 +17,7 @@ export type Ending =
 type Frame<Type extends ToProcess['type']> = Extract<ToProcess, { type: Type }>
 
 const discarded: Ending = { type: 'interrupted', reason: 'its isolate was disposed because of another run in it' }
-const orphaned: Ending = { type: 'interrupted', reason: 'the run that called it is over' }
+const orphaned: Ending = { type: 'interrupted', reason: 'the run that called it has ended' }
 
 export interface RunsOptions {
   send: (frame: FromProcess) => void

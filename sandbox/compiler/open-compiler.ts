@@ -119,7 +119,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
       }
       const isUnexplained = ended.stopped === undefined && ended.wasKilled && !isOverCpu(ended, limits)
       if (!isUnexplained || attempt > 1) return ended
-      log('warn', 'A compiler process was killed from outside and is restarted')
+      log('warn', 'A compiler process was killed unexpectedly; restarting it')
     }
   }
 
@@ -204,12 +204,12 @@ function isWhole({ code, stopped }: Ended): boolean {
   return code === 0 && stopped === undefined
 }
 
-const smaller = 'make the upload smaller, or nest less in it'
+const smaller = 'make the upload smaller, or reduce its nesting'
 
 function exceeded(ended: Ended, limits: CompileLimits): Exceeded {
   const { seconds, memoryMegabytes } = limits
   if (ended.stopped === 'output') {
-    const problem = `Compiled with its source map, it has more than ${outputBytes / megabyte} MB: ${smaller}`
+    const problem = `The compiled code and its source map have more than ${outputBytes / megabyte} MB: ${smaller}`
     return { status: 'exceeded', limit: 'size', problem }
   }
   if (ended.stopped === 'time' || (ended.wasKilled && isOverCpu(ended, limits))) {

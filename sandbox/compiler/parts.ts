@@ -20,7 +20,7 @@ export function splitParts(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = []
   for (let index = 0; index < count; index += 1) {
     const end = start + bytes.readUInt32LE(numberBytes * (index + 1))
-    if (end > bytes.length) throw new RangeError('The parts are longer than what came')
+    if (end > bytes.length) throw new RangeError('The output is shorter than the declared lengths of its parts')
     parts.push(bytes.subarray(start, end))
     start = end
   }

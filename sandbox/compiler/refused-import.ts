@@ -18,9 +18,9 @@ export function refusedImport(
 }
 
 function whyRefused(name: string, given: ReadonlySet<string>): string {
-  if (given.size > 0) return `the bundle asks for '${name}'; an isolate gives only ${[...given].join(', ')}`
+  if (given.size > 0) return `the bundle requires '${name}'; isolates provide only ${[...given].join(', ')}`
   if (isBuiltin(name)) {
-    return `it imports '${name}', and there is no Node in isolates: use what the web has (fetch, crypto, URL …), or bundle a library that works in browsers (docs/libraries.md has some)`
+    return `it imports '${name}', and isolates have no Node: use web APIs (fetch, crypto, URL …), or bundle a library that works in browsers (docs/libraries.md lists some)`
   }
-  return `it imports '${name}', which is not in the upload: bundle what it needs, for instance with esbuild bot.ts --bundle --format=esm --sourcemap=inline --outfile=bot.js`
+  return `it imports '${name}', which is not in the upload: bundle the dependencies, for instance with esbuild bot.ts --bundle --format=esm --sourcemap=inline --outfile=bot.js`
 }

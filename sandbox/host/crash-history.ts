@@ -136,9 +136,9 @@ function sum({ kills }: Record): number {
 
 const quarantineReason =
   `Sandbox processes have died ${killsForQuarantine} times or more within ${windowMilliseconds / minute} minutes ` +
-  'while this code ran in them: it is in quarantine, a process of its own, until it has killed none for ' +
-  `${quarantineMilliseconds / minute} minutes. It will be disabled if it kills that one ${killsForDisabling} times`
+  'while this code ran in them. The code is in quarantine, a process of its own, until no process has died for ' +
+  `${quarantineMilliseconds / minute} minutes. It will be disabled if that process dies ${killsForDisabling} times`
 
 const disabledReason =
-  `This code is disabled: it was in quarantine for killing sandbox processes, and has killed ${killsForDisabling} more ` +
-  'there. Upload a new version, or the same one again, to put it back into service'
+  `This code is disabled: it was in quarantine for killing sandbox processes, and killed ${killsForDisabling} more ` +
+  'there. Upload a new version, or the same version again, to enable it'

@@ -46,7 +46,7 @@ function toInspection(text: string, given: BundleKind, known: readonly string[])
   const declared = toDeclaration(text, given)
   const unknown = declared.hooks.find((hook) => !known.includes(hook))
   if (unknown === undefined) return { status: 'accepted', ...declared }
-  const message = `There is no hook called ${unknown}. The hooks are: ${known.join(', ')}`
+  const message = `There is no hook '${unknown}'. The hooks are: ${known.join(', ')}`
   return { status: 'refused', reason: 'error', error: { name: 'TypeError', message }, hook: unknown }
 }
 

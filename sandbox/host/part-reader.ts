@@ -87,7 +87,7 @@ export class PartReader {
         this.#isDone = true
       }
     } catch {
-      this.#failure = { failure: 'internal', message: 'The platform could not read on' }
+      this.#failure = { failure: 'internal', message: 'The platform could not read the next part' }
       this.#isDone = true
     } finally {
       this.#reading = undefined

@@ -151,10 +151,10 @@ export class ProcessSlot {
   #reasonToRenew(process: SandboxProcess): string | undefined {
     const { recycling } = this.#options
     const age = performance.now() - process.startedAt
-    if (age > recycling.milliseconds) return 'it is old'
-    if (process.runs >= recycling.runs) return 'it has had many runs'
+    if (age > recycling.milliseconds) return 'it has reached its maximum age'
+    if (process.runs >= recycling.runs) return 'it has reached its maximum number of runs'
     const isOverweight = process.overweightMilliseconds > recycling.overweightMilliseconds
-    return isOverweight && age > recycling.minMilliseconds ? 'it holds too much memory' : undefined
+    return isOverweight && age > recycling.minMilliseconds ? 'it uses too much memory' : undefined
   }
 
   #succeed(successor: SandboxProcess): void {

@@ -49,7 +49,7 @@ export class Quarantine {
   /** Assigns a run to the process of its owner; interrupts the run if no process can be started. */
   async assign(run: RunHandle, owner: Owner): Promise<void> {
     const quarantined = this.#processOf(owner)
-    if (quarantined === undefined) return run.interrupt('the sandbox processes for code in quarantine are busy', 0)
+    if (quarantined === undefined) return run.interrupt('all sandbox processes for code in quarantine are busy', 0)
     quarantined.usedAt = performance.now()
     quarantined.expected += 1
     try {

@@ -36,11 +36,11 @@ export class RunCalls {
     const { run, host, report } = this.#options
     try {
       const call = toHostCall(request)
-      if (call === undefined) return replyText(refusal(400, 'The call is not valid'))
+      if (call === undefined) return replyText(refusal(400, 'The call is invalid'))
       const reply = await host(call)
       return 'interrupted' in reply ? reply : replyText(reply)
     } catch (error) {
-      report('error', 'A host function rejected; it has to resolve to a reply', { run, error })
+      report('error', 'A host function rejected instead of resolving to a reply', { run, error })
       return replyText(refusal(500, 'The platform could not answer'))
     } finally {
       this.#inFlight -= 1

@@ -111,16 +111,17 @@ export class RunFetches {
   async #answerOf(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer | FetchStream | FetchFailure> {
     const { fetch } = this.#run
     const { limits, budget, report } = this.#options
-    if (!budget.takeEventFetch()) return { failure: 'limit', message: `An event may make ${limits.fetches} requests` }
+    if (!budget.takeEventFetch())
+      return { failure: 'limit', message: `An event may make at most ${limits.fetches} requests` }
     if (!fetch) {
-      const message = `${new URL(request.url).host} can not be reached from here: nothing outside of the platform can`
+      const message = `${new URL(request.url).host} cannot be requested: outbound requests are disabled here`
       return { failure: 'forbidden', message }
     }
     try {
       return await fetch(request, signal)
     } catch (error) {
-      report('error', 'A host function rejected; it has to resolve to an answer', { run: this.#run.id, error })
-      return { failure: 'internal', message: 'The platform could not make the request' }
+      report('error', 'A host function rejected instead of resolving to an answer', { run: this.#run.id, error })
+      return { failure: 'internal', message: 'The platform could not send the request' }
     }
   }
 

@@ -191,7 +191,7 @@ export class SandboxProcess {
   #receive(frame: unknown, bytes: number): void {
     if (this.dead) return
     const isUseful = receiveFrame(this.#frames, frame)
-    if (isUseful === undefined) return this.#crashed('it sent a frame that does not exist', 'protocol')
+    if (isUseful === undefined) return this.#crashed('it sent a frame of an unknown type', 'protocol')
     if (isUseful || !this.#flood.count(bytes)) return
     const run = this.#runs.get((frame as { run?: string }).run ?? '')
     if (run === undefined) return this.#crashed(flood, 'protocol')
@@ -213,7 +213,7 @@ export class SandboxProcess {
         if (this.#isReady) return false
         this.#isReady = true
         this.#heartbeat.start()
-        this.#process.started(() => this.#crashed('it outgrew its memory', 'memory'))
+        this.#process.started(() => this.#crashed('it exceeded its memory limit', 'memory'))
         this.#started.resolve()
         return true
       },

@@ -20,7 +20,7 @@ export function isolationOf(bot: BotExports): unknown {
 
 /** The `require` of native bundles. */
 export function requireNothing(name: unknown): unknown {
-  throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file, bundle what it needs`)
+  throw new NativeError(`Cannot find module '${toText(name)}': a bot is one file; bundle its dependencies`)
 }
 
 /** The hook functions of a stage, in order, and the object that they are methods of. */
@@ -34,6 +34,6 @@ export function hooksOf(bot: BotExports, stage: string): { hooks: ArrayLike<unkn
 export function actionOf(bot: BotExports, name: string): Function {
   const actions = bot['actions']
   const action = isObject(actions) && hasOwn(actions, name) ? actions[name] : undefined
-  if (typeof action !== 'function') throw new NativeError(`The bot has no action called ${name}`)
+  if (typeof action !== 'function') throw new NativeError(`The bot has no action '${name}'`)
   return action
 }

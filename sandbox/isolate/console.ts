@@ -75,7 +75,7 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
     inRun(({ times }) => {
       const name = toLabel(label)
       const startedAt = times[name]
-      if (startedAt === undefined) return write('warn', [`No time is taken for '${name}'`])
+      if (startedAt === undefined) return write('warn', [`No timer is running for '${name}'`])
       if (ends) delete times[name]
       const more = values.length === 0 ? '' : ` ${attempt(() => format(values))}`
       write('info', ['%s', `${name}: ${now() - startedAt}ms${more}`])

@@ -60,7 +60,7 @@ function define(error: Error, property: string, value: unknown, enumerable: bool
 
 /** Describes any thrown value as the text of a `RunError`. In an inspection, `hook` names the function at fault. */
 export function describeError(thrown: unknown, hook?: string): string {
-  const described = record({ name: 'Error', message: 'It threw a value that can not be described', stack: '', hook })
+  const described = record({ name: 'Error', message: 'It threw a value that cannot be described', stack: '', hook })
   try {
     if (isObject(thrown)) {
       const { name, message, stack } = thrown

@@ -70,7 +70,7 @@ export function createFetches(
   return {
     begin(request, site) {
       shared.fetches += 1
-      if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make ${limits.fetches} requests`)
+      if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make at most ${limits.fetches} requests`)
       if (request.length > limits.fetchCharacters) {
         const message = `fetch failed: the request is larger than ${limits.fetchCharacters} characters of JSON`
         throw placeAt(site, 'TypeError', new NativeTypeError(message))

@@ -70,11 +70,11 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
   const enter = (request: string, site: CallSite, start: (send: () => void) => void): Promise<string> => {
     shared.hostCalls += 1
     if (shared.hostCalls > limits.hostCalls) {
-      const message = `A run may make ${limits.hostCalls} calls of the platform`
+      const message = `A run may make at most ${limits.hostCalls} calls of the platform`
       throw limitError('hostCalls', 'HostCallLimitError', message, site)
     }
     if (request.length > limits.hostCallCharacters) {
-      const message = `A call of the platform may have ${limits.hostCallCharacters} characters of JSON`
+      const message = `A call of the platform may have at most ${limits.hostCallCharacters} characters of JSON`
       throw limitError('hostCalls', 'HostCallSizeError', message, site)
     }
     return new NativePromise((resolve) => {

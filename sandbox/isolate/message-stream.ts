@@ -47,7 +47,7 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
   }
 
   const assertOngoing = () => {
-    if (over !== '') throw new NativeError(`The message stream ${id} has been ${over}: begin another one`)
+    if (over !== '') throw new NativeError(`The message stream ${id} has been ${over}: begin another stream`)
   }
 
   const write = async (delta: unknown, site: CallSite): Promise<void> => {
@@ -62,7 +62,7 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
   const end = async (message: unknown, site: CallSite): Promise<unknown> => {
     assertOngoing()
     if (message !== undefined && !isObject(message)) {
-      throw new NativeTypeError('stream.end takes { type, payload, tags }, or nothing for the text that was written')
+      throw new NativeTypeError('stream.end takes { type, payload, tags }, or no argument to send the written text')
     }
     over = 'ended'
     const content = message ?? { type: 'text', payload: { text: written } }

@@ -64,7 +64,7 @@ function contextOf({ run, client, logger }: Pipeline): object {
 export function resultText(result: unknown, characters: number): string {
   const text = toJson(result, 'The result')
   if (text.length > characters) {
-    const message = `The result has ${text.length} characters of JSON; ${characters} may be`
+    const message = `The result has ${text.length} characters of JSON, more than the ${characters} allowed`
     throw limitError('result', 'ResultLimitError', message)
   }
   return text
@@ -87,9 +87,9 @@ function toJson(value: unknown, what: string): string {
   try {
     text = stringify(value)
   } catch {
-    throw resultError(`${what} can not be written as JSON: it is circular, or holds what JSON has no word for`)
+    throw resultError(`${what} cannot be converted to JSON: it is circular, or contains values without a JSON form`)
   }
-  if (text === undefined) throw resultError(`${what} must be something that JSON can carry`)
+  if (text === undefined) throw resultError(`${what} must be a JSON value`)
   return text
 }
 

@@ -83,5 +83,7 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
 }
 
 function atLoad(): Error {
-  return new NativeTypeError('Nothing can be asked for while the module is loaded: ask in a hook, action or handler')
+  return new NativeTypeError(
+    'The platform cannot be called while the module loads: call it in a hook, action or handler',
+  )
 }

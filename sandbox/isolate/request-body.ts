@@ -26,7 +26,7 @@ export function makeReadable(
   if (!isObject(request)) return
   let readings = 0
   const stream = () => {
-    if (readings >= maxReadings) throw new NativeRangeError(`A body may be read ${maxReadings} times`)
+    if (readings >= maxReadings) throw new NativeRangeError(`A body may be read at most ${maxReadings} times`)
     readings += 1
     return readParts(followed(run, run.inbound.open(`${field}/${readings}`)))
   }

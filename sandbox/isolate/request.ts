@@ -42,7 +42,7 @@ function fillPath(operation: string, path: string, input: Record<string, unknown
     const parameter = sliceText(path, open + 1, close)
     const value = hasOwn(input, parameter) ? input[parameter] : undefined
     if (value === undefined || value === null || value === '' || isObject(value)) {
-      throw misuse(site, `client.${operation} needs ${parameter}, a part of its path`)
+      throw misuse(site, `client.${operation} needs ${parameter}, which is part of its path`)
     }
     delete input[parameter]
     filled += sliceText(path, start, open) + encodeSegment(toText(value))

@@ -17,7 +17,7 @@ import {
 /** Constructions per allocation unit that is reported to the host. */
 const constructionsPerUnit = 100
 const constructionsAllowed = 2000
-const tooMany = `Of Intl's objects, an isolate may make ${constructionsAllowed}: make each once, and keep it`
+const tooMany = `An isolate may create at most ${constructionsAllowed} Intl objects: create each once and reuse it`
 /** Characters of a copied text that weigh as much as one small object. */
 const charactersPerConstruction = 2000
 

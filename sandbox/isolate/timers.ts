@@ -48,7 +48,7 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
     if (run === undefined || run.ended) return nextTimer
     const { shared, limits } = run
     if (shared.timers >= limits.timers) {
-      throw limitError('timers', 'TimerLimitError', `A run may have ${limits.timers} timers at once`)
+      throw limitError('timers', 'TimerLimitError', `A run may have at most ${limits.timers} timers at a time`)
     }
     shared.timers += 1
     const milliseconds = toDelay(delay)

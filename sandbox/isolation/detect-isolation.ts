@@ -86,7 +86,7 @@ function messageOf(held: IsolationLayer[], missing: IsolationLayer[]): string {
 
 function reasonFor(name: IsolationLayer, problems: string[]): string {
   const { meaning, remedy } = descriptions[name]
-  return `${meaning}: not here${problems.length === 0 ? '' : ` (${problems.join('; ')})`}; ${remedy}`
+  return `${meaning}: unavailable${problems.length === 0 ? '' : ` (${problems.join('; ')})`}; ${remedy}`
 }
 
 interface Strongest {

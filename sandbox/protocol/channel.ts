@@ -68,7 +68,7 @@ export function openChannel<Outgoing>(stream: Duplex, options: ChannelOptions): 
       } else {
         wanted = headerBytes
         const frame = options.flat === true && !isFlat(bytes) ? undefined : parseFrame(bytes)
-        if (frame === undefined) return breakOff('it sent a frame that can not be read', 'breach')
+        if (frame === undefined) return breakOff('it sent a malformed frame', 'breach')
         options.onFrame(frame, bytes.length)
       }
       inHeader = !inHeader

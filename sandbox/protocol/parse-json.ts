@@ -14,7 +14,7 @@ const [quote, bracket, brace, closingBracket, closingBrace] = [0x22, 0x5b, 0x7b,
  * @throws TypeError when it is nested too deep to be serialized again
  */
 export function parseUntrustedJson(text: string): Json {
-  if (isDeep(text)) throw new TypeError(`JSON may be nested ${maxDepth} deep`)
+  if (isDeep(text)) throw new TypeError(`JSON may be nested at most ${maxDepth} levels deep`)
   const parsed = JSON.parse(text) as Json
   if (text.includes('__proto__') || text.includes('\\u')) dropPrototypes(parsed)
   return parsed

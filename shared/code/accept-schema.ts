@@ -61,7 +61,7 @@ function acceptSchema(schema: SchemaObject, name: string, upload: Upload): void 
     appliedBy.set(one, applied)
   }
   const loop = findLoop(appliedBy)
-  if (loop) throw invalidSchema(name, pathOf(trails.get(loop)), 'leads back to itself without a step into the data')
+  if (loop) throw invalidSchema(name, pathOf(trails.get(loop)), 'refers to itself without a step into the data')
 }
 
 /** Keywords whose subschemas apply to the same data. */
@@ -75,11 +75,7 @@ function assertBounded(schema: SchemaObject, name: string, upload: Upload): void
     if (typeof value !== 'object' || value === null) continue
     upload.nodes += 1
     if (upload.nodes > maxNodes) {
-      throw beyond(
-        name,
-        trail,
-        `is one object or list more than the ${maxNodes} that the schemas of an upload may have`,
-      )
+      throw beyond(name, trail, `exceeds the ${maxNodes} objects and lists that the schemas of an upload may have`)
     }
     if (depth > maxSchemaDepth) throw beyond(name, trail, `is nested more than ${maxSchemaDepth} levels deep`)
     for (const key in value) {
@@ -117,7 +113,7 @@ function assertReference(
   if (reference === undefined) return undefined
   const target = resolve(references, schema, name)
   if (target === undefined) {
-    throw invalidSchema(name, [...pathOf(trail), '$ref'], `leads to '${reference}', which is not in the schema`)
+    throw invalidSchema(name, [...pathOf(trail), '$ref'], `refers to '${reference}', which is not in the schema`)
   }
   return isObject(target) ? target : undefined
 }

@@ -45,7 +45,7 @@ export async function inspectCode(
       look: () => findInspectionOutcome(db, id),
       timeoutMilliseconds: inspectionTimeoutMilliseconds,
       timeoutMessage:
-        'No worker inspected the code within 30 s, so nothing was changed: make sure that a worker runs, then try again',
+        'No worker inspected the code within 30 s, and nothing was changed: make sure that a worker runs, then try again',
     })
     if (outcome.status === 'refused') {
       const { type, message, metadata } = outcome

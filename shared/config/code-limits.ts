@@ -22,56 +22,56 @@ export const limitRules = {
     range: [100, 600_000],
     usual: 60_000,
     highest: 300_000,
-    description: 'From start to end, waiting included.',
+    description: 'Elapsed time of one event, waiting included.',
   },
   cpuMilliseconds: {
     variable: 'CPU_MS',
     range: [10, 60_000],
     usual: 2000,
     highest: 10_000,
-    description: 'Processor time, waiting excluded.',
+    description: 'Processor time of one event, waiting excluded.',
   },
   loadMilliseconds: {
     variable: 'LOAD_MS',
     range: [10, 60_000],
     usual: 2000,
     highest: 10_000,
-    description: 'Processor time for the module to be evaluated, once for each isolate.',
+    description: 'Processor time to evaluate the module, once per isolate.',
   },
   memoryMegabytes: {
     variable: 'HEAP_MB',
     range: [8, 128],
     usual: 64,
     highest: 128,
-    description: 'Heap of the isolate, which the events that a bot handles at one time share.',
+    description: 'Heap of the isolate, which the concurrent events of a bot share.',
   },
   hostCalls: {
     variable: 'HOST_CALLS',
     range: [1, 100_000],
     usual: 1000,
     highest: 10_000,
-    description: 'Calls of the platform.',
+    description: 'Calls of the platform’s operations.',
   },
   hostCallsAtOnce: {
     variable: 'HOST_CALLS_AT_ONCE',
     range: [1, 256],
     usual: 32,
     highest: 64,
-    description: 'Calls of the platform under way at one time; further ones wait.',
+    description: 'Concurrent calls of the platform’s operations; further calls wait.',
   },
   fetches: {
     variable: 'FETCHES',
     range: [0, 10_000],
     usual: 50,
     highest: 500,
-    description: 'Requests to the world outside.',
+    description: 'Outbound requests.',
   },
   fetchesAtOnce: {
     variable: 'FETCHES_AT_ONCE',
     range: [1, 64],
     usual: 6,
     highest: 16,
-    description: 'Requests under way at one time; further ones wait.',
+    description: 'Concurrent outbound requests; further requests wait.',
   },
   fetchMilliseconds: {
     variable: 'FETCH_MS',
@@ -79,7 +79,8 @@ export const limitRules = {
     usual: 30_000,
     highest: 300_000,
     description:
-      'Of one request, its redirects and the body of its answer included; where that streams, until its head has come and then without more of it.',
+      'Time of one outbound request, with its redirects and the body of its response. For a streamed response: the time ' +
+      'until its headers arrive, and the longest pause between two parts of its body.',
   },
   fetchMegabytes: {
     variable: 'FETCH_MB',
@@ -87,35 +88,35 @@ export const limitRules = {
     range: [1, 10],
     usual: 10,
     highest: 10,
-    description: 'Of the answer to one request, decompressed.',
+    description: 'Size of one response, decompressed.',
   },
   logLines: {
     variable: 'LOG_LINES',
     range: [1, 10_000],
     usual: 1000,
     highest: 10_000,
-    description: 'Lines of log; what comes after them is dropped.',
+    description: 'Lines of log; further lines are dropped.',
   },
   logCharacters: {
     variable: 'LOG_CHARACTERS',
     range: [1024, 4 * 1024 * 1024],
     usual: 256 * 1024,
     highest: 1024 * 1024,
-    description: 'Characters of log; what comes after them is dropped.',
+    description: 'Characters of log; further characters are dropped.',
   },
   resultCharacters: {
     variable: 'RESULT_CHARACTERS',
     range: [1024, 8 * 1024 * 1024],
     usual: 1024 * 1024,
     highest: 4 * 1024 * 1024,
-    description: 'Of what an action returns, as JSON.',
+    description: 'Length of an action’s output, as JSON.',
   },
   timers: {
     variable: 'TIMERS',
     range: [0, 10_000],
     usual: 64,
     highest: 1000,
-    description: 'Timers that wait at one time.',
+    description: 'Concurrent timers.',
   },
 } as const satisfies Record<string, LimitRule>
 
@@ -137,7 +138,8 @@ export const limits = {
   additionalProperties: false,
   properties,
   description:
-    'Limits of the code that runs for the bot, up to what the operator allows; what is not named is as the operator set it.',
+    'Limits of the code that runs for the bot, up to the operator’s maximum. The operator’s default applies to each ' +
+    'absent limit.',
 } as const
 
 export type OwnLimits = Infer<typeof limits>

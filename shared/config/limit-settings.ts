@@ -14,7 +14,7 @@ export const limitVariables = Object.fromEntries(
 /** The remedy for each invalid variable. */
 export const limitRemedies = Object.fromEntries(
   Object.values(limitRules).flatMap(({ variable, range, usual }) => {
-    const numbers = `to a whole number from ${range[0]} to ${range[1]}`
+    const numbers = `to an integer from ${range[0]} to ${range[1]}`
     return [
       [`SANDBOX_${variable}`, `set it ${numbers}, or unset it for ${usual}`],
       [`SANDBOX_MAX_${variable}`, `set it ${numbers}: the upper bound for a bot’s own limit`],
@@ -48,7 +48,7 @@ export function limitContradictions({ limits, highestLimits }: LimitSettings): s
     .filter(([name]) => limits[name] > highestLimits[name])
     .map(([name, { variable }]) => {
       const most = highestLimits[name]
-      return `SANDBOX_${variable} is ${limits[name]}, and SANDBOX_MAX_${variable} allows ${most}: lower the one or raise the other`
+      return `SANDBOX_${variable} is ${limits[name]}, above SANDBOX_MAX_${variable} (${most}): lower the first or raise the second`
     })
 }
 

@@ -37,7 +37,7 @@ export const integrationName = {
     type: 'string',
     maxLength: 200,
     pattern: '^[a-z][a-z0-9_-]*(/[a-z][a-z0-9_-]*)?$',
-    description: 'Lower-case letters, digits, - and _; a workspace’s handle and a slash may come first.',
+    description: 'Lower-case letters, digits, - and _; the workspace’s handle and a slash may precede the name.',
   },
   version: { type: 'string', maxLength: 200, description: 'A semantic version, for instance 1.0.0.' },
 } as const

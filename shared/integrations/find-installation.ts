@@ -29,7 +29,7 @@ export async function findInstallationFor(
   }
   throw new ApiError(
     'InvalidPayload',
-    `'${name}' is installed more than once: name one by its alias, of ${listAliases(fitting)}`,
+    `'${name}' is installed more than once: name one by its alias (${listAliases(fitting)})`,
   )
 }
 

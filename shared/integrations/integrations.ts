@@ -13,17 +13,24 @@ import type { InstallationRow } from '../models/tables.ts'
 export const integrations = {
   type: 'object',
   description:
-    'By alias, or by the integration’s id. What is not named stays as it is; null removes an installation with its ' +
-    'users and conversations. The chat is part of every bot: null leaves it as it is.',
+    'Installations by alias, or by the integration’s id. Absent installations stay unchanged; null removes one with its ' +
+    'users and conversations. The chat is part of every bot: null does not change it.',
   additionalProperties: {
     type: 'object',
     nullable: true,
     additionalProperties: false,
     properties: {
-      integrationId: { type: 'string', description: 'What to install under this alias, or another version of it.' },
-      enabled: { type: 'boolean', description: 'True for a new one unless given.' },
-      configurationType: { type: 'string', nullable: true, description: 'One of the integration’s configurations.' },
-      configuration: { ...anyObject, description: 'Replaces the former configuration whole. Without it, that stays.' },
+      integrationId: {
+        type: 'string',
+        description: 'The integration to install under this alias, or another version of the installed one.',
+      },
+      enabled: { type: 'boolean', description: 'Default for a new installation: true.' },
+      configurationType: {
+        type: 'string',
+        nullable: true,
+        description: 'The name of one of the integration’s configurations.',
+      },
+      configuration: { ...anyObject, description: 'Replaces the whole configuration; absent: no change.' },
       disabledChannels: { type: 'array', maxItems: 100, items: { type: 'string' } },
     },
   },
@@ -84,7 +91,7 @@ export async function planInstallations(
     const key = change.kind === 'install' ? change.alias : change.present.alias
     const other = changes.get(key)
     if (other && other.kind !== 'remove' && change.kind !== 'remove') {
-      throw refused(name, 'is named twice, by its alias and by its id: name it once')
+      throw refused(name, 'occurs twice, by its alias and by its id: name it once')
     }
     // Old clients name installations by id, and remove the aliases that they do not know.
     if (!other || other.kind === 'remove') changes.set(key, change)
@@ -114,7 +121,10 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
   const present = named ?? place.present.find((one) => one.alias === alias)
   if (present && present.integration !== integration.name) {
-    throw refused(name, `has ${present.integration} under that alias: remove it first, or choose another alias`)
+    throw refused(
+      name,
+      `is the alias of an installation of ${present.integration}: remove that installation first, or choose another alias`,
+    )
   }
   if (!aliasPattern.test(alias)) {
     throw refused(name, 'is not a valid alias: use a lower-case letter, then letters, digits, _, - and /')
@@ -146,7 +156,7 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
 
 function assertShort(name: string, configuration: Record<string, unknown>): void {
   if (JSON.stringify(configuration).length <= longestConfiguration) return
-  throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters`)
+  throw refused(`${name}.configuration`, `is longer than ${longestConfiguration} characters: shorten it`)
 }
 
 /** @param id the given one, or that of the installed integration; without either, `name` is taken as an id */
@@ -160,7 +170,7 @@ async function findWanted(
   if (id)
     throw new ApiError('ReferenceNotFound', `integrations.${name}: integration '${id}' not found in the workspace`)
   const aliases = present.map(({ alias }) => `'${alias}'`).join(', ')
-  throw refused(name, `is not installed: the bot has ${aliases}; to install an integration, set its integrationId`)
+  throw refused(name, `is not installed: the bot has ${aliases}. To install an integration, set integrationId`)
 }
 
 /** A configuration that cannot be decrypted, because the secret has changed, can still be replaced. */
@@ -179,14 +189,14 @@ async function readConfiguration(
 
 function planChat(present: InstallationRow, name: string, settings: Given): InstallationChange {
   if (settings.integrationId !== undefined) throw refused(name, 'is the alias of the bot’s chat: choose another alias')
-  if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be switched off')
+  if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be disabled')
   const { configuration } = settings
   if (configuration === undefined) return { kind: 'configure chat', present, configuration }
   if (!isChatConfiguration(configuration)) {
     throw refused(`${name}.configuration`, describeErrors(isChatConfiguration))
   }
   if (configuration.webhookUrl !== undefined && !isWebhookUrl(configuration.webhookUrl)) {
-    throw refused(`${name}.configuration.webhookUrl`, 'must be an http or https address without user and password')
+    throw refused(`${name}.configuration.webhookUrl`, 'must be an http or https URL without user and password')
   }
   return { kind: 'configure chat', present, configuration }
 }
@@ -201,7 +211,10 @@ function validated(
   const declared = type === null ? (own ?? {}) : Object.hasOwn(configurations, type) && configurations[type]
   if (!declared) {
     const choice = Object.keys(configurations).join(', ') || 'none'
-    throw refused(`${name}.configurationType`, `is '${type}', and the integration has ${choice}`)
+    throw refused(
+      `${name}.configurationType`,
+      `is '${type}': choose one of the integration’s configurations (${choice})`,
+    )
   }
   const place = `integrations.${name}.configuration`
   const validated = new UntrustedSchema(declared.schema ?? {}, `the schema of ${place}`).validate(configuration)

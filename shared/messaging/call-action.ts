@@ -84,7 +84,7 @@ export function splitActionType(type: string): { alias?: string; name: string } 
 export function unknownAction(type: string, actions: string[] = []): ApiError {
   const { alias } = splitActionType(type)
   const whose = alias === undefined ? 'the bot' : `the integration '${alias}'`
-  const choice = actions.length > 0 ? `it has ${actions.join(', ')}` : 'it has none'
+  const choice = actions.length > 0 ? `it has ${actions.join(', ')}` : 'it has no actions'
   return new ApiError('ReferenceNotFound', `Action '${splitActionType(type).name}' of ${whose} not found: ${choice}`)
 }
 

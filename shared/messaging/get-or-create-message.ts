@@ -66,5 +66,5 @@ function isSaid(row: MessageRow, { payload, metadata }: ReturnType<typeof toStor
 
 function prepareNew(context: BotContext, { payload, ...given }: GivenOrFoundMessage) {
   if (payload) return prepareMessage(context, { ...given, payload })
-  throw new ApiError('InvalidPayload', 'No message has these tags yet: give a payload to create one')
+  throw new ApiError('InvalidPayload', 'No message has these tags: send a payload to create one')
 }

@@ -6,11 +6,11 @@ export const scheduleInput = {
   ...closedObject(
     {},
     {
-      dateTime: { type: 'string', format: 'date-time', maxLength: 28, description: 'The time itself, ISO 8601.' },
-      delay: { type: 'integer', minimum: 0, description: 'Milliseconds from now; instead of the time itself.' },
+      dateTime: { type: 'string', format: 'date-time', maxLength: 28, description: 'The time, ISO 8601.' },
+      delay: { type: 'integer', minimum: 0, description: 'Milliseconds from now, instead of dateTime.' },
     },
   ),
-  description: 'When it is to happen: at a time, or after a delay.',
+  description: 'The time of the event: either dateTime or delay.',
 } as const
 
 /** A schedule that is further ahead is refused, as a probable mistake of units. */

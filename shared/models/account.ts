@@ -14,8 +14,8 @@ export const account = {
   properties: {
     ...accountFields,
     id: { type: 'string' },
-    email: { type: 'string', description: 'Empty for the account that the platform began with.' },
-    emailVerified: { const: false, description: 'No mail is sent here.' },
+    email: { type: 'string', description: 'Empty for the platform’s first account.' },
+    emailVerified: { const: false, description: 'Always false: the platform sends no mail.' },
     createdAt: { type: 'string', format: 'date-time' },
   },
 } as const

@@ -4,7 +4,7 @@ import type { TokenRow } from './tables.ts'
 export const apiKeyFields = {
   id: { type: 'string' },
   createdAt: { type: 'string', format: 'date-time' },
-  note: { type: 'string', maxLength: 200, description: 'What it is for.' },
+  note: { type: 'string', maxLength: 200, description: 'The purpose of the token.' },
 } as const
 
 /** A token of a bot or an integration, as lists show it. */

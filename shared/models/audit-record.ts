@@ -36,18 +36,22 @@ export const auditRecord = closedObject(
   {
     id: { type: 'string' },
     recordedAt: { type: 'string', format: 'date-time' },
-    userId: { type: 'string', description: 'The account that did it.' },
+    userId: { type: 'string', description: 'The account that performed the action.' },
     userEmail: { type: ['string', 'null'] },
     resourceId: { type: ['string', 'null'] },
     resourceName: { type: ['string', 'null'] },
-    value: { type: ['string', 'null'], description: 'The fields that were given: their names, and never a secret.' },
+    value: {
+      type: ['string', 'null'],
+      description: 'The names of the given fields, and the values of audited fields; never a secret.',
+    },
     action: { enum: published },
   },
   {
-    operation: { type: 'string', description: 'The operation’s name, also where there is no word for the action.' },
+    operation: { type: 'string', description: 'The operation’s name, also when `action` has no value for it.' },
     outcome: {
       enum: ['unknown', 'done'],
-      description: 'Unknown while it is under way, and when it may have been left half done.',
+      description:
+        'Unknown while the action is in progress, and after an interruption that may have left it incomplete.',
     },
   },
 )

@@ -26,8 +26,8 @@ export const sourceMap = {
   type: 'string',
   maxLength: 16 * 1024 * 1024,
   description:
-    'The source map of `code` as JSON, where it is a bundle and does not carry the map itself: errors then name the ' +
-    'author’s own files. Given with `code` only.',
+    'The source map of `code` as JSON, for a bundle without an inline source map. Errors then name the ' +
+    'author’s own files. Only with `code`.',
 } as const
 
 /** The value of `export const retry`: how many times an event whose hook throws is run, and the delay between runs. */
@@ -104,8 +104,8 @@ export const permissions = closedObject(
       maxItems: 100,
       items: { type: 'string', pattern: `^${grantedHost}$` },
       description:
-        'Hosts that the code may reach: `api.example.com`, `*.example.com` for all below it, or `*` for all public ' +
-        'ones. Ports other than 80 and 443 have to be named: `api.example.com:8443`.',
+        'Hosts that the code may request: `api.example.com`, `*.example.com` for all its subdomains, or `*` for all ' +
+        'public hosts. Ports other than 80 and 443 must be named: `api.example.com:8443`.',
     },
   },
 )

@@ -26,7 +26,7 @@ export const botDefinition = {
         type: 'object',
         nullable: true,
         additionalProperties: { ...anyObject, nullable: true },
-        description: 'The types of the events that it hears of, as it sees them; null, or left out, for all.',
+        description: 'The types of the events that the bot receives, as in `event.type`; null or absent for all.',
       },
     },
   ),

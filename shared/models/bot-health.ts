@@ -7,28 +7,31 @@ const milliseconds = { type: 'number', nullable: true } as const
 
 const outcomes = {
   processed: count,
-  failed: { ...count, description: 'For good.' },
-  ignored: { ...count, description: 'There was nobody to handle them.' },
-  retried: { ...count, description: 'Runs that failed and are tried again.' },
+  failed: { ...count, description: 'Events that failed finally.' },
+  ignored: { ...count, description: 'Events without a hook or handler.' },
+  retried: { ...count, description: 'Runs that failed and are retried.' },
 } as const
 const outcomeNames = ['processed', 'failed', 'ignored', 'retried'] as const
 
 const state = {
-  versionId: { type: 'string', description: 'The version in service.' },
-  disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' },
+  versionId: { type: 'string', description: 'The deployed version.' },
+  disabledReason: { type: 'string', description: 'Why the platform suspended the version; absent while it runs.' },
   lastEventAt: time,
-  waiting: { ...count, description: 'Events that are due and not handled.' },
-  oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' },
+  waiting: { ...count, description: 'Events that are due and not yet handled.' },
+  oldestWaitingAt: { ...time, description: 'The time since which the oldest waiting event is due.' },
 } as const
 
 const quality = {
   events: { type: 'object', additionalProperties: false, required: outcomeNames, properties: outcomes },
   errorRate: {
     ...milliseconds,
-    description: 'The part of the events that failed, of those that were handled; null where there were none.',
+    description: 'Failed events as a fraction of the handled events; null without handled events.',
   },
-  p50: { ...milliseconds, description: 'How long handling took half of the events at most, in milliseconds.' },
-  p95: { ...milliseconds, description: 'How long it took 95 % of them at most. Right to about an eighth.' },
+  p50: { ...milliseconds, description: 'Median of the handling time, in milliseconds.' },
+  p95: {
+    ...milliseconds,
+    description: '95th percentile of the handling time, in milliseconds; the error is at most about an eighth.',
+  },
 } as const
 
 /** A bot's health, as lists show it. */
@@ -43,7 +46,7 @@ export const botHealthSummary = {
     eventsPerMinute: {
       type: 'array',
       items: { type: 'integer' },
-      description: 'For each minute of the last hour how many events were handled, the minute under way last.',
+      description: 'The number of handled events in each minute of the last hour; the current minute is the last.',
     },
     ...state,
   },
@@ -54,9 +57,9 @@ const bucket = {
   additionalProperties: false,
   required: ['at', ...outcomeNames, 'putBack', 'p50', 'p95', 'queueP50', 'queueP95'],
   properties: {
-    at: { ...time, description: 'Its begin.' },
+    at: { ...time, description: 'The begin of the bucket.' },
     ...outcomes,
-    putBack: { ...count, description: 'Wake-ups that had to wait since the bot had its share of a worker.' },
+    putBack: { ...count, description: 'Wake-ups that were requeued because the bot used its full share of a worker.' },
     p50: milliseconds,
     p95: milliseconds,
     queueP50: milliseconds,
@@ -97,7 +100,7 @@ export const botHealth = {
     to: time,
     bucketSeconds: count,
     ...quality,
-    queueP50: { ...milliseconds, description: 'How long half of the events had waited for a worker at most.' },
+    queueP50: { ...milliseconds, description: 'Median of the time that events waited for a worker, in milliseconds.' },
     queueP95: milliseconds,
     ...state,
     buckets: { type: 'array', items: bucket },

@@ -7,16 +7,16 @@ export const versionDescription = { type: 'string', maxLength: 2000 } as const
 
 const fields = {
   ...version.properties,
-  name: { ...versionName, description: 'The beginning of its hash, until it is given another.' },
+  name: { ...versionName, description: 'The given name; without one, the beginning of the hash.' },
   description: {
     ...versionDescription,
-    description: 'What is new in it: the `note` of its upload, until it is given another.',
+    description: 'The changes in this version: the given description; without one, the `note` of the upload.',
   },
   author: {
     ...closedObject({ id: { type: 'string' }, name: { type: 'string' } }, { email: { type: 'string' } }),
-    description: 'Who uploaded it; absent where that is not known.',
+    description: 'The account that uploaded the version; absent when it is unknown.',
   },
-  isDeployed: { type: 'boolean', description: 'Whether it is the one in service.' },
+  isDeployed: { type: 'boolean', description: 'Whether this version is deployed.' },
 } as const
 
 const required = [...version.required, 'name', 'isDeployed'] as const
@@ -31,10 +31,10 @@ export const botVersionWithCode = {
   required: [...required, 'code'],
   properties: {
     ...fields,
-    code: { type: 'string', description: 'As it was uploaded.' },
+    code: { type: 'string', description: 'The code as uploaded.' },
     files: {
       type: 'array',
-      description: 'The files that the author wrote, where the code is a bundle whose source map carries them.',
+      description: 'The author’s files, for a bundle whose source map contains them.',
       items: closedObject({ path: { type: 'string' }, content: { type: 'string' } }),
     },
   },

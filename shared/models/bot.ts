@@ -14,7 +14,7 @@ const summaryFields = {
   deployedAt: {
     type: 'string',
     format: 'date-time',
-    description: 'When the version in service was uploaded; the time of creation while there is none.',
+    description: 'The time when the deployed version was uploaded; without one, the time when the bot was created.',
   },
 } as const
 
@@ -45,7 +45,7 @@ export const version = closedObject(
     hooks: { type: 'array', items: { type: 'string' } },
     actions: { type: 'array', items: { type: 'string' } },
   },
-  { disabledReason: { type: 'string', description: 'Why it does not run any more; absent while it does.' } },
+  { disabledReason: { type: 'string', description: 'Why the platform suspended the version; absent while it runs.' } },
 )
 
 /** A bot in full. Published clients read nested fields without checks, so those fields are always present. */
@@ -81,11 +81,11 @@ export const bot = {
     ...summaryFields,
     permissions,
     limits,
-    version: { ...version, description: 'The version in service; absent until code is uploaded.' },
+    version: { ...version, description: 'The deployed version; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
     plugins: closedObject({}),
     recurringEvents: { type: 'object', additionalProperties: anyObject },
-    secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
+    secrets: { type: 'array', items: { type: 'string' }, description: 'The names of the secrets.' },
     signingSecret: { type: 'string' },
     status: { enum: ['active'] },
   },

@@ -6,20 +6,21 @@ const fields = {
     minLength: 1,
     maxLength: 2000,
     description:
-      'Signs user keys in place of the shared encryption key: JSON Web Tokens { id }, HS256, made by whoever knows it.',
+      'Secret that signs user keys instead of the shared encryption key. A user key is a JSON Web Token { id }, HS256; ' +
+      'your own server signs it.',
   },
   webhookUrl: {
     type: 'string',
     maxLength: 2000,
     pattern: '^https?://',
-    description: 'An address that is told what happens in the conversations.',
+    description: 'URL that receives the signals of all conversations as POST requests.',
   },
   webhookSecret: {
     type: 'string',
     maxLength: 2000,
     // The value is sent in a header.
     pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
-    description: 'Proves to the webhook that it is told by this platform: the header x-secret-key. Printable ASCII.',
+    description: 'The platform sends this value as the header x-secret-key with each webhook request. Printable ASCII.',
   },
 } as const
 

@@ -72,7 +72,12 @@ export const entityDefinitions = {
 
 const stateFields = {
   schema: jsonSchema,
-  expiry: { type: 'integer', nullable: true, minimum: 1, description: 'Milliseconds of rest until it is forgotten.' },
+  expiry: {
+    type: 'integer',
+    nullable: true,
+    minimum: 1,
+    description: 'Milliseconds after the last access until the state expires.',
+  },
 } as const
 
 export const botStateDefinitions = {

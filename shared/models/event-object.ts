@@ -6,11 +6,11 @@ const kept = (description: string) => ({ type: 'object', description }) as const
 
 /** The state that bot code reads and writes as `event.state`. */
 const eventState = closedObject({
-  bot: kept('Of the bot, whoever it talks to.'),
-  user: kept('Of the user, in whichever conversation.'),
-  conversation: kept('Of the conversation.'),
-  session: kept('Of the conversation; forgotten when it has been quiet for 30 minutes.'),
-  temp: kept('Of this event; forgotten when it has been handled.'),
+  bot: kept('State of the bot, for all users and conversations.'),
+  user: kept('State of the user, for all conversations.'),
+  conversation: kept('State of the conversation.'),
+  session: kept('State of the conversation; expires after 30 minutes without an event.'),
+  temp: kept('State of this event; deleted after its handling.'),
 })
 
 /**
@@ -19,7 +19,10 @@ const eventState = closedObject({
  */
 export const eventObject = closedObject(
   {
-    id: { type: 'string', description: 'The same when the event is handled again: good as an idempotency key.' },
+    id: {
+      type: 'string',
+      description: 'Stays the same when the event is handled again; serves as an idempotency key.',
+    },
     botId: { type: 'string' },
     createdOn: { type: 'string', format: 'date-time' },
     direction: {
@@ -27,8 +30,8 @@ export const eventObject = closedObject(
       description: 'From the user to the bot, or from the bot to the user.',
     },
     type: { type: 'string', description: '`message_created` for messages.' },
-    payload: { type: 'object', description: 'What happened; of a message its `type`, and what it says.' },
-    preview: { type: 'string', description: 'Its plain text; for a text message, the text itself.' },
+    payload: { type: 'object', description: 'The event’s data; for a message, its `type` and its content.' },
+    preview: { type: 'string', description: 'The plain text of the payload; for a text message, its text.' },
     state: eventState,
     tags: closedObject({}, { conversation: tags, message: tags, user: tags }),
   },
@@ -36,6 +39,6 @@ export const eventObject = closedObject(
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     messageId: { type: 'string' },
-    integration: { type: 'string', description: 'The name of the integration on which it happened.' },
+    integration: { type: 'string', description: 'The name of the integration that the event came through.' },
   },
 )

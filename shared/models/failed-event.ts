@@ -19,7 +19,7 @@ const fields = {
   botId: { type: 'string' },
   type: { type: 'string' },
   failureReason: { type: ['string', 'null'] },
-  attempts: { type: 'integer', description: 'How often it was run, those runs included that were interrupted.' },
+  attempts: { type: 'integer', description: 'The number of runs, interrupted runs included.' },
   conversationId: { type: 'string' },
   userId: { type: 'string' },
   messageId: { type: 'string' },
@@ -47,7 +47,11 @@ export const failedEvent = {
   properties: {
     ...fields,
     payload: { type: 'object' },
-    logs: { type: 'array', items: logLine, description: 'What its runs logged, oldest first: at most 1,000 lines.' },
+    logs: {
+      type: 'array',
+      items: logLine,
+      description: 'The log of the event’s runs, oldest line first, at most 1,000 lines.',
+    },
   },
 } as const
 

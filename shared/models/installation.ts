@@ -27,18 +27,27 @@ export const installation = {
   ],
   properties: {
     ...integrationSummary.properties,
-    id: { type: 'string', description: 'Of the integration’s version; for the chat, of the installation.' },
+    id: { type: 'string', description: 'The id of the integration’s version; for the chat, of the installation.' },
     enabled: { type: 'boolean' },
     webhookId: { type: 'string' },
-    webhookUrl: { type: 'string', description: 'For the chat integration, the address that chat clients connect to.' },
-    configuration: { ...anyObject, description: 'Shown to administrators and owners; to others without its secrets.' },
+    webhookUrl: {
+      type: 'string',
+      description: 'The URL of the webhook; for the chat, the URL that chat clients connect to.',
+    },
+    configuration: {
+      ...anyObject,
+      description: 'Complete for administrators and owners; without secrets for other roles.',
+    },
     configurationType: { type: 'string', nullable: true },
     disabledChannels: { type: 'array', items: { type: 'string' } },
-    identifier: { type: 'string', description: 'Names the installation among all of its integration.' },
+    identifier: {
+      type: 'string',
+      description: 'Identifies this installation among all installations of the integration.',
+    },
     sharedEncryptionKey: {
       type: 'string',
       description:
-        'Signs the chat’s user keys while no encryptionKey is configured. Shown to administrators and owners only.',
+        'Secret that signs the chat’s user keys while no encryptionKey is configured. Only for administrators and owners.',
     },
     status: {
       enum: [
@@ -51,7 +60,10 @@ export const installation = {
       ],
     },
     statusReason: { type: 'string', nullable: true },
-    disabledReason: { type: 'string', description: 'Why its code does not run any more; absent while it does.' },
+    disabledReason: {
+      type: 'string',
+      description: 'Why the platform suspended the integration’s code; absent while it runs.',
+    },
   },
 } as const
 

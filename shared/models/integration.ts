@@ -52,7 +52,7 @@ export const integrationDefinitionSchema = {
 } as const
 
 const summaryFields = {
-  id: { type: 'string', description: 'Of this version of the integration.' },
+  id: { type: 'string', description: 'The id of this version of the integration.' },
   createdAt: { type: 'string', format: 'date-time' },
   updatedAt: { type: 'string', format: 'date-time' },
   name: { type: 'string' },
@@ -119,7 +119,7 @@ export const integration = {
     signingSecret: { type: 'string' },
     readmeUrl: { type: 'string' },
     permissions,
-    secrets: { type: 'array', items: { type: 'string' }, description: 'Their names.' },
+    secrets: { type: 'array', items: { type: 'string' }, description: 'The names of the secrets.' },
   },
 } as const
 

@@ -6,7 +6,7 @@ import { role } from './member.ts'
 export const invitation = closedObject({
   workspaceId: { type: 'string' },
   workspaceName: { type: 'string' },
-  email: { type: 'string', description: 'The address that was invited.' },
+  email: { type: 'string', description: 'The invited email address.' },
   role,
   expiresAt: { type: 'string', format: 'date-time' },
 })

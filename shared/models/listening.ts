@@ -7,16 +7,16 @@ export const listening = closedObject(
   {
     botId: { type: 'string' },
     conversationId: { type: 'string' },
-    externalId: { type: 'string', description: 'What the listener calls the conversation.' },
-    userId: { type: 'string', description: 'The listener’s own id, not what clients know it by.' },
-    webhookId: { type: 'string', description: 'The address of the chat.' },
-    encryptionKeyId: { type: 'string', description: 'Of what the listener’s key was signed with.' },
+    externalId: { type: 'string', description: 'The id by which the listener knows the conversation.' },
+    userId: { type: 'string', description: 'The listener’s internal id.' },
+    webhookId: { type: 'string', description: 'The last part of the chat’s URL.' },
+    encryptionKeyId: { type: 'string', description: 'The id of the encryption key that signed the listener’s key.' },
     startedAt: { type: 'number' },
-    since: { type: 'number', description: 'What happened after this time is told first.' },
+    since: { type: 'number', description: 'The stream begins with the entries after this time.' },
     resumes: {
       type: 'boolean',
-      description: 'Whether the listener was there before, and has heard everything until `since`.',
+      description: 'Whether the listener reconnects and has received all entries until `since`.',
     },
   },
-  { expiresAt: { type: 'number', description: 'When the listener’s key expires.' } },
+  { expiresAt: { type: 'number', description: 'The time when the listener’s key expires.' } },
 )

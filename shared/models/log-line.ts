@@ -5,7 +5,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 /** A line of a bot's log. */
 export const logLine = closedObject(
   {
-    id: { type: 'string', description: 'Tells it from others of the same millisecond.' },
+    id: { type: 'string', description: 'Distinguishes lines of the same millisecond.' },
     timestamp: { type: 'string', format: 'date-time' },
     level: { enum: logLevels },
     message: { type: 'string' },

@@ -4,16 +4,16 @@ import { roles, type Role } from './tables.ts'
 export const role = {
   enum: roles,
   description:
-    'A viewer looks; a developer also makes and changes bots and integrations; an administrator also members up to ' +
-    'administrators and the workspace, and sees secrets; an owner also owners, and closes and creates workspaces.',
+    'A viewer reads. A developer also manages bots and integrations. An administrator also manages the workspace and ' +
+    'members up to administrators, and reads secrets. An owner also manages owners, and creates and closes workspaces.',
 } as const
 
 export const memberFields = {
   id: { type: 'string' },
-  userId: { type: 'string', description: 'The account, by which the member goes too.' },
+  userId: { type: 'string', description: 'The id of the account, which is also the id of the member.' },
   email: {
     type: 'string',
-    description: 'By which the member was added; empty for the account that the platform began with.',
+    description: 'The email address that was invited; empty for the platform’s first account.',
   },
   createdAt: { type: 'string', format: 'date-time' },
   role,
@@ -21,12 +21,12 @@ export const memberFields = {
   displayName: { type: 'string' },
   status: {
     enum: ['active', 'invited'],
-    description: 'Invited: nobody has accepted the invitation, so nobody may do anything as this member.',
+    description: 'Invited: the invitation is not yet accepted, and the member has no access.',
   },
   invitationExpiresAt: {
     type: 'string',
     format: 'date-time',
-    description: 'Until when somebody invited can accept. Absent where the member has to be invited anew.',
+    description: 'The time until which the invitation can be accepted; absent when a new invitation is needed.',
   },
 } as const
 

@@ -18,7 +18,7 @@ const text = {
     text: someText,
     value: {
       type: 'string',
-      description: 'What the choice stands for that the text is the label of, where a person chose and did not type.',
+      description: 'The value of the option that the user selected; `text` is its label.',
     },
   },
 } as const

@@ -40,7 +40,7 @@ export const discriminateByTags = {
   type: 'array',
   maxItems: most,
   items: { type: 'string' },
-  description: 'The tags by which it is found when it exists; all of them unless given.',
+  description: 'The keys of the tags that identify an existing row; default: all given tags.',
 } as const
 
 /** The prefix of a viewer's tags. */

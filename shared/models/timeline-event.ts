@@ -14,26 +14,26 @@ const fields = {
   type: { type: 'string' },
   direction: { enum: ['incoming', 'outgoing'] },
   status: { enum: eventStatuses },
-  preview: { type: 'string', description: 'The beginning of what was said, as plain text. Not for viewers.' },
+  preview: { type: 'string', description: 'The beginning of the content, as plain text. Not for viewers.' },
   conversationId: { type: 'string' },
   userId: { type: 'string' },
   messageId: { type: 'string' },
-  integration: { type: 'string', description: 'Which one it came through.' },
+  integration: { type: 'string', description: 'The name of the integration that the event came through.' },
   installationAlias: {
     type: 'string',
-    description: 'What the integration is installed as whose code handles it; absent where the bot’s own does.',
+    description: 'The alias of the installation whose code handles the event; absent when the bot’s code handles it.',
   },
-  attempts: { type: 'integer', description: 'How often it was run, those runs included that were interrupted.' },
+  attempts: { type: 'integer', description: 'The number of runs, interrupted runs included.' },
   failureReason: { type: 'string', nullable: true },
   hook: { type: 'string', description: 'The hook or other function that failed last.' },
   versionId: { type: 'string', description: 'The bot’s version that ran last.' },
-  isReplayable: { type: 'boolean', description: 'Whether it failed and can be handled anew: see replayFailedEvent.' },
+  isReplayable: { type: 'boolean', description: 'Whether the event failed and replayFailedEvent accepts it.' },
   createdAt: time,
-  startedAt: { ...time, description: 'When its last run began.' },
+  startedAt: { ...time, description: 'The begin of the last run.' },
   endedAt: time,
-  queueMilliseconds: { ...milliseconds, description: 'How long it had been due when its last run began.' },
-  milliseconds: { ...milliseconds, description: 'How long its last run took.' },
-  cpuMilliseconds: { ...milliseconds, description: 'Processor time of its last run.' },
+  queueMilliseconds: { ...milliseconds, description: 'Time from the event’s due time to the begin of the last run.' },
+  milliseconds: { ...milliseconds, description: 'Duration of the last run.' },
+  cpuMilliseconds: { ...milliseconds, description: 'Processor time of the last run.' },
 } as const
 
 const required = [
@@ -51,7 +51,10 @@ const required = [
 export const timelineEvent = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
 const runError = closedObject(
-  { reason: { type: 'string', description: 'error, or the limit that was met.' }, message: { type: 'string' } },
+  {
+    reason: { type: 'string', description: '`error`, or the limit that the run exceeded.' },
+    message: { type: 'string' },
+  },
   { hook: { type: 'string' } },
 )
 
@@ -60,17 +63,17 @@ const step = closedObject(
     kind: {
       enum: stepKinds,
       description:
-        'load: getting the isolate ready; hook and action: code of the bot or an integration; call: of the platform; ' +
-        'fetch: a request to the world outside.',
+        'load: preparation of the isolate; hook and action: code of the bot or an integration; call: an operation of ' +
+        'the platform; fetch: an outbound request.',
     },
     name: { type: 'string' },
-    start: { ...milliseconds, description: 'Since the run began.' },
+    start: { ...milliseconds, description: 'Time from the begin of the run.' },
     milliseconds,
-    depth: { type: 'integer', description: 'How many others it is within.' },
+    depth: { type: 'integer', description: 'The number of enclosing steps.' },
   },
   {
-    status: { type: 'integer', description: 'Of the answer.' },
-    failure: { type: 'string', description: 'Why there was no answer.' },
+    status: { type: 'integer', description: 'The HTTP status of the response.' },
+    failure: { type: 'string', description: 'Why there is no response.' },
   },
 )
 
@@ -81,7 +84,7 @@ const run = closedObject(
     outcome: { enum: ['processed', 'failed', 'ignored', 'retried'] },
     queueMilliseconds: milliseconds,
     milliseconds,
-    steps: { type: 'array', items: step, description: 'What took time, in the order in which it began: 60 at most.' },
+    steps: { type: 'array', items: step, description: 'The steps in the order of their begin, at most 60.' },
     stepsLeftOut: { type: 'integer' },
   },
   { versionId: { type: 'string' }, cpuMilliseconds: milliseconds, error: runError },
@@ -95,8 +98,8 @@ export const timelineEventDetails = {
   properties: {
     ...fields,
     payload: { type: 'object' },
-    result: { description: 'What an action or an integration answered.' },
-    availableAt: { ...time, description: 'When it was, or is, due.' },
+    result: { description: 'The output of an action or an integration.' },
+    availableAt: { ...time, description: 'The time when the event is due.' },
     message: closedObject({
       id: { type: 'string' },
       type: { type: 'string' },
@@ -106,13 +109,17 @@ export const timelineEventDetails = {
     runs: {
       type: 'array',
       items: run,
-      description: 'How it was run, oldest first: the last five. Runs that were interrupted leave nothing.',
+      description: 'The last five runs, oldest first. Interrupted runs leave no record.',
     },
     error: closedObject(
       { message: { type: 'string' } },
-      { stack: { type: 'string', description: 'With the author’s own files and lines.' } },
+      { stack: { type: 'string', description: 'The stack, with files and lines of the author’s sources.' } },
     ),
-    logs: { type: 'array', items: logLine, description: 'What its runs logged, oldest first: at most 1,000 lines.' },
+    logs: {
+      type: 'array',
+      items: logLine,
+      description: 'The log of the event’s runs, oldest line first, at most 1,000 lines.',
+    },
   },
 } as const
 

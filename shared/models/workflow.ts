@@ -71,7 +71,7 @@ export const newWorkflowFields = {
   parentWorkflowId: { type: 'string' },
   conversationId: { type: 'string' },
   userId: { type: 'string' },
-  timeoutAt: { type: 'string', format: 'date-time', description: 'In a day unless given.' },
+  timeoutAt: { type: 'string', format: 'date-time', description: 'Default: in one day.' },
   tags: givenTags,
-  eventId: { type: 'string', description: 'The event being handled; needed with the status in_progress.' },
+  eventId: { type: 'string', description: 'The event that the bot is handling; required with the status in_progress.' },
 } as const

@@ -6,7 +6,7 @@ const name = { type: 'string', minLength: 1, maxLength: 64 } as const
 export const handle = {
   type: 'string',
   pattern: '^[a-z0-9_-]{1,64}$',
-  description: 'What the names of its integrations begin with; no two workspaces have the same.',
+  description: 'The prefix of the names of the workspace’s integrations; unique on the platform.',
 } as const
 
 /** The fields of a workspace's profile. */
@@ -29,7 +29,7 @@ export const workspace = closedObject(
   {
     id: { type: 'string' },
     name: { type: 'string' },
-    ownerId: { type: 'string', description: 'The account that has been an owner for the longest time.' },
+    ownerId: { type: 'string', description: 'The account with the longest ownership.' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
     botCount: { type: 'integer' },

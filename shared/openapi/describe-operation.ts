@@ -43,7 +43,7 @@ function pathParameters(operation: Operation, { publisher, isKnown, interface: {
   const { properties = {} } = operation.input as Schema
   const names = namesInPath(operation.path).filter((name) => !isKnown(name))
   return names.map((name) => {
-    const schema = properties[name] ?? { type: 'string', description: 'The last part of the chat’s address.' }
+    const schema = properties[name] ?? { type: 'string', description: 'The last part of the chat’s URL.' }
     return {
       in: 'path',
       name,
@@ -111,8 +111,8 @@ const stream = {
   description:
     'Server-sent events, each with a signal `{ type, data }` in JSON: `message_created`, `message_deleted`, ' +
     '`event_created`, `participant_added`, `participant_removed`, `message_stream_delta`, `message_stream_complete` ' +
-    'and `message_stream_abort`; and `ping` while nothing happens. The same over a WebSocket, one signal a message, ' +
-    'when the request asks for an upgrade; the user’s key may then be in the query, as `x-user-key`.',
+    'and `message_stream_abort`; and `ping` while the conversation is idle. A request for an upgrade gets the same ' +
+    'signals over a WebSocket, one per message; it may have the user’s key in the query, as `x-user-key`.',
   content: {
     'text/event-stream': {
       schema: { type: 'string' },

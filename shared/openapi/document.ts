@@ -33,8 +33,8 @@ export function describeApi(baseUrl: string): OpenApiDocument {
     title: 'Isobot',
     version: runtimeVersion,
     description:
-      'A self-hosted bot platform: upload a bot’s hooks and actions, talk to it over HTTP. The operations are grouped by ' +
-      'who uses them; each says who may call it, and what it may answer instead. The version is that of the runtime interface.',
+      'A self-hosted bot platform: upload a bot’s hooks and actions, talk to it over HTTP. Each operation names its ' +
+      'callers and its errors. The version is that of the runtime interface.',
     serverUrl: baseUrl,
     includes: () => true,
     prefix: '',
@@ -50,7 +50,7 @@ export function describeChat(chatUrl: string): OpenApiDocument {
   return toDocument({
     title: 'Isobot chat',
     version: '1',
-    description: 'Talks to one bot. `createUser` gives the key that goes into the header `x-user-key`.',
+    description: 'The chat with one bot. `createUser` returns the key for the header `x-user-key`.',
     serverUrl: chatUrl,
     includes: ({ path }) => interfaceOf(path).name === 'chat',
     prefix: '/chat/{webhookId}',
@@ -98,35 +98,35 @@ const parameters = {
     in: 'header',
     name: 'Idempotency-Key',
     description:
-      'Something new with each request, for instance a UUID; of callers without credentials 20 characters at least. ' +
-      'Sent again with it within 24 hours, the same request is not carried out again, and gets the first answer.',
+      'A unique value for each request, for instance a UUID; at least 20 characters from callers without credentials. ' +
+      'A repeated request with the same key within 24 hours is not carried out again and gets the first answer.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IntegrationId: {
     in: 'header',
     name: 'x-integration-id',
     description:
-      'The integration to act as, where it is installed on the bot. A token of an integration says it already.',
+      'The integration to act as, which must be installed on the bot. Tokens of integrations do not need this header.',
     schema: { type: 'string' },
   },
   IntegrationAlias: {
     in: 'header',
     name: 'x-integration-alias',
-    description: 'Which installation, when the bot has the integration more than once.',
+    description: 'The alias of the installation, when the bot has more than one of the integration.',
     schema: { type: 'string' },
   },
   LastEventId: {
     in: 'header',
     name: 'Last-Event-ID',
-    description: 'The id of the last frame that was heard: what has happened since comes first.',
+    description: 'The id of the last received frame: the stream begins with the entries after it.',
     schema: { type: 'string' },
   },
 }
 
 const headers = {
-  RetryAfter: { description: 'Seconds until it is worth trying again.', schema: { type: 'integer' } },
+  RetryAfter: { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } },
   IdempotentReplayed: {
-    description: '`true` when the answer is the first one to the same Idempotency-Key.',
+    description: '`true` when the answer repeats that of an earlier request with the same Idempotency-Key.',
     schema: { type: 'string' },
   },
 }

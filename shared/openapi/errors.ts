@@ -4,32 +4,32 @@ import type { Operation } from '../rpc/operation.ts'
 
 /** The meaning of each error, for the client that receives it. */
 const meanings: Record<ErrorType, string> = {
-  Unknown: 'Something went wrong, and it is not known what.',
+  Unknown: 'An unknown error occurred.',
   Internal: 'Internal error: the log has the details under the id of this error.',
-  Unauthorized: 'The credentials are missing, or open nothing.',
+  Unauthorized: 'The credentials are missing or invalid.',
   PaymentRequired: 'The plan does not include this.',
   Forbidden: 'The caller may not do this.',
   QuotaExceeded: 'The quota is used up.',
-  ResourceNotFound: 'What the request names is not there.',
-  MethodNotFound: 'The address does not take this method.',
-  InvalidPayload: 'The request is not as the schema says; the message names the field.',
-  InvalidJsonSchema: 'A JSON Schema in the request is none.',
-  InvalidDataFormat: 'Data in the request does not fit the schema that was declared for it.',
-  InvalidIdentifier: 'An id in the request is none.',
-  ReferenceNotFound: 'Something that the body refers to is not there.',
-  InvalidQuery: 'The query is not one that can be answered, for instance its nextToken.',
+  ResourceNotFound: 'The resource was not found.',
+  MethodNotFound: 'The path does not support this method.',
+  InvalidPayload: 'The request does not match the schema; the message names the field.',
+  InvalidJsonSchema: 'A JSON Schema in the request is invalid.',
+  InvalidDataFormat: 'Data in the request does not match its declared schema.',
+  InvalidIdentifier: 'An id in the request is invalid.',
+  ReferenceNotFound: 'A resource that the request refers to was not found.',
+  InvalidQuery: 'The query is invalid, for instance its nextToken.',
   Runtime: 'The bot’s code failed.',
-  BreakingChanges: 'The change would break who relies on the former version.',
-  AlreadyExists: 'There is one of that name already.',
-  RelationConflict: 'The state of things does not allow this any more.',
-  ReferenceConstraint: 'Something else still refers to it.',
-  ResourceLockedConflict: 'A request with this Idempotency-Key is under way.',
-  ResourceGone: 'It was there once, and is no more.',
-  PayloadTooLarge: 'The body is larger than this interface takes.',
-  LimitExceeded: 'Something in the request is larger, or more, than is allowed.',
-  UnsupportedMediaType: 'The body’s encoding cannot be read: send JSON in UTF-8.',
-  RateLimited: 'Too many requests, or too many events that wait: try again after Retry-After seconds.',
-  OperationTimeout: 'A worker has not answered in time.',
+  BreakingChanges: 'The change would break users of the former version.',
+  AlreadyExists: 'A resource with this name or id already exists.',
+  RelationConflict: 'The present state of the resource does not allow the change.',
+  ReferenceConstraint: 'Another resource still refers to this one.',
+  ResourceLockedConflict: 'A request with this Idempotency-Key is in progress.',
+  ResourceGone: 'The resource no longer exists.',
+  PayloadTooLarge: 'The body is larger than the maximum of this interface.',
+  LimitExceeded: 'The request exceeds a limit; the message names it.',
+  UnsupportedMediaType: 'The encoding of the body is not supported: send JSON in UTF-8.',
+  RateLimited: 'Too many requests, or too many waiting events: try again after Retry-After seconds.',
+  OperationTimeout: 'A worker did not answer in time.',
 }
 
 const allTypes = Object.keys(errorStatuses) as ErrorType[]
@@ -40,11 +40,11 @@ export const errorSchema = {
   additionalProperties: false,
   required: ['id', 'code', 'type', 'message'],
   properties: {
-    id: { type: 'string', description: 'By which the log knows it.' },
+    id: { type: 'string', description: 'The id of the error in the log.' },
     code: { type: 'integer', description: 'The HTTP status.' },
-    type: { enum: allTypes, description: 'What programs go by.' },
-    message: { type: 'string', description: 'What was wrong and what to do next, for people.' },
-    metadata: { type: 'object', description: 'Details for programs; which ones, the type decides.' },
+    type: { enum: allTypes, description: 'The type of the error, for programs.' },
+    message: { type: 'string', description: 'The problem and its remedy, for people.' },
+    metadata: { type: 'object', description: 'Details for programs, depending on the type.' },
   },
 }
 
@@ -96,10 +96,10 @@ export function errorResponses(operation: Operation, shared: Responses): Record<
 }
 
 const keyReused = () =>
-  toResponse(['KeyReused'], '`InvalidPayload`: The Idempotency-Key was sent with another request.')
+  toResponse(['KeyReused'], '`InvalidPayload`: The Idempotency-Key was used with a different request.')
 
 const unavailable = () =>
-  toResponse(['Unavailable'], '`Internal`: Something that the platform needs is away at the moment.', true)
+  toResponse(['Unavailable'], '`Internal`: A service that the platform depends on is unavailable.', true)
 
 /**
  * @param examples their names
@@ -122,8 +122,12 @@ function toResponse(examples: string[], description: string, passes = false): ob
 export function errorExamples(): Record<string, { value: ErrorBody }> {
   return {
     ...Object.fromEntries(allTypes.map((type) => [type, toExample(type, errorStatuses[type], meanings[type])])),
-    KeyReused: toExample('InvalidPayload', 422, 'This Idempotency-Key was sent before, with another request.'),
-    Unavailable: toExample('Internal', 503, 'A service that the platform depends on is unavailable: try again soon.'),
+    KeyReused: toExample(
+      'InvalidPayload',
+      422,
+      'This Idempotency-Key was used with a different request: send a fresh key with each new request',
+    ),
+    Unavailable: toExample('Internal', 503, 'A service that the platform depends on is unavailable: try again soon'),
   }
 }
 

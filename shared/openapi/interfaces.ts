@@ -17,32 +17,33 @@ const interfaces: Interface[] = [
     tag: 'Chat',
     prefix: '/chat/{webhookId}',
     description:
-      'What people who talk to a bot use, from browsers and servers. The address names the bot’s chat; ' +
-      '`createUser` gives the key that goes into `x-user-key`.',
+      'For users of a bot, from browsers and servers. The URL names the bot’s chat; ' +
+      '`createUser` returns the key for the header `x-user-key`.',
   },
   {
     name: 'runtime',
     tag: 'Runtime',
     prefix: '/v1/chat',
     description:
-      'What bots and integrations use: everything here is a method of `client` in a bot’s code too. Over HTTP it takes ' +
-      'a token, and the header `x-bot-id` that names the bot to act as.',
+      'For bots and integrations: each operation is also a method of `client` in bot code. Over HTTP it requires ' +
+      'a token, and the header `x-bot-id`, which names the bot to act as.',
   },
   {
     name: 'admin',
     tag: 'Admin',
     prefix: '/v1/admin',
     description:
-      'What people use who make and run bots. It takes a personal token, and the header `x-workspace-id`; ' +
-      '`listWorkspaces` tells the workspaces of a token.',
+      'For developers and administrators of bots. It requires a personal token and the header `x-workspace-id`; ' +
+      '`listWorkspaces` lists the workspaces of a token.',
   },
 ]
 
 const stabilities: { name: Stability; description: string }[] = [
-  { name: 'documented', description: 'What the specification of the platform describes: it stays as it is.' },
+  { name: 'documented', description: 'Operations of the platform’s specification, whose interface is stable.' },
   {
     name: 'experimental',
-    description: 'What published clients do not know: its fields may change with a version, which its notes then say.',
+    description:
+      'Operations that published clients do not have. Their fields may change with a version; its notes list the changes.',
   },
 ]
 
@@ -66,14 +67,14 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'x-user-key',
-    description: 'The key of a chat user, a JSON Web Token that `createUser` gives.',
+    description: 'The key of a chat user: a JSON Web Token, which `createUser` returns.',
   },
   token: { type: 'http', scheme: 'bearer', description: 'A token of a person, a bot or an integration.' },
   invitation: {
     type: 'apiKey',
     in: 'header',
     name: 'x-invitation',
-    description: 'The secret of an invitation to a workspace, which `createWorkspaceMember` gives.',
+    description: 'The secret of an invitation to a workspace, which `createWorkspaceMember` returns.',
   },
   botId: { type: 'apiKey', in: 'header', name: 'x-bot-id', description: 'The bot to act as.' },
   workspaceId: { type: 'apiKey', in: 'header', name: 'x-workspace-id', description: 'The workspace to act in.' },
@@ -90,11 +91,11 @@ export function securityOf(access: Access): Record<string, []>[] {
 
 /** One sentence about the callers that have an access. */
 export function callersOf(access: Access): string {
-  if (access === 'visitor') return 'For everybody who knows the address.'
+  if (access === 'visitor') return 'For all callers that know the URL.'
   if (access === 'user') return 'For users of the chat.'
   if (access === 'bot') return 'For bots and integrations, and for developers who act as one.'
-  if (access === 'invitee') return 'For everybody with an invitation, and with or without a personal token.'
-  if (access === 'account') return 'For everybody with a personal token.'
+  if (access === 'invitee') return 'For holders of an invitation, with or without a personal token.'
+  if (access === 'account') return 'For holders of a personal token.'
   return access === 'owner'
     ? 'For owners of the workspace.'
     : `For members of the workspace with the role ${access} or above.`

@@ -18,8 +18,8 @@ export function isOldNode(script) {
   const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
   const own = join('node_modules', '.bin', 'node')
   const remedy = existsSync(join(root, own))
-    ? `\`npm ci\` has brought one: ${own} ${script}`
-    : `Install it, or run \`npm ci\` in ${root}, which brings one: ${own} ${script}`
+    ? `\`npm ci\` has installed it: ${own} ${script}`
+    : `Install it, or run \`npm ci\` in ${root}, which installs it as ${own}: ${own} ${script}`
   process.stderr.write(`This is Node ${process.versions.node}, and Isobot needs Node ${neededMajor}. ${remedy}\n`)
   process.exitCode = 1
   return true

@@ -3,7 +3,7 @@ import { givenTags } from '../models/tags.ts'
 
 /** The input fields of the runtime API's list operations, in addition to those of pagination. */
 export const filterInput = {
-  tags: { ...givenTags, description: 'Tags that it must have.' },
+  tags: { ...givenTags, description: 'Only rows with all of these tags.' },
   afterDate: { type: 'string', format: 'date-time' },
   beforeDate: { type: 'string', format: 'date-time' },
 } as const
@@ -12,9 +12,9 @@ export const sortInput = {
   ...pageInput,
   sortField: {
     enum: ['createdAt', 'updatedAt'],
-    description: 'The time that orders the list: createdAt unless given.',
+    description: 'The time by which the list is sorted; default: createdAt.',
   },
-  sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the newest first.' },
+  sortDirection: { enum: ['asc', 'desc'], description: 'Default: desc, the newest first.' },
 } as const
 
 /** The columns by which lists are ordered and filtered. */

@@ -31,7 +31,7 @@ const maximumPageSize = 100
 /** The pagination fields of a list operation's input. */
 export const pageInput = {
   nextToken: { type: 'string', description: 'The `meta.nextToken` of the previous page.' },
-  pageSize: { type: 'integer', minimum: 1, maximum: maximumPageSize, description: 'Rows of a page; 20 unless given.' },
+  pageSize: { type: 'integer', minimum: 1, maximum: maximumPageSize, description: 'Rows of a page; default: 20.' },
 } as const
 
 /** The `meta` of a list operation's output: always present, empty on the last page. */

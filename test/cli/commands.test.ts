@@ -46,7 +46,7 @@ describe('bots', () => {
 
     const unasked = await isobot.run(['bots', 'delete', 'greeter'])
     expect(unasked).toMatchObject({ code: 2, stdout: '' })
-    expect(unasked.stderr).toContain('say --yes')
+    expect(unasked.stderr).toContain('confirm with --yes')
     expect((await platform.ask('GET', `/v1/admin/bots/${bot.id}`)).status).toBe(200)
     expect(await isobot.json('bots', 'delete', 'greeter', '--yes')).toEqual({
       deleted: { id: bot.id, name: 'greeter' },
@@ -60,10 +60,10 @@ describe('bots', () => {
     expect(unknown).toMatchObject({ code: 1, stdout: '' })
     expect(unknown.stderr).toContain('no bot "order-dsek"; did you mean "order-desk"?')
     const unlike = await isobot.run(['bots', 'versions', 'nothing-like-it'])
-    expect(unlike.stderr).toContain('no bot "nothing-like-it". `isobot bots list` shows them')
+    expect(unlike.stderr).toContain('no bot "nothing-like-it". `isobot bots list` shows its bots')
     const ambiguous = await isobot.run(['bots', 'versions', 'twin'])
     expect(ambiguous.code).toBe(2)
-    expect(ambiguous.stderr).toMatch(/2 bots are called "twin".*\n {2}bot_\w+ .*\n {2}bot_\w+ /)
+    expect(ambiguous.stderr).toMatch(/2 bots have the name "twin".*\n {2}bot_\w+ .*\n {2}bot_\w+ /)
   })
 
   it('are not uploaded with code that does not load: the place is named', async () => {
@@ -96,7 +96,7 @@ describe('profiles', () => {
       profiles: [{ name: 'test', url, workspaceId, isCurrent: true }],
     })
     const unknown = await own.run(['bots', 'list', '--profile', 'tset'])
-    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is test') })
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('the profiles are test') })
     expect(await own.json('profiles', 'use', 'test')).toEqual({ current: 'test' })
     await own.json('profiles', 'remove', 'test')
     expect(await own.run(['bots', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('isobot login') })
@@ -175,7 +175,7 @@ describe('what goes wrong', () => {
     await once(other, 'listening')
     const stranger = await at(`http://127.0.0.1:${(other.address() as AddressInfo).port}`)
     other.close()
-    expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('no Isobot') })
+    expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('is not Isobot') })
   })
 
   it('with the command line ends with 2, and suggests what may have been meant', async () => {
@@ -215,7 +215,7 @@ describe('help', () => {
 describe('the launcher', () => {
   it('finds the right Node when it is started with an old one, and passes on what comes of it', async () => {
     const outcome = await isobot.run(['events', 'greeter', 'show'], { asOldNode: true })
-    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Say which event to show') })
+    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Name the event to show') })
   })
 })
 

@@ -114,7 +114,7 @@ describe('isobot chat', () => {
     chat.child.stdin.write('write\r')
     await expect.poll(() => chat.stdout().split('Once upon a time').length, soon).toBe(2)
     link.cut()
-    await expect.poll(chat.stdout, soon).toContain('The connection was lost')
+    await expect.poll(chat.stdout, soon).toContain('Connection lost')
     link.mend()
     await expect.poll(chat.stdout, soon).toContain('Connected again')
     chat.child.stdin.write('still here\r')

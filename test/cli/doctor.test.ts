@@ -49,16 +49,16 @@ test('finds nothing wrong with a platform that works, and says what it looked at
   expect(code).toBe(0)
   const areas = stdout.split('\n').filter((line) => /^\w+$/.test(line))
   expect(areas).toEqual(['Settings', 'Machine', 'Database', 'Redis', 'Sandbox', 'Address', 'Workers'])
-  expect(stdout).toMatch(/✓ \d+ variables are set, and all are understood/)
+  expect(stdout).toMatch(/✓ \d+ variables are set, and all are valid/)
   expect(stdout).toMatch(/✓ PostgreSQL \d+.* answers/)
-  expect(stdout).toMatch(/an api takes up to 5, a worker 5/)
+  expect(stdout).toMatch(/an api uses up to 5, a worker up to 5/)
   expect(stdout).toMatch(/✓ The database is up to date, with \d+ migrations/)
-  expect(stdout).toMatch(/✓ What one connection notifies, another hears/)
+  expect(stdout).toMatch(/✓ Notifications arrive/)
   expect(stdout).toMatch(/✓ Redis \d+\.\d+.* answers/)
   expect(stdout).toMatch(/✓ These isolation layers are active: permissions/)
-  expect(stdout).toContain(`✓ The api answers at ${platform.url}, and has all it needs`)
+  expect(stdout).toContain(`✓ The api answers at ${platform.url} and is ready`)
   expect(stdout).toMatch(/differ by \d+ ms/)
-  expect(stdout).toMatch(/\n0 failures, \d+ warnings?\n|\nAll is well\n/)
+  expect(stdout).toMatch(/\n0 failures, \d+ warnings?\n|\nNo problems found\n/)
 })
 
 test('tells all that is wrong with the settings at once, ends with 1, and shows no value', async () => {
@@ -76,7 +76,7 @@ test('tells all that is wrong with the settings at once, ends with 1, and shows 
     ),
     'fail: ISOBOT_SECRET must NOT have fewer than 32 characters': expect.stringContaining('openssl rand -hex 32'),
     'fail: PORT must be integer': expect.any(String),
-    'warn: SANDBOX_PROCESES is set, and nothing reads it': expect.stringContaining('SANDBOX_PROCESSES'),
+    'warn: SANDBOX_PROCESES is set, but Isobot has no such setting': expect.stringContaining('SANDBOX_PROCESSES'),
   })
   expect(stdout).not.toMatch(/hidden-password|too-short|eighty/)
 })
@@ -84,8 +84,8 @@ test('tells all that is wrong with the settings at once, ends with 1, and shows 
 test('knows secrets that can be guessed, and addresses that everybody can listen in on', async () => {
   const changes = { ISOBOT_SECRET: 'secret'.repeat(6), ISOBOT_BASE_URL: 'http://bots.example.invalid' }
   expect(problemsIn(checkSettings({ ...platform.environment, ...changes }).findings)).toEqual({
-    'warn: ISOBOT_SECRET can be guessed: it has few different characters': expect.stringContaining('openssl'),
-    'warn: ISOBOT_BASE_URL is http://bots.example.invalid: tokens and keys cross the network in the clear':
+    'warn: ISOBOT_SECRET can be guessed: it has few distinct characters': expect.stringContaining('openssl'),
+    'warn: ISOBOT_BASE_URL is http://bots.example.invalid: tokens and keys cross the network unencrypted':
       expect.stringContaining('https://'),
   })
 })
@@ -95,7 +95,7 @@ test('knows a secret that what is stored was not encrypted with', async () => {
   expect(status).toBe(200)
   expect(await foundInDatabase({})).toEqual({})
   expect(await foundInDatabase({ ISOBOT_SECRET: 'another one of more than 32 characters' })).toEqual({
-    'fail: ISOBOT_SECRET is not the one that stored secrets were encrypted with': expect.stringContaining('former'),
+    'fail: ISOBOT_SECRET does not decrypt the stored secrets': expect.stringContaining('former'),
   })
 })
 
@@ -108,7 +108,7 @@ test('tells an unreachable database from a wrong password, a missing database, a
   const [missing] = Object.entries(await foundInDatabase({ DATABASE_URL: urlOf(url, 'nowhere') }))
   expect(missing).toEqual([
     expect.stringContaining('database "nowhere" does not exist'),
-    'make the database: createdb nowhere',
+    'create the database: createdb nowhere',
   ])
 
   const empty = `${new URL(url).pathname.slice(1)}_empty`
@@ -131,11 +131,11 @@ test('tells an unreachable database from a wrong password, a missing database, a
   try {
     await change(`delete from knex_migrations where name = '013_administration'`)
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toEqual({
-      'fail: The database lacks 013_administration': 'run the release step: node migrations/migrate.js',
+      'fail: The database lacks the migrations 013_administration': 'run the release step: node migrations/migrate.js',
     })
     await change(`insert into knex_migrations (name, batch, migration_time) values ('999_future', 9, now())`)
     expect(await foundInDatabase({ DATABASE_URL: database.url })).toHaveProperty([
-      'fail: The database is newer than this code: it has 999_future',
+      'fail: The database is newer than this code: it has the migrations 999_future',
     ])
   } finally {
     await database.drop()
@@ -144,7 +144,7 @@ test('tells an unreachable database from a wrong password, a missing database, a
 
 test('reckons up connections, for the processes that there will be', async () => {
   const problems = await foundInDatabase({ DATABASE_POOL: '200' })
-  expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api takes up to 201/)])
+  expect(Object.keys(problems)).toEqual([expect.stringMatching(/^fail: \d+ connections, .* an api uses up to 201/)])
 })
 
 test('knows a Redis that throws away what it is given', async () => {
@@ -154,11 +154,13 @@ test('knows a Redis that throws away what it is given', async () => {
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
     const found = async () => problemsIn(await checkRedis(configWith({ REDIS_URL: server.url })))
     const [harmless] = Object.keys(await found())
-    expect(harmless).toMatch(/^warn: .* maxmemory-policy is allkeys-lru, which counts as soon as maxmemory is set$/)
+    expect(harmless).toMatch(
+      /^warn: .* maxmemory-policy is allkeys-lru, which takes effect as soon as maxmemory is set$/,
+    )
     await redis.config('SET', 'maxmemory', '100mb')
     const [harmful] = Object.entries(await found())
     expect(harmful).toEqual([
-      expect.stringMatching(/^fail: .* it throws jobs away when it is full/),
+      expect.stringMatching(/^fail: .* a full Redis deletes jobs/),
       expect.stringContaining('maxmemory-policy noeviction'),
     ])
   } finally {
@@ -178,9 +180,9 @@ test('knows the platform of `isobot start` by its data folder, and what answers 
   expect(failures).toBe(0)
   expect(findings.map(({ message }) => message)).toEqual(
     expect.arrayContaining([
-      `DATABASE_URL is not set: this is the platform of \`isobot start\`, with its own database in ${folder}`,
-      expect.stringContaining('are free where the data folder is'),
-      `The api answers at ${platform.url}, and has all it needs`,
+      `DATABASE_URL is not set: \`isobot start\` runs an embedded database in ${folder}`,
+      expect.stringContaining('are free on the disk of the data folder'),
+      `The api answers at ${platform.url} and is ready`,
     ]),
   )
 })
@@ -200,7 +202,7 @@ test('says that no worker is alive, and that one is alive but takes nothing', as
     .where({ bot_id: bot.id })
     .update({ available_at: db.raw(`now() - interval '11 seconds'`) })
   expect(Object.keys(problemsIn(await checkWorkers(config)))).toEqual([
-    expect.stringContaining('warn: A worker is alive and takes nothing'),
+    expect.stringContaining('warn: A worker is alive but takes no events'),
   ])
   expect((await platform.ask('GET', '/v1/admin/queue')).body.queue.workerState).toBe('stalled')
   await db('workers').delete()

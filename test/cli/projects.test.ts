@@ -176,7 +176,7 @@ describe('deploy', () => {
         'src/index.ts',
         1,
         26,
-        /there is no Node in isolates/,
+        /isolates have no Node/,
       ],
       [
         { 'src/index.ts': `import { pad } from '@left/pad/web'\nconsole.log(pad)` },
@@ -251,7 +251,7 @@ describe('deploy', () => {
     const unasked = await isobot.run(['deploy', folder, '--no-types'])
     expect(unasked).toMatchObject({ code: 2, stdout: '' })
     expect(unasked.stderr).toContain('has afterIncomingMessage')
-    expect(unasked.stderr).toContain('say --yes')
+    expect(unasked.stderr).toContain('confirm with --yes')
     await expect(deploy(folder)).rejects.toMatchObject({ message: expect.stringContaining('isobot deploy --yes') })
     expect((await inService()).id).toBe(version.id)
 

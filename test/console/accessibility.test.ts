@@ -178,7 +178,7 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
     path: () => '/tokens',
     async show() {
       await button('New token').click()
-      await page.getByLabel('What it is for').fill('to be looked at')
+      await page.getByLabel('Purpose').fill('to be looked at')
       await button('Create').click()
       await page.getByRole('button', { name: 'Copy token' }).waitFor()
     },

@@ -102,7 +102,7 @@ test('code that is refused stays in the editor, with the reason and a mark on it
   await button('Discard').click()
 })
 
-test('a rollback asks first, shows what it changes, and puts the former version in service', async () => {
+test('a rollback asks first, shows what it changes, and deploys the former version', async () => {
   await tab('Versions').click()
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem')
   await versions.nth(1).getByRole('link').click()
@@ -112,7 +112,7 @@ test('a rollback asks first, shows what it changes, and puts the former version 
   await button('Roll back').click()
   await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
 
-  await versions.nth(1).getByText('in service').waitFor()
+  await versions.nth(1).getByText('deployed', { exact: true }).waitFor()
   await say('as before')
   await expect.poll(lastMessage, patience).toBe('Bot: You said: as before')
 })
@@ -243,7 +243,7 @@ test('a chat that loses its connection says so, and has what was said meanwhile 
   await expect.poll(last, patience).toBe('Bot: Still there?')
 
   link.cut()
-  await chat.getByText('The connection is lost; trying again.').waitFor()
+  await chat.getByText('Connection lost; retrying.').waitFor()
   const events = await chat.getByRole('link', { name: 'Its events' }).getAttribute('href')
   const conversationId = new URL(events!, platform.url).searchParams.get('conversationId')
   const message = { conversationId, userId: botId, type: 'text', payload: { text: 'And you?' }, tags: {} }
@@ -253,7 +253,7 @@ test('a chat that loses its connection says so, and has what was said meanwhile 
   await expect.poll(last, patience).toBe('Bot: And you?')
   await write('here')
   await expect.poll(last, patience).toBe('Bot: Still here')
-  expect(await chat.getByText('The connection is lost').count()).toBe(0)
+  expect(await chat.getByText('Connection lost').count()).toBe(0)
   await another.close()
 })
 
@@ -264,7 +264,7 @@ test('the keyboard reaches search and rows, and closes what is open', async () =
   await rows.first().waitFor()
   await page.locator('h1').click()
   await page.keyboard.press('/')
-  expect(await focused.getAttribute('aria-label')).toBe('Search ids, words, reasons')
+  expect(await focused.getAttribute('aria-label')).toBe('Search ids, text, reasons')
   await rows.first().focus()
   await page.keyboard.press('ArrowDown')
   expect(await focused.getAttribute('href')).toBe(await rows.nth(1).getAttribute('href'))

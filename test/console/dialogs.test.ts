@@ -59,7 +59,7 @@ async function accountOf(token: string): Promise<{ status: number; id?: string; 
 test('a token is shown once, opens what its owner may open, and nothing any more when it is deleted', async () => {
   await open('Tokens')
   await button('New token').click()
-  await dialog('New token').getByLabel('What it is for').fill('for the pipeline')
+  await dialog('New token').getByLabel('Purpose').fill('for the pipeline')
   await button('Create', dialog('New token')).click()
   const token = await tokenIn(dialog('The new token'))
   expect((await accountOf(token)).status).toBe(200)
@@ -67,7 +67,7 @@ test('a token is shown once, opens what its owner may open, and nothing any more
   await page.getByRole('list', { name: 'Tokens' }).getByText('for the pipeline').waitFor()
   expect(await page.locator('body').textContent()).not.toContain(token)
   await button('Delete for the pipeline').click()
-  await page.getByText('“for the pipeline” opens nothing any more.').waitFor()
+  await page.getByText('“for the pipeline” is no longer valid.').waitFor()
   expect((await accountOf(token)).status).toBe(401)
 })
 
@@ -125,13 +125,13 @@ test('who is invited opens the link, gets a token of their own, and has the role
   expect((await createBot()).status).toBe(403)
   await page.reload()
   await page.getByLabel('Role of Ada').selectOption('Developer')
-  await page.getByText('Ada is developer now.').waitFor()
+  await page.getByText('Ada now has the role developer.').waitFor()
   const created = await createBot()
   expect(created.status).toBe(200)
   await platform.ask('DELETE', `/v1/admin/bots/${created.body.bot.id}`)
 
   await button('Remove Ada').click()
-  await page.getByText('Ada is no member any more.').waitFor()
+  await page.getByText('Ada is no longer a member.').waitFor()
   expect((await createBot()).status).toBe(401)
 })
 
@@ -204,11 +204,11 @@ test('settings that are changed are the bot’s: its name, what it may reach, an
   await page.getByRole('heading', { level: 1, name: 'keeper' }).waitFor()
   await fill('Hosts that its code may reach', 'api.example.com, *.example.org')
   await button('Save', form('Hosts that its code may reach')).click()
-  await page.getByText('The bot reaches these hosts now.').waitFor()
+  await page.getByText('The bot may now request these hosts.').waitFor()
   await fill('Name of a secret', 'API_KEY')
   await fill('Value', 'only for the code')
   await button('Save', form('Name of a secret')).click()
-  await page.getByText('The code finds it as env.SECRET_API_KEY.').waitFor()
+  await page.getByText('The code reads it as env.SECRET_API_KEY.').waitFor()
 
   const { body } = await platform.ask('GET', `/v1/admin/bots/${bot.id}`)
   expect(body.bot).toMatchObject({ name: 'keeper', permissions: { net: ['api.example.com', '*.example.org'] } })

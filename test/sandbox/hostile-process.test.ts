@@ -62,27 +62,23 @@ describe('a sandbox process that something has taken over is killed, and the run
       `const header = Buffer.alloc(4); header.writeUInt32LE(64 * 1024 * 1024); write(header)`,
       'it sent a frame of 67108864 bytes',
     ],
-    ['when it says what is not JSON', `write(framed('{"type":'))`, 'it sent a frame that can not be read'],
-    ['when it says JSON that is no frame', `write(framed('"type"'))`, 'it sent a frame that does not exist'],
-    ['when it makes up a frame', `send({ type: 'start' })`, 'it sent a frame that does not exist'],
-    ['when it names a property of all objects', `send({ type: 'toString' })`, 'it sent a frame that does not exist'],
-    ['when a field is missing', `send({ type: 'done', run })`, 'it sent a frame that does not exist'],
-    ['when a field is of another kind', `send({ ...done(run), cpu: '1' })`, 'it sent a frame that does not exist'],
-    ['when a field is an object', `send({ ...done(run), result: {} })`, 'it sent a frame that can not be read'],
-    [
-      'when it nests arrays',
-      `write(framed('['.repeat(5e6) + ']'.repeat(5e6)))`,
-      'it sent a frame that can not be read',
-    ],
+    ['when it says what is not JSON', `write(framed('{"type":'))`, 'it sent a malformed frame'],
+    ['when it says JSON that is no frame', `write(framed('"type"'))`, 'it sent a frame of an unknown type'],
+    ['when it makes up a frame', `send({ type: 'start' })`, 'it sent a frame of an unknown type'],
+    ['when it names a property of all objects', `send({ type: 'toString' })`, 'it sent a frame of an unknown type'],
+    ['when a field is missing', `send({ type: 'done', run })`, 'it sent a frame of an unknown type'],
+    ['when a field is of another kind', `send({ ...done(run), cpu: '1' })`, 'it sent a frame of an unknown type'],
+    ['when a field is an object', `send({ ...done(run), result: {} })`, 'it sent a malformed frame'],
+    ['when it nests arrays', `write(framed('['.repeat(5e6) + ']'.repeat(5e6)))`, 'it sent a malformed frame'],
     [
       'when it nests arrays in a frame',
       `write(framed('{"type":"pong","rss":1,"more":' + '['.repeat(5e6) + ']'.repeat(5e6) + '}'))`,
-      'it sent a frame that can not be read',
+      'it sent a malformed frame',
     ],
     [
       'when its frame has very many fields',
       `write(framed('{"type":"pong","rss":1' + Array.from({ length: 1e5 }, (_, n) => ',"k' + n + '":1').join('') + '}'))`,
-      'it sent a frame that can not be read',
+      'it sent a malformed frame',
     ],
     [
       'when it ends in the middle of a frame',
@@ -263,7 +259,7 @@ describe('what a hostile sandbox process says of a run', () => {
   test.each([
     ['no JSON', `result: '{'`, 'The result is not JSON'],
     ['too large', `result: JSON.stringify('x'.repeat(2e5))`, 'The result is too large'],
-    ['nested too deep', `result: '['.repeat(2e4) + ']'.repeat(2e4)`, 'JSON may be nested 1000 deep'],
+    ['nested too deep', `result: '['.repeat(2e4) + ']'.repeat(2e4)`, 'JSON may be nested at most 1000 levels deep'],
     ['a state that is too large', `state: JSON.stringify({ x: 'x'.repeat(3e6) })`, 'The result is too large'],
   ])('is no result when it is %s', async (_what, field, message) => {
     const compromised = await saying('', `send({ ...done(run), ${field} })`)

@@ -87,7 +87,10 @@ export async function runCall(
       const called = await actionCall(worker, event, call, type, input as JsonObject)
       const depth = depthOf(event) + nestedScope.split('/').length - 1
       if (depth >= maxDepth) {
-        throw new ApiError('Runtime', `Actions call each other more than ${maxDepth} deep: '${type}' was not called`)
+        throw new ApiError(
+          'Runtime',
+          `Actions call each other more than ${maxDepth} levels deep: '${type}' was not called`,
+        )
       }
       if (!called) return callActionRemotely(worker, event.bot_id, { type, input, depth })
       const isSameIsolate = called.code.bundle.id === call.code.bundle.id

@@ -34,11 +34,11 @@ export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChang
     const isSession = name === 'session' && Object.keys(left).length > 0
     if (!difference && !isSession) continue
     if (!ownerId)
-      throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} to keep it for`)
+      throw new InvalidStateError(`event.state.${part} was changed, but this event has no ${type} that could own it`)
     const size = JSON.stringify(left).length
     if (size > stateLimit) {
       throw new InvalidStateError(
-        `event.state.${part} has grown to ${Math.ceil(size / 1024)} KB; it holds ${stateLimit / 1024} KB`,
+        `event.state.${part} has ${Math.ceil(size / 1024)} KB, more than its maximum of ${stateLimit / 1024} KB`,
       )
     }
     changes.push({

@@ -71,13 +71,15 @@ function opens({ target, port }: AllowedNetwork, wanted: Target, address: Addres
 /** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
 function addressRefused({ host, mayBePrivate }: Target): OutboundError {
   const remedy = `to allow it, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
-  const further = mayBePrivate ? '' : ', and permissions.net (in isobot.json, where there is one) names it'
+  const further = mayBePrivate
+    ? ''
+    : ', and permissions.net of the bot or integration (for a CLI project, in isobot.json) must name it'
   return new OutboundError('forbidden', `${host} is not at a public address: ${remedy}${further}`)
 }
 
 function portRefused({ host, port }: Target): OutboundError {
   const remedy = isOtherProtocols(port)
     ? 'the port is reserved for a protocol other than HTTP'
-    : `use 80 or 443, or have ${host}:${port} allowed by name`
+    : `use port 80 or 443, or name ${host}:${port} in permissions.net (for a CLI project, in isobot.json)`
   return new OutboundError('forbidden', `Port ${port} of ${host} may not be requested: ${remedy}`)
 }

@@ -84,7 +84,7 @@ async function* decode(
       yield chunk
     }
   } catch (error) {
-    throw error instanceof OutboundError ? error : undecodable(response, 'it is damaged')
+    throw error instanceof OutboundError ? error : undecodable(response, 'its data is damaged')
   }
 }
 

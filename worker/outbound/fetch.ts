@@ -155,7 +155,10 @@ function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {
   if (body === undefined) return undefined
   const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8')
   if (bytes.length <= maxRequestBytes) return bytes
-  throw new OutboundError('too-large', `The body of a request may have ${maxRequestBytes} bytes, not ${bytes.length}`)
+  throw new OutboundError(
+    'too-large',
+    `The body of the request has ${bytes.length} bytes, more than the maximum of ${maxRequestBytes}`,
+  )
 }
 
 function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {
@@ -164,10 +167,10 @@ function pairsOf(headers: OutboundResponse['headers']): FetchAnswer['headers'] {
 
 function nothingGranted(url: string, whose: 'bot' | 'integration'): OutboundError {
   const host = URL.parse(url)?.hostname || 'the host'
-  const operation = whose === 'bot' ? 'updateBot' : 'updateIntegration'
+  const operation = whose === 'bot' ? 'updateBot (for a CLI project, in isobot.json)' : 'updateIntegration'
   return new OutboundError(
     'forbidden',
-    `${host} may not be requested: the ${whose} was granted no hosts. Grant them with permissions: { net: ['${host}'] } in ${operation}`,
+    `${host} may not be requested: permissions.net of the ${whose} grants no hosts. Add permissions: { net: ['${host}'] } with ${operation}`,
   )
 }
 

@@ -115,7 +115,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
       if (location === undefined || maxRedirects === 0) return [request, answer]
       answer.body.on('error', ignore).destroy()
       if (followed === maxRedirects) {
-        const message = `${request.url.hostname} redirects once more after ${maxRedirects} redirects: ask for the final URL`
+        const message = `${request.url.hostname} redirects more than ${maxRedirects} times: request the final URL`
         throw new OutboundError('too-many-redirects', message)
       }
       request = redirectedRequest(request, answer.statusCode, location)

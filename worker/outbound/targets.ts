@@ -41,7 +41,7 @@ export function readTarget(url: URL, allow: Allow): Target {
     const wanted = url.port ? `${url.hostname}:${port}` : url.hostname
     throw new OutboundError(
       'forbidden',
-      `${wanted} is not among the hosts that may be requested: add it to permissions.net of the bot or integration, in isobot.json where its project has one`,
+      `${wanted} is not among the hosts that may be requested: add it to permissions.net of the bot or integration (for a CLI project, in isobot.json)`,
     )
   }
   return {

@@ -121,7 +121,10 @@ async function say(context: Context, event: EventRow): Promise<void> {
   if (message) await announceMessage({ ...context, caller: { kind: 'bot', botId: event.bot_id } }, message)
 }
 
-const gone = { status: 'failed', failureReason: 'The author of the message was deleted before its time came' } as const
+const gone = {
+  status: 'failed',
+  failureReason: 'The author of the message was deleted before the scheduled time',
+} as const
 
 /** Undefined when a row that the message refers to was deleted. */
 async function storeInSavepoint(db: Database, ready: ReadyMessage): ReturnType<typeof storeMessage> {

@@ -72,7 +72,7 @@ export async function ask<Name extends OperationName>(
   })
   if (response.ok) return (await response.json()) as AnswerOf<Name>
   const failure = new Failure(response.status, await errorOf(response))
-  if (failure.status === 401 && !request.as) signOut('The token is not taken any more: sign in with another.')
+  if (failure.status === 401 && !request.as) signOut('The token is no longer valid: sign in with another token.')
   throw failure
 }
 
@@ -83,7 +83,7 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
     if (init.signal?.aborted) throw error
     throw new Failure(0, {
       type: 'Unreachable',
-      message: 'The server cannot be reached. This page goes on trying; see whether the api runs.',
+      message: 'The server cannot be reached. This page keeps retrying; check that the api runs.',
     })
   }
 }
@@ -100,6 +100,6 @@ async function errorOf(response: Response): Promise<Partial<ErrorBody>> {
 export function explain(error: unknown): string {
   if (!(error instanceof Failure)) return error instanceof Error ? error.message : String(error)
   if (error.status === 403) return `${error.message}. Ask an administrator of the workspace for that role.`
-  if (error.status === 500) return `Something went wrong in the server. Its log tells more under ${error.id}.`
+  if (error.status === 500) return `The server failed. Its log has the details under ${error.id}.`
   return error.message
 }

@@ -45,7 +45,7 @@ export function BotPage({ id, segments }: { id: string; segments: string[] }): J
 
   if (bot.error instanceof Failure && bot.error.status === 404) {
     return (
-      <Empty title="The workspace has no such bot" isPage>
+      <Empty title="Bot not found in this workspace" isPage>
         <a class="button" href={to('bots')}>
           Go to the bots
         </a>
@@ -60,7 +60,7 @@ export function BotPage({ id, segments }: { id: string; segments: string[] }): J
         {bot.error !== undefined && <Refusal error={bot.error} reload={bot.reload} />}
         <div class="tab">
           {!tab ? (
-            <Empty title="There is no such page" />
+            <Empty title="Page not found" />
           ) : found ? (
             <Mended key={name}>
               <tab.Tab bot={found} reloadBot={bot.reload} segments={rest} />
@@ -91,10 +91,10 @@ function BotHeader({ id, bot }: { id: string; bot: Bot | undefined }): JSX.Eleme
         <p class="facts">
           {bot?.version ? (
             <span>
-              Version <code>{bot.version.hash.slice(0, 7)}</code> in service since <Time at={bot.deployedAt} />
+              Version <code>{bot.version.hash.slice(0, 7)}</code>, uploaded <Time at={bot.deployedAt} />
             </span>
           ) : (
-            <span>{bot ? 'No code is in service' : '\u00a0'}</span>
+            <span>{bot ? 'No code is deployed' : '\u00a0'}</span>
           )}
           <Copy text={id} label="id" />
         </p>

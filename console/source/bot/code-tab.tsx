@@ -107,7 +107,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
   useEffect(() => {
     if (inService.current === code) return
     inService.current = code
-    if (drafts.has(bot.id)) setProblem('Somebody deployed another version meanwhile. What you deploy replaces it.')
+    if (drafts.has(bot.id)) setProblem('Another version was deployed in the meantime. Your deployment replaces it.')
     else editor.current?.write(code)
   }, [code])
 
@@ -164,7 +164,7 @@ function madeElsewhere(bot: Bot, code: string): string | undefined {
   if (bot.version?.kind === 'sdk')
     return 'This is a bundle of the public SDK: change its project, and deploy it from there.'
   if (!code.includes('\n//# sourceMappingURL=')) return undefined
-  return 'This is a bundle: change the files it was made of, and deploy them with “isobot deploy”.'
+  return 'This is a bundle: change its source files, and deploy them with “isobot deploy”.'
 }
 
 /** The position in the code of a refused upload's error, if it has one. */

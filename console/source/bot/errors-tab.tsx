@@ -42,7 +42,7 @@ export function ErrorsTab({ bot }: TabProps): JSX.Element {
                   />
                 ))}
               </ol>
-              {!isComplete && <p class="quiet">The newest {formatCount(looked)} failures were looked at.</p>}
+              {!isComplete && <p class="quiet">The newest {formatCount(looked)} failures were read.</p>}
             </>
           )
         }
@@ -63,7 +63,7 @@ async function replayAll(bot: Bot, reason: string, since: string): Promise<numbe
       body: { reason, afterDate, beforeDate },
     }).catch((error: unknown) => {
       if (!(error instanceof Failure && error.type === 'RateLimited')) throw error
-      throw new Error(`${plural(total, 'event')} handled again. ${error.message}: replay the others then.`)
+      throw new Error(`${plural(total, 'event')} handled again. ${error.message}: replay the others later.`)
     })
     if (replayed === 0) return total
     total += replayed
@@ -105,7 +105,7 @@ function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
           <span>
             first <Time at={group.firstAt} />, last <Time at={group.lastAt} />
           </span>
-          <span>{inService ? 'in the version in service' : 'not in the version in service'}</span>
+          <span>{inService ? 'in the deployed version' : 'not in the deployed version'}</span>
         </p>
         <p class="facts">
           {group.eventIds.map((id, index) => (
@@ -133,8 +133,8 @@ function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
       {isAsking && (
         <Confirm title="Replay all" action="Replay" onClose={() => setIsAsking(false)} onSubmit={replay}>
           <p>
-            Every event that failed since <Time at={since} /> with these words in its reason is handled again, those of
-            other groups among them:
+            Every event that failed since <Time at={since} /> with this text in its reason is handled again, including
+            events of other groups:
           </p>
           <p>
             <code>{group.words}</code>

@@ -37,8 +37,8 @@ export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX
         <Copy text={eventId} shown={shortId(eventId)} label="event id" />
       </header>
       {isGone ? (
-        <Empty title="The bot has no such event">
-          <p>Events are kept for some time only.</p>
+        <Empty title="Event not found">
+          <p>Events are deleted after their retention period.</p>
         </Empty>
       ) : (
         <Loaded of={event} lines={8}>
@@ -84,7 +84,7 @@ function EventBody({ bot, event }: { bot: Bot; event: EventDetail }): JSX.Elemen
         {event.logs.length > 0 ? (
           <LogLines botId={bot.id} lines={event.logs} />
         ) : (
-          <p class="nothing">It logged nothing.</p>
+          <p class="nothing">The event has no log lines.</p>
         )}
       </Section>
       <Section title="Event">
@@ -107,7 +107,7 @@ function Replay({ botId, eventId }: { botId: string; eventId: string }): JSX.Ele
   const replay = () =>
     attempt(
       () => ask('POST', `/bots/${botId}/failed-events/${eventId}/replay`, { body: {} }),
-      'The event is handled again, by the version in service.',
+      'The event is handled again, with the deployed version.',
     )
   return (
     <button type="button" class="button small" onClick={replay}>

@@ -124,7 +124,7 @@ function Filters({ filter }: { filter: Record<string, string> }): JSX.Element {
   return (
     <div class="toolbar">
       <SearchField
-        label="Search ids, words, reasons"
+        label="Search ids, text, reasons"
         value={filter['text'] ?? ''}
         onChange={(text) => setQuery({ text })}
       />
@@ -153,7 +153,7 @@ function Filters({ filter }: { filter: Record<string, string> }): JSX.Element {
 function NoEvents({ isFiltered }: { isFiltered: boolean }): JSX.Element {
   if (isFiltered) {
     return (
-      <Empty icon="search" title="No event is like that">
+      <Empty icon="search" title="No event matches">
         <button
           type="button"
           class="button"
@@ -165,8 +165,8 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }): JSX.Element {
     )
   }
   return (
-    <Empty title="Nothing has happened yet">
-      <p>Say something to the bot, and it is here.</p>
+    <Empty title="No events yet">
+      <p>Send the bot a message: its events appear here.</p>
       <button type="button" class="button primary" onClick={() => (chatIsOpen.value = true)}>
         <Icon name="chat" />
         Open the chat

@@ -15,7 +15,7 @@ interface Signs {
 
 /** The health of a bot as a word with a tone. */
 export function healthOf(signs: Signs): { tone: Tone; word: string } {
-  if (signs.disabledReason !== undefined) return { tone: 'bad', word: 'Out of service' }
+  if (signs.disabledReason !== undefined) return { tone: 'bad', word: 'Disabled' }
   if (signs.versionId === undefined) return { tone: 'quiet', word: 'No code yet' }
   if (signs.errorRate !== null && signs.errorRate >= failingRate) return { tone: 'bad', word: 'Failing' }
   const isBehind =

@@ -26,7 +26,7 @@ export function IntegrationsTab({ bot }: TabProps): JSX.Element {
               />
             ))}
             {installations.length < 2 && (
-              <Empty title="No further integration">
+              <Empty title="No other integrations">
                 <p>
                   Upload one with <code>createIntegration</code> of the Admin API, and install it with{' '}
                   <code>updateBot</code>: both are in the{' '}

@@ -44,11 +44,11 @@ export function LogsTab({ bot }: TabProps): JSX.Element {
       </div>
       {error !== undefined && <Refusal error={error} />}
       <div class="log-scroll" ref={end} tabIndex={0} role="log" aria-label="Lines of the log" aria-live="off">
-        {isCut && <p class="quiet">Lines were left out: more came than could be shown.</p>}
+        {isCut && <p class="quiet">Lines were left out because too many were logged.</p>}
         {lines === undefined ? null : lines.length > 0 ? (
           <LogLines botId={bot.id} lines={lines} />
         ) : (
-          <Empty icon="audit" title={words || level ? 'No line is like that' : 'Nothing is logged yet'}>
+          <Empty icon="audit" title={words || level ? 'No line matches' : 'No log lines yet'}>
             <p>
               What code gives to <code>logger.info</code> or <code>console.log</code> comes here as it happens.
             </p>

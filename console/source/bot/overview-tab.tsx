@@ -56,8 +56,8 @@ function OutOfService({ reason, botId }: { reason: string; botId: string }): JSX
     <div class="refusal" role="alert">
       <Icon name="alert" />
       <span>
-        This version runs no more: {reason}. <a href={to('bots', botId, 'code')}>Mend and deploy it</a>, or{' '}
-        <a href={to('bots', botId, 'versions')}>roll back to another one</a>.
+        This version is disabled: {reason}. <a href={to('bots', botId, 'code')}>Correct and deploy it</a>, or{' '}
+        <a href={to('bots', botId, 'versions')}>roll back to another version</a>.
       </span>
     </div>
   )
@@ -78,7 +78,7 @@ function Figures({ health }: { health: BotHealth }): JSX.Element {
           the oldest since <Time at={health.oldestWaitingAt} />
         </>
       ) : (
-        'nothing is behind'
+        'no events are late'
       ),
     ],
   ]

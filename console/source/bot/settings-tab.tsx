@@ -29,7 +29,7 @@ export function SettingsTab({ bot, reloadBot }: TabProps): JSX.Element {
           <header>
             <h2>Delete the bot</h2>
           </header>
-          <p class="quiet">With its code, conversations, users, events and logs, for good.</p>
+          <p class="quiet">Deletes its code, conversations, users, events and logs permanently.</p>
           <button type="button" class="button danger" onClick={() => setIsDeleting(true)}>
             <Icon name="trash" />
             Delete
@@ -50,7 +50,7 @@ function NameForm({ bot, change }: FormProps): JSX.Element {
   const [name, setName] = useState(bot.name)
   const submit = (event: Event) => {
     event.preventDefault()
-    void change({ name: name.trim() }, 'The bot has another name.')
+    void change({ name: name.trim() }, 'The bot is renamed.')
   }
   return (
     <form class="panel" onSubmit={submit}>
@@ -68,7 +68,7 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
   const submit = (event: Event) => {
     event.preventDefault()
     const net = hosts.split(/[\s,]+/).filter(Boolean)
-    void change({ permissions: { ...bot.permissions, net } }, 'The bot reaches these hosts now.')
+    void change({ permissions: { ...bot.permissions, net } }, 'The bot may now request these hosts.')
   }
   return (
     <form class="panel" onSubmit={submit}>
@@ -82,7 +82,7 @@ function HostsForm({ bot, change }: FormProps): JSX.Element {
           onInput={({ currentTarget }) => setHosts(currentTarget.value)}
         />
       </label>
-      <p class="quiet">One on each line. Nothing granted, nothing reached.</p>
+      <p class="quiet">One per line. Without entries, the bot may request no hosts.</p>
       <button type="submit" class="button" disabled={hosts.trim() === granted}>
         Save
       </button>
@@ -95,7 +95,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
   const [value, setValue] = useState('')
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (!(await change({ secrets: { [name.trim()]: value } }, `The code finds it as env.SECRET_${name.trim()}.`)))
+    if (!(await change({ secrets: { [name.trim()]: value } }, `The code reads it as env.SECRET_${name.trim()}.`)))
       return
     setName('')
     setValue('')
@@ -133,7 +133,7 @@ function SecretsForm({ bot, change }: FormProps): JSX.Element {
         />
         <Field label="Value" type="password" autocomplete="off" value={value} onChange={setValue} />
       </div>
-      <p class="quiet">It is stored encrypted and shown to nobody; one of the same name is replaced.</p>
+      <p class="quiet">The value is stored encrypted and never shown. It replaces a secret of the same name.</p>
       <button type="submit" class="button" disabled={name.trim() === '' || value === ''}>
         Save
       </button>

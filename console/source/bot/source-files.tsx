@@ -36,9 +36,7 @@ export function SourceFiles({ files }: { files: Files }): JSX.Element {
 
   return (
     <section class="code" aria-label="Code">
-      <p class="hint">
-        These files were deployed as one bundle: change them where they are, and deploy them from there.
-      </p>
+      <p class="hint">These files were deployed as one bundle: change them in their project, and deploy the project.</p>
       <div class="sources">
         <nav aria-label="Files">
           {files

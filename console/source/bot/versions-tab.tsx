@@ -24,7 +24,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
     const isRollback = asksFor === 'rollback'
     const path = isRollback ? `/bots/${bot.id}/rollback` : `/bots/${bot.id}/versions/deploy`
     const body = isRollback || !asksFor ? {} : { versionId: asksFor.id }
-    await attempt(() => ask('POST', path, { body }), 'The version is in service, for all events from now on.')
+    await attempt(() => ask('POST', path, { body }), 'The version is deployed and handles all events from now on.')
     versions.reload()
     reloadBot()
   }
@@ -34,7 +34,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
         {({ versions }) => {
           if (versions.length === 0) {
             return (
-              <Empty title="No code was uploaded yet">
+              <Empty title="No versions yet">
                 <a class="button primary" href={to('bots', bot.id, 'code')}>
                   Write some
                 </a>
@@ -49,7 +49,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
           return (
             <>
               <div class="toolbar">
-                <p class="quiet">Choose a version to see what it changed.</p>
+                <p class="quiet">Choose a version to see its changes.</p>
                 <span class="spacer" />
                 {hasFormer && mayChange.value && (
                   <button type="button" class="button" onClick={() => setAsksFor('rollback')}>
@@ -68,8 +68,8 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
                         {version.description ?? [...version.hooks, ...version.actions].join(', ')}
                       </span>
                     </a>
-                    {version.disabledReason !== undefined && <Status tone="bad">out of service</Status>}
-                    {version.isDeployed && <Status tone="good">in service</Status>}
+                    {version.disabledReason !== undefined && <Status tone="bad">disabled</Status>}
+                    {version.isDeployed && <Status tone="good">deployed</Status>}
                     <span class="number quiet">
                       {version.author && `${version.author.email ?? version.author.name}, `}
                       <Time at={version.createdAt} />
@@ -99,7 +99,7 @@ export function VersionsTab({ bot, reloadBot, segments: [chosenId] }: TabProps):
           onSubmit={carryOut}
         >
           {asksFor === 'rollback' ? (
-            <p>The version that was uploaded before the present one handles all events from now on.</p>
+            <p>The version before the deployed one handles all events from now on.</p>
           ) : (
             <p>
               The code of <Time at={asksFor.createdAt} /> handles all events from now on. Nothing else of the bot

@@ -73,7 +73,7 @@ function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversa
   return (
     <div class="messages" ref={end} tabIndex={0} role="log" aria-label="Messages">
       <ol class="plain">
-        {said.value.length === 0 && <li class="quiet hint">Say something: the bot hears it as from any user.</li>}
+        {said.value.length === 0 && <li class="quiet hint">Send a message: the bot receives it as from any user.</li>}
         {said.value.map(({ id, isBot, payload, isStreaming }) => (
           <li key={id} class={`${isBot ? 'bot' : 'you'} ${isStreaming ? 'streaming' : ''}`}>
             <span class="visually-hidden">{isBot ? 'Bot: ' : 'You: '}</span>
@@ -81,13 +81,13 @@ function Messages({ conversation: { said, isAwaited, isAway, say } }: { conversa
           </li>
         ))}
         {isAwaited.value && (
-          <li class="bot awaited" aria-label="The bot is at work">
+          <li class="bot awaited" aria-label="The bot is working">
             <i />
             <i />
             <i />
           </li>
         )}
-        {isAway.value && <li class="quiet hint">The connection is lost; trying again.</li>}
+        {isAway.value && <li class="quiet hint">Connection lost; retrying.</li>}
       </ol>
     </div>
   )

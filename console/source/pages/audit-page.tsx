@@ -23,7 +23,7 @@ export function AuditPage(): JSX.Element {
       <Loaded of={records} lines={10}>
         {({ records, meta }) =>
           records.length === 0 ? (
-            <Empty icon="audit" title="Nothing was changed yet" />
+            <Empty icon="audit" title="No changes yet" />
           ) : (
             <>
               <ol class="plain lines panel audit" aria-label="Records">

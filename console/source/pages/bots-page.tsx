@@ -38,7 +38,7 @@ export function BotsPage(): JSX.Element {
           bots.length === 0 ? (
             <Empty icon="bots" title="No bot yet">
               <p>
-                Make one here and edit its code in the browser, or begin a project with{' '}
+                Create one here and edit its code in the browser, or create a project with{' '}
                 <code>npx isobot init my-bot</code>.
               </p>
               {create}
@@ -82,7 +82,7 @@ function byNeed(a: ListedHealth, b: ListedHealth): number {
 }
 
 function BotList({ bots }: { bots: ListedHealth[] }): JSX.Element {
-  if (bots.length === 0) return <Empty icon="search" title="No bot has such a name" />
+  if (bots.length === 0) return <Empty icon="search" title="No bot matches" />
   return (
     <div class="table bot-list" role="table" aria-label="Bots" onKeyDown={moveBetweenRows}>
       <div class="table-head" role="row">

@@ -16,7 +16,7 @@ export function CreateBot({ onClose }: { onClose: () => void }): JSX.Element {
   return (
     <FormDialog title="New bot" action="Create" onSubmit={create} onClose={onClose}>
       <Field label="Name" name="name" autoFocus maxLength={200} value={name} onChange={setName} />
-      <p class="quiet">It begins with a hook that repeats what it hears. Its code opens in the editor.</p>
+      <p class="quiet">The new bot has one hook, which repeats each message. Its code opens in the editor.</p>
     </FormDialog>
   )
 }

@@ -76,7 +76,7 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
     const { token, workspaceId } = accepted
     return (
       <Frame title="Keep your token" action="Go on" onSubmit={async () => enter(token, workspaceId)}>
-        <p>By this personal token you sign in, here and on the command line. It is shown this once.</p>
+        <p>Sign in with this personal token, here and on the command line. It is shown only once.</p>
         <Copy text={token} label="token" />
       </Frame>
     )
@@ -102,7 +102,7 @@ function Accept({ secret, invitation }: { secret: string; invitation: Invitation
             <input name="name" maxLength={200} autocomplete="name" autoFocus />
           </label>
           <label>
-            Personal token, where you have an account already
+            Personal token, if you already have an account
             <input type="password" name="token" autocomplete="current-password" />
           </label>
         </>

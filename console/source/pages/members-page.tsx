@@ -39,7 +39,7 @@ export function MembersPage(): JSX.Element {
   return (
     <Page
       title="Members"
-      about="A viewer looks; a developer changes bots; an administrator invites members and sees secrets; an owner invites owners."
+      about="A viewer reads; a developer changes bots; an administrator invites members and reads secrets; an owner invites owners."
       actions={
         mayChange && (
           <button type="button" class="button primary" onClick={() => setIsInviting(true)}>
@@ -73,7 +73,7 @@ export function MembersPage(): JSX.Element {
                       onChange={(role) =>
                         void change(
                           ask('PUT', `/workspace-members/${member.id}`, { body: { role } }),
-                          `${member.displayName} is ${role} now.`,
+                          `${member.displayName} now has the role ${role}.`,
                         )
                       }
                     />
@@ -84,7 +84,7 @@ export function MembersPage(): JSX.Element {
                       onClick={() =>
                         void change(
                           ask('DELETE', `/workspace-members/${member.id}`),
-                          `${member.displayName} is no member any more.`,
+                          `${member.displayName} is no longer a member.`,
                         )
                       }
                     >
@@ -107,8 +107,8 @@ export function MembersPage(): JSX.Element {
           label="invitation"
           onClose={() => setInvited(undefined)}
         >
-          Pass on this link: no mail is sent, and it is shown this once. Who opens it becomes this member, with an
-          account of their own or a new one. It is good for one of them, and for seven days.
+          Send this link to the invited person: the platform sends no mail, and the link is shown only once. It is valid
+          for seven days and for one account, existing or new, which becomes this member.
         </NewToken>
       )}
     </Page>
@@ -159,7 +159,7 @@ function Pending({ member, onInvited }: { member: Member; onInvited?: (member: I
             invited, ends <Time at={expiresAt} />
           </>
         ) : (
-          'has to be invited anew'
+          'needs a new invitation'
         )}
       </span>
       {onInvited && (

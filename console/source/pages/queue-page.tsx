@@ -13,7 +13,7 @@ import { Page } from './page.tsx'
 export function QueuePage(): JSX.Element {
   const queue = useAnswer<'getQueue'>('/queue', { every: 3000 })
   return (
-    <Page title="Queue" about="What waits to be handled in this workspace">
+    <Page title="Queue" about="The waiting events of this workspace">
       <Loaded of={queue}>
         {({ queue }) => (
           <>
@@ -24,11 +24,11 @@ export function QueuePage(): JSX.Element {
                     the oldest since <Time at={queue.oldestWaitingAt} />
                   </>
                 ) : (
-                  'nothing is behind'
+                  'no events are late'
                 )}
               </Figure>
               <Figure label="Retrying" value={queue.retrying}>
-                wait for a further try
+                wait for a retry
               </Figure>
               <Figure label="Scheduled" value={queue.scheduled}>
                 for a later time
@@ -97,8 +97,8 @@ function Platform({ platform }: { platform: NonNullable<QueueState['platform']> 
       {workers.length === 0 ? (
         <Empty icon="alert" title="No worker runs">
           <p>
-            Messages are stored and wait. Start one: <code>npm run worker</code>, or add a <code>worker</code> process
-            on your platform.
+            Messages are stored and wait. Start a worker: <code>npm run worker</code>, or add a <code>worker</code>{' '}
+            process on your platform.
           </p>
         </Empty>
       ) : (

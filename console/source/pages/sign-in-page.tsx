@@ -24,10 +24,10 @@ export function SignInPage(): JSX.Element {
       const { workspaces } = await ask<'listWorkspaces'>('GET', '/workspaces', { as })
       const [first] = workspaces
       if (first) signIn({ ...as, workspaceId: first.id }, stays)
-      else setProblem('The account of this token is in no workspace. Ask an administrator to invite it.')
+      else setProblem('The account of this token is a member of no workspace. Ask an administrator to invite it.')
     } catch (error) {
       const isUnknown = error instanceof Failure && error.status === 401
-      setProblem(isUnknown ? 'No account has this token. Copy all of it, without quotes.' : explain(error))
+      setProblem(isUnknown ? 'No account has this token. Copy the whole token, without quotes.' : explain(error))
     } finally {
       setIsBusy(false)
     }
@@ -67,7 +67,7 @@ export function SignInPage(): JSX.Element {
           {isBusy ? 'Signing in' : 'Sign in'}
         </button>
         <p class="hint">
-          <code>npm start</code> prints a token and keeps it in <code>.isobot/credentials.json</code>. On a platform it
+          <code>npm start</code> prints a token and stores it in <code>.isobot/credentials.json</code>. On a platform it
           is <code>ISOBOT_ADMIN_TOKEN</code>. <a href={to('invitation')}>Accept an invitation</a> to get one.
         </p>
       </form>

@@ -16,13 +16,13 @@ export function TokensPage(): JSX.Element {
   const [isCreating, setIsCreating] = useState(false)
   const tokens = useAnswer<'listPersonalAccessTokens'>('/account/pats')
   const remove = async ({ id, note }: Token) => {
-    await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” opens nothing any more.`)
+    await attempt(() => ask('DELETE', `/account/pats/${id}`), `“${note}” is no longer valid.`)
     tokens.reload()
   }
   return (
     <Page
       title="Tokens"
-      about="Your personal tokens. Each may do what you may, in all workspaces that you made or accepted."
+      about="Your personal tokens. Each has your rights, in all workspaces that you created or joined."
       actions={
         <button type="button" class="button primary" onClick={() => setIsCreating(true)}>
           <Icon name="plus" />
@@ -34,7 +34,7 @@ export function TokensPage(): JSX.Element {
         {({ pats }) =>
           pats.length === 0 ? (
             <Empty icon="key" title="No token yet">
-              <p>Make one for each program that asks in your name, so that each can be taken back alone.</p>
+              <p>Create one for each program that acts in your name, so that you can delete each separately.</p>
             </Empty>
           ) : (
             <ol class="plain lines panel" aria-label="Tokens">
@@ -80,13 +80,13 @@ function CreateToken({ onClose }: { onClose: () => void }): JSX.Element {
   if (value) {
     return (
       <NewToken title="The new token" token={value} onClose={onClose}>
-        Copy it now: it is shown this once.
+        Copy it now: it is shown only once.
       </NewToken>
     )
   }
   return (
     <FormDialog title="New token" action="Create" onSubmit={create} onClose={onClose}>
-      <Field label="What it is for" autoFocus maxLength={200} value={note} onChange={setNote} />
+      <Field label="Purpose" autoFocus maxLength={200} value={note} onChange={setNote} />
     </FormDialog>
   )
 }

@@ -48,7 +48,7 @@ export class Evaluation {
   }
 
   holds(schema: Schema, data: unknown): boolean {
-    if (typeof schema === 'boolean') return schema || this.fail('must not be there')
+    if (typeof schema === 'boolean') return schema || this.fail('must not be present')
     // OpenAPI 3.0, and published tools that target it, declare null in this way.
     if (data === null && schema['nullable'] === true) return true
     this.budget.enter()

@@ -17,7 +17,7 @@ const flag: Form = ['a boolean', (value) => typeof value === 'boolean']
 const number: Form = ['a number', (value) => typeof value === 'number']
 /** The value true, as in OpenAPI 3.0, makes `maximum` or `minimum` exclusive. */
 const exclusive: Form = ['a number', (value) => typeof value === 'number' || typeof value === 'boolean']
-const size: Form = ['a whole number from 0', (value) => Number.isInteger(value) && (value as number) >= 0]
+const size: Form = ['an integer of at least 0', (value) => Number.isInteger(value) && (value as number) >= 0]
 const schema: Form = ['a schema', isSchema]
 const schemas: Form = ['a list of schemas', (value) => isList(value, isSchema)]
 const schemaMap: Form = ['an object of schemas', (value) => isMap(value, isSchema)]
@@ -55,7 +55,7 @@ const forms = new Map<string, Form>([
     minLength: size,
     minProperties: size,
     minimum: number,
-    multipleOf: ['a number above 0', (value) => typeof value === 'number' && value > 0],
+    multipleOf: ['a number greater than 0', (value) => typeof value === 'number' && value > 0],
     not: schema,
     oneOf: schemas,
     pattern: text,

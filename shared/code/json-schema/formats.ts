@@ -34,6 +34,6 @@ function tested(test: Test, data: unknown, name: string): boolean {
     return test(data)
   } catch (cause) {
     // A long text can exceed the capacity of built-in regular expressions.
-    throw new BudgetExceededError(`a text is too long for the format ${name}`, { cause })
+    throw new BudgetExceededError(`a string is too long for the format ${name}`, { cause })
   }
 }

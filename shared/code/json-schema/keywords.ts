@@ -154,7 +154,7 @@ const contains: Keyword<Schema> = (evaluation, schema, data) => {
 const uniqueItems: Keyword<boolean> = (evaluation, isUnique, data) => {
   if (!isUnique || !Array.isArray(data)) return true
   const seen = new Set(data.map((item) => canonical(item, evaluation.budget)))
-  return seen.size === data.length || evaluation.fail('must not have equal items')
+  return seen.size === data.length || evaluation.fail('must not have duplicate items')
 }
 
 const oneOfValues: Keyword<unknown[]> = (evaluation, values, data) => {
@@ -183,11 +183,11 @@ const anyOf: Keyword<Schema[]> = (evaluation, schemas, data) => evaluation.count
 
 const oneOf: Keyword<Schema[]> = (evaluation, schemas, data) => {
   const count = evaluation.countHolding(schemas, data, 2)
-  return count < 2 ? count === 1 : evaluation.fail('must be as only one schema in oneOf says')
+  return count < 2 ? count === 1 : evaluation.fail('must match exactly one schema in oneOf')
 }
 
 const not: Keyword<Schema> = (evaluation, schema, data) =>
-  !evaluation.trialHolds(schema, data) || evaluation.fail('must not be valid by the schema in not')
+  !evaluation.trialHolds(schema, data) || evaluation.fail('must not match the schema in not')
 
 const condition: Keyword<Schema> = (evaluation, schema, data, { then: consequent, else: alternative }) => {
   const next = evaluation.trialHolds(schema, data) ? consequent : alternative

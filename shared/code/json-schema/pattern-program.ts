@@ -65,7 +65,9 @@ function parse(source: string): { pattern: AST.Pattern; isUnicode: boolean } {
     try {
       return { pattern: parser.parsePattern(source, 0, source.length, { unicode: false }), isUnicode: false }
     } catch (error) {
-      throw new PatternError(`is no regular expression: ${error instanceof Error ? error.message : String(error)}`)
+      throw new PatternError(
+        `is not a valid regular expression: ${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 }
@@ -121,7 +123,7 @@ class Compiler {
       case 'Assertion':
         return this.emitAssertion(element)
       case 'Backreference':
-        throw new PatternError(`refers back to a group with ${element.raw}: say what it may be instead`)
+        throw new PatternError(`refers back to a group with ${element.raw}: write the alternatives instead`)
       default:
         this.emit(isBackward ? instruction.backward : instruction.forward, this.testOf(element))
     }

@@ -16,8 +16,8 @@ import { findOpenInvitation } from './open-invitation.ts'
 export const acceptInvitation = operation({
   name: 'acceptInvitation',
   description:
-    'Makes the holder of an invitation a member of its workspace: the account whose personal token is sent too, or, ' +
-    'without one, a new account, whose first token the answer has, this once.',
+    'Accepts an invitation to a workspace. The new member is the account of the given personal token, or, ' +
+    'without a token, a new account; only this answer contains the token of the new account.',
   method: 'POST',
   path: '/v1/admin/account/invitation',
   access: 'invitee',
@@ -25,7 +25,12 @@ export const acceptInvitation = operation({
   errors: ['AlreadyExists', 'ResourceGone', 'ResourceNotFound'],
   input: closedObject(
     {},
-    { displayName: { ...accountFields.displayName, description: 'Of the new account; the address unless given.' } },
+    {
+      displayName: {
+        ...accountFields.displayName,
+        description: 'The name of the new account; default: the email address.',
+      },
+    },
   ),
   output: {
     type: 'object',

@@ -29,7 +29,7 @@ export async function assertHooksRemain(
   throw new ApiError(
     'BreakingChanges',
     `The code has ${hasActions ? 'no hooks' : 'neither hooks nor actions'}, and would replace a version that has ${lost}. ` +
-      'That version stays deployed. To deploy this code anyway, send it with allowNoHooks: true, or with a hook that does nothing',
+      'That version stays deployed. To deploy this code anyway, send it with allowNoHooks: true, or add a hook that does nothing',
     { metadata: { hooks, actions } },
   )
 }
@@ -49,7 +49,7 @@ export function assertFunctionsRemain({ definition }: ShownIntegration, code: In
   throw new ApiError(
     'BreakingChanges',
     `The code has no function that the platform calls, and would replace code that has ${lost.join(', ') || 'some'}. ` +
-      'That code stays deployed. To deploy the new code anyway, send it with a register that does nothing',
+      'That code stays deployed. To deploy the new code anyway, add a register function that does nothing',
     { metadata: { actions: Object.keys(actions), channels: Object.keys(channels) } },
   )
 }

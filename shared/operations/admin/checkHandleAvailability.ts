@@ -5,7 +5,7 @@ import { takenHandles } from '../../store/workspaces.ts'
 
 export const checkHandleAvailability = operation({
   name: 'checkHandleAvailability',
-  description: 'Tells whether the workspace could have a handle, and if not, some like it that are free.',
+  description: 'Checks whether a handle is available for the workspace; if not, suggests similar available handles.',
   method: 'PUT',
   path: '/v1/admin/workspaces/handle-availability',
   access: 'administrator',

@@ -10,7 +10,7 @@ const lines = { type: 'array', items: { type: 'string' } } as const
 
 export const compareBotVersions = operation({
   name: 'compareBotVersions',
-  description: 'Tells by the source what deploying a version would change, or in what it differs from another one.',
+  description: 'Compares the source of a version with that of the deployed version, or of another version.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions/{versionId}/compare',
   access: 'developer',
@@ -18,17 +18,17 @@ export const compareBotVersions = operation({
   errors: ['ResourceNotFound', 'LimitExceeded'],
   input: closedObject(
     { id: { type: 'string' }, versionId: { type: 'string' } },
-    { from: { type: 'string', description: 'The version to compare it with: the one in service unless given.' } },
+    { from: { type: 'string', description: 'The version to compare with; default: the deployed version.' } },
   ),
   output: closedObject({
     from: botVersion,
     to: botVersion,
     changes: {
       type: 'array',
-      description: 'From top to bottom; empty where the source is the same.',
+      description: 'The changes from top to bottom; empty when the sources are equal.',
       items: closedObject({
-        fromLine: { type: 'integer', description: 'Where it begins in `from`, counted from 1.' },
-        toLine: { type: 'integer', description: 'Likewise in `to`.' },
+        fromLine: { type: 'integer', description: 'The first line of the change in `from`, counted from 1.' },
+        toLine: { type: 'integer', description: 'The first line of the change in `to`, counted from 1.' },
         removed: lines,
         added: lines,
       }),
@@ -39,7 +39,7 @@ export const compareBotVersions = operation({
     const { db } = context
     const bot = await findOwnBot(context, id)
     const fromId = from ?? bot.version_id
-    if (fromId === null) throw notFound('Deployed version', 'the bot has none to compare with')
+    if (fromId === null) throw notFound('Deployed version', 'the bot has no version to compare with')
     const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
     const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
     const changes = diffLines(before, after)

@@ -18,7 +18,7 @@ import { finishInstallations } from '../../integrations/install.ts'
 
 export const createBot = operation({
   name: 'createBot',
-  description: 'Creates a bot with a chat installation, and deploys its code when some is given.',
+  description: 'Creates a bot with a chat installation, and deploys the given code, if any.',
   method: 'POST',
   awaitsWorker: true,
   path: '/v1/admin/bots',

@@ -9,7 +9,7 @@ import { noSuchBot } from './describe-bot.ts'
 
 export const createBotApiKey = operation({
   name: 'createBotApiKey',
-  description: 'Makes a token that acts as a bot, and as no other. Its value is shown this once.',
+  description: 'Creates a token that acts as this bot only. Only this answer contains its value.',
   method: 'POST',
   path: '/v1/admin/bots/baks',
   access: 'developer',

@@ -7,8 +7,7 @@ import { findOwnBot, findOwnVersion } from './find-version.ts'
 
 export const createBotVersion = operation({
   name: 'createBotVersion',
-  description:
-    'Gives the version in service a name, by which people find it again. Each upload makes a version itself.',
+  description: 'Names the deployed version. It creates no version: each upload of code creates one.',
   method: 'POST',
   path: '/v1/admin/bots/{id}/versions',
   access: 'developer',
@@ -19,7 +18,7 @@ export const createBotVersion = operation({
 
   async handle(context, { id, ...words }) {
     const { version_id: versionId } = await findOwnBot(context, id)
-    if (versionId === null) throw notFound('Version', 'the bot has no code yet; upload code first')
+    if (versionId === null) throw notFound('Version', 'the bot has no code: upload code first')
     await nameVersion(context.db, id, versionId, words)
     return { version: toBotVersion(await findOwnVersion(context.db, id, versionId)) }
   },

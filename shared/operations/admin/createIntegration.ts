@@ -53,7 +53,7 @@ export const createIntegration = operation({
       if (postgresCode(error) !== uniqueViolation) throw error
       throw new ApiError(
         'AlreadyExists',
-        `The workspace already has ${name} ${version}: update it, or use a higher version`,
+        `The workspace already has ${name} ${version}: update it, or choose a higher version`,
       )
     }
     return { integration: await describeIntegration(context, id) }

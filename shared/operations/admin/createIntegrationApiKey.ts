@@ -10,7 +10,7 @@ import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 export const createIntegrationApiKey = operation({
   name: 'createIntegrationApiKey',
   description:
-    'Makes a token that acts as an integration on the bots that have it installed. Its value is shown this once.',
+    'Creates a token that acts as an integration on the bots that have it installed. Only this answer contains its value.',
   method: 'POST',
   path: '/v1/admin/integrations/iaks',
   access: 'developer',

@@ -7,7 +7,7 @@ import { insertToken } from '../../store/tokens.ts'
 
 export const createPersonalAccessToken = operation({
   name: 'createPersonalAccessToken',
-  description: 'Makes a token that may do what the caller may. Its value is shown this once.',
+  description: 'Creates a token with the rights of the caller. Only this answer contains its value.',
   method: 'POST',
   path: '/v1/admin/account/pats',
   access: 'account',

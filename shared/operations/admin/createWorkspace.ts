@@ -7,7 +7,7 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const createWorkspace = operation({
   name: 'createWorkspace',
-  description: 'Creates another workspace, whose owner the caller is.',
+  description: 'Creates a workspace. The caller is its owner.',
   method: 'POST',
   path: '/v1/admin/workspaces',
   access: 'owner',

@@ -15,9 +15,10 @@ import { assertNotAbove, changeMembers } from './change-member.ts'
 export const createWorkspaceMember = operation({
   name: 'createWorkspaceMember',
   description:
-    'Invites somebody to the workspace, with a role that is not above the caller’s own. The answer has the invitation, ' +
-    `this once, to be passed on: no mail is sent. It is good for one account and ${invitationDays} days. Somebody who ` +
-    'has not accepted yet is invited anew by the same call; the former invitation is void then.',
+    'Invites a person to the workspace, with a role that is not above the caller’s own. Only this answer contains the ' +
+    `invitation; the caller passes it on, because the platform sends no mail. It is valid for one account and ` +
+    `${invitationDays} days. A repeated call for a person who has not accepted yet creates a new invitation, and the ` +
+    'former invitation becomes invalid.',
   method: 'POST',
   path: '/v1/admin/workspace-members',
   access: 'administrator',
@@ -30,8 +31,8 @@ export const createWorkspaceMember = operation({
     required: [...member.required, 'invitation', 'invitationUrl'],
     properties: {
       ...memberFields,
-      invitation: { type: 'string', description: 'The secret by which somebody accepts: the header x-invitation.' },
-      invitationUrl: { type: 'string', description: 'The page of the console on which it is accepted.' },
+      invitation: { type: 'string', description: 'The secret of the invitation, for the header x-invitation.' },
+      invitationUrl: { type: 'string', description: 'The page of the console that accepts the invitation.' },
     },
   },
 

@@ -7,7 +7,7 @@ import { changeInstallations, finishInstallations } from '../../integrations/ins
 
 export const deleteBot = operation({
   name: 'deleteBot',
-  description: 'Deletes a bot with everything that belongs to it. Its integrations are asked to unregister before.',
+  description: 'Unregisters a bot’s integrations, and deletes the bot with all its data.',
   method: 'DELETE',
   path: '/v1/admin/bots/{id}',
   access: 'developer',

@@ -5,7 +5,7 @@ import { deleteToken } from '../../store/tokens.ts'
 
 export const deleteBotApiKey = operation({
   name: 'deleteBotApiKey',
-  description: 'Deletes a token of a bot: from then on it opens nothing.',
+  description: 'Deletes a token of a bot. The token becomes invalid at once.',
   method: 'DELETE',
   path: '/v1/admin/bots/baks/{id}',
   access: 'developer',

@@ -7,7 +7,7 @@ import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const deleteIntegration = operation({
   name: 'deleteIntegration',
-  description: 'Deletes a version of an integration that no bot has installed, with its tokens.',
+  description: 'Deletes a version of an integration, and its tokens. No bot may have it installed.',
   method: 'DELETE',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',

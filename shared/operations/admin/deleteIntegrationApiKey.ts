@@ -5,7 +5,7 @@ import { deleteToken } from '../../store/tokens.ts'
 
 export const deleteIntegrationApiKey = operation({
   name: 'deleteIntegrationApiKey',
-  description: 'Deletes a token of an integration: from then on it opens nothing.',
+  description: 'Deletes a token of an integration. The token becomes invalid at once.',
   method: 'DELETE',
   path: '/v1/admin/integrations/iaks/{id}',
   access: 'developer',

@@ -5,7 +5,7 @@ import { deletePersonalToken } from '../../store/accounts.ts'
 
 export const deletePersonalAccessToken = operation({
   name: 'deletePersonalAccessToken',
-  description: 'Deletes a personal token of the caller: from then on it opens nothing.',
+  description: 'Deletes a personal token of the caller. The token becomes invalid at once.',
   method: 'DELETE',
   path: '/v1/admin/account/pats/{id}',
   access: 'account',

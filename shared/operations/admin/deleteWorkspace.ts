@@ -6,7 +6,7 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const deleteWorkspace = operation({
   name: 'deleteWorkspace',
-  description: 'Closes a workspace without bots, with its integrations. What was recorded of it is kept.',
+  description: 'Deletes a workspace without bots, and its integrations. Its audit records are kept.',
   method: 'DELETE',
   path: '/v1/admin/workspaces/{id}',
   access: 'owner',

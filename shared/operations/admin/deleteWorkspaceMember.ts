@@ -5,8 +5,7 @@ import { assertOwnerRemains, changeMembers, findChangeable } from './change-memb
 
 export const deleteWorkspaceMember = operation({
   name: 'deleteWorkspaceMember',
-  description:
-    'Takes a member out of the workspace whose role is not above the caller’s own. Tokens of bots and integrations stay.',
+  description: 'Removes a member whose role is not above the caller’s own. Tokens of bots and integrations stay valid.',
   method: 'DELETE',
   path: '/v1/admin/workspace-members/{id}',
   access: 'administrator',

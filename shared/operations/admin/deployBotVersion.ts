@@ -4,7 +4,7 @@ import { deployAgain } from './deploy-version.ts'
 
 export const deployBotVersion = operation({
   name: 'deployBotVersion',
-  description: 'Puts a version of a bot’s code in service again, for all events from now on. Nothing else is changed.',
+  description: 'Deploys a version of a bot’s code again, for all events from now on. It changes nothing else.',
   method: 'POST',
   path: '/v1/admin/bots/{id}/versions/deploy',
   access: 'developer',

@@ -28,7 +28,7 @@ export const botFields = {
   sourceMap,
   note: {
     ...versionDescription,
-    description: 'What is new in `code`, in a few words: the `description` of its version. Given with `code` only.',
+    description: 'The changes in `code`, in a few words: the `description` of its version. Only with `code`.',
   },
   permissions,
   limits,

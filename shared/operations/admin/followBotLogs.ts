@@ -10,8 +10,8 @@ import { findOwnBot } from './find-version.ts'
 export const followBotLogs = operation({
   name: 'followBotLogs',
   description:
-    'Gives what a bot has logged since the last call, whose `next` is this one’s `after`: each line once, whichever ' +
-    'process answers. The first call, without it, gives the last lines. Made to be asked again each second.',
+    'Returns the lines of a bot’s log since the previous call, whose `next` is the `after` of this call: each line once, ' +
+    'from any process. The first call, without `after`, returns the last lines. Meant to be polled every second.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/logs/new',
   access: 'viewer',
@@ -20,18 +20,21 @@ export const followBotLogs = operation({
   input: closedObject(
     { id: { type: 'string' } },
     {
-      after: { type: 'string', description: 'The `next` of the call before.' },
-      pageSize: { ...pageInput.pageSize, description: 'Lines of the first call; 20 unless given.' },
-      level: { enum: logLevels, description: 'The least level: lines of higher ones are given too.' },
+      after: { type: 'string', description: 'The `next` of the previous call.' },
+      pageSize: { ...pageInput.pageSize, description: 'Lines of the first call; default: 20.' },
+      level: { enum: logLevels, description: 'The minimum level of the lines.' },
       eventId: { type: 'string' },
       conversationId: { type: 'string' },
-      messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
+      messageContains: { type: 'string', minLength: 1, description: 'Text that the line contains; case-insensitive.' },
     },
   ),
   output: closedObject({
-    logs: { type: 'array', items: logLine, description: 'In the order in which they were stored.' },
+    logs: { type: 'array', items: logLine, description: 'The lines in the order of their storage.' },
     next: { type: 'string' },
-    isCut: { type: 'boolean', description: 'More came than an answer holds: see getBotLogs for the older ones.' },
+    isCut: {
+      type: 'boolean',
+      description: 'Whether older lines are left out because of the answer’s size; getBotLogs has them.',
+    },
   }),
 
   async handle(context, { id, after, pageSize = defaultLines, level, eventId, conversationId, messageContains }) {

@@ -5,7 +5,7 @@ import { findAccount } from '../../store/accounts.ts'
 
 export const getAccount = operation({
   name: 'getAccount',
-  description: 'Gives the account that the token is of.',
+  description: 'Returns the account of the token.',
   method: 'GET',
   path: '/v1/admin/account/me',
   access: 'account',

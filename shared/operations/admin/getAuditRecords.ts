@@ -7,7 +7,7 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const getAuditRecords = operation({
   name: 'getAuditRecords',
-  description: 'Lists who changed what in the workspace, and which of its members their own account; newest first.',
+  description: 'Lists the changes of the workspace, and those of its members to their own accounts, newest first.',
   method: 'GET',
   path: '/v1/admin/workspaces/{id}/audit-records',
   access: 'administrator',
@@ -16,9 +16,9 @@ export const getAuditRecords = operation({
     { id: { type: 'string' } },
     {
       ...pageInput,
-      userId: { type: 'string', description: 'What this account did.' },
-      operation: { type: 'string', description: 'What was done by this operation.' },
-      resourceId: { type: 'string', description: 'What was done to this.' },
+      userId: { type: 'string', description: 'Only actions of this account.' },
+      operation: { type: 'string', description: 'Only actions by this operation.' },
+      resourceId: { type: 'string', description: 'Only actions on this resource.' },
     },
   ),
   output: closedObject({ records: { type: 'array', items: auditRecord }, meta: pageMeta }),

@@ -5,7 +5,7 @@ import { describeBot } from './describe-bot.ts'
 
 export const getBot = operation({
   name: 'getBot',
-  description: 'Gives a bot in full: the version in service and its installations.',
+  description: 'Returns a bot with its deployed version and its installations.',
   method: 'GET',
   path: '/v1/admin/bots/{id}',
   access: 'viewer',

@@ -13,8 +13,8 @@ const maxLines = 1000
 export const getBotEvent = operation({
   name: 'getBotEvent',
   description:
-    'Gives an event of a bot in full: its payload, what it is about, how its runs went step by step, and what they ' +
-    'logged. Not for viewers: payloads hold what people said.',
+    'Returns an event of a bot in full: payload, message, runs with their steps, and log. Not for viewers, because ' +
+    'payloads contain what users said.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/events/{eventId}',
   access: 'developer',

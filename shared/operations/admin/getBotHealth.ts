@@ -8,7 +8,7 @@ import { noSuchBot } from './describe-bot.ts'
 
 export const getBotHealth = operation({
   name: 'getBotHealth',
-  description: 'Tells how a bot is, and over a window of time what became of its events and how long they took.',
+  description: 'Returns the state of a bot, and the outcomes and durations of its events within a window of time.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/health',
   access: 'viewer',

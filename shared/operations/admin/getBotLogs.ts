@@ -8,7 +8,7 @@ import { findOwnBot } from './find-version.ts'
 
 export const getBotLogs = operation({
   name: 'getBotLogs',
-  description: 'Lists lines of a bot’s log since a time, the last first unless asked otherwise.',
+  description: 'Lists lines of a bot’s log since a time, by default the newest first.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/logs',
   access: 'viewer',
@@ -21,10 +21,10 @@ export const getBotLogs = operation({
       level: { enum: logLevels },
       eventId: { type: 'string' },
       conversationId: { type: 'string' },
-      userId: { type: 'string', description: 'Of events that this user is the one of.' },
+      userId: { type: 'string', description: 'Only lines of events of this user.' },
       workflowId: { type: 'string' },
-      messageContains: { type: 'string', minLength: 1, description: 'Words that occur in the line, in any case.' },
-      sortDirection: { enum: ['asc', 'desc'], description: 'desc unless given: the last lines first.' },
+      messageContains: { type: 'string', minLength: 1, description: 'Text that the line contains; case-insensitive.' },
+      sortDirection: { enum: ['asc', 'desc'], description: 'Default: desc, the newest lines first.' },
     },
   ),
   output: closedObject({ logs: { type: 'array', items: logLine } }, { nextToken: { type: 'string' } }),

@@ -8,7 +8,7 @@ type SourceFiles = NonNullable<Infer<typeof botVersionWithCode>['files']>
 
 export const getBotVersion = operation({
   name: 'getBotVersion',
-  description: 'Gives a version of a bot’s code, with the code as it was uploaded and the files it was made of.',
+  description: 'Returns a version of a bot’s code, with the uploaded code and its source files.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions/{versionId}',
   access: 'developer',

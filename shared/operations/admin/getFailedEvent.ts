@@ -12,8 +12,8 @@ const maxLines = 1000
 export const getFailedEvent = operation({
   name: 'getFailedEvent',
   description:
-    'Gives an event that failed for good, with its payload and what its runs logged. Not for viewers: payloads hold ' +
-    'what people said.',
+    'Returns an event that failed finally, with its payload and the log of its runs. Not for viewers, because payloads ' +
+    'contain what users said.',
   method: 'GET',
   path: '/v1/admin/bots/{botId}/failed-events/{id}',
   access: 'developer',

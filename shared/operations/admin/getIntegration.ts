@@ -5,7 +5,7 @@ import { describeIntegration } from '../../integrations/describe-integration.ts'
 
 export const getIntegration = operation({
   name: 'getIntegration',
-  description: 'Gives a version of an integration in full.',
+  description: 'Returns a version of an integration in full.',
   method: 'GET',
   path: '/v1/admin/integrations/{id}',
   access: 'viewer',

@@ -8,14 +8,15 @@ import { describeIntegration } from '../../integrations/describe-integration.ts'
 
 export const getIntegrationByName = operation({
   name: 'getIntegrationByName',
-  description: 'Gives the newest version of an integration that fits: exactly, in a semantic range, or of all.',
+  description:
+    'Returns the newest version of an integration that matches: an exact version, a semantic range, or `latest`.',
   method: 'GET',
   path: '/v1/admin/integrations/{name}/{version}',
   access: 'viewer',
   errors: ['ResourceNotFound'],
   input: closedObject({
     name: { type: 'string' },
-    version: { type: 'string', description: 'A version, a range like `>=1.0.0 <2.0.0`, or `latest`.' },
+    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
   }),
   output: closedObject({ integration }),
 

@@ -5,7 +5,7 @@ import { findOpenInvitation } from './open-invitation.ts'
 
 export const getInvitation = operation({
   name: 'getInvitation',
-  description: 'Tells who holds an invitation what it is to, as long as it can be accepted.',
+  description: 'Returns the workspace and the role of an invitation, to its holder, while it can be accepted.',
   method: 'GET',
   path: '/v1/admin/account/invitation',
   access: 'invitee',

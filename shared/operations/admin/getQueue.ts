@@ -17,8 +17,8 @@ const worker = closedObject({
   id: { type: 'string' },
   host: { type: 'string' },
   startedAt: time,
-  seenAt: { ...time, description: 'When it last told that it is there, which it does every ten seconds.' },
-  slots: { ...count, description: 'How many jobs it works on at once.' },
+  seenAt: { ...time, description: 'The worker’s last heartbeat; it sends one every ten seconds.' },
+  slots: { ...count, description: 'The maximum of concurrent jobs.' },
   inUse: count,
 })
 
@@ -28,7 +28,7 @@ const platform = {
     jobs: closedObject({ waiting: count, active: count, delayed: count, failed: count }),
     workers: { type: 'array', items: worker },
   }),
-  description: 'Of all workspaces. For owners of the workspace that the platform began with, and absent for others.',
+  description: 'Jobs and workers of all workspaces; only for owners of the platform’s first workspace.',
 } as const
 
 const busyBot = closedObject({
@@ -40,24 +40,28 @@ const busyBot = closedObject({
 
 const queue = closedObject(
   {
-    waiting: { ...count, description: 'Events that are due and not handled.' },
+    waiting: { ...count, description: 'Events that are due and not yet handled.' },
     scheduled: { ...count, description: 'Events for a later time.' },
-    retrying: { ...count, description: 'Events that failed and wait for a further try.' },
-    failed: { ...count, description: 'Events that failed for good within the last 24 hours; 10,000 of a bot at most.' },
-    bots: { type: 'array', items: busyBot, description: 'Those for which most events wait, 20 at most.' },
+    retrying: { ...count, description: 'Events that failed and wait for a retry.' },
+    failed: {
+      ...count,
+      description: 'Events that failed finally within the last 24 hours, at most 10,000 of each bot.',
+    },
+    bots: { type: 'array', items: busyBot, description: 'The bots with the most waiting events, at most 20.' },
     workerState: {
       enum: ['available', 'stalled', 'missing'],
       description:
-        'Whether workers handle events: `missing` when none is alive, `stalled` when those that are alive take none ' +
+        'Whether workers handle events: `missing` when no worker is alive, `stalled` when the live workers take no events ' +
         'although some have waited for more than 10 s.',
     },
   },
-  { oldestWaitingAt: { ...time, description: 'Since when the oldest of them is due.' }, platform },
+  { oldestWaitingAt: { ...time, description: 'The time since which the oldest waiting event is due.' }, platform },
 )
 
 export const getQueue = operation({
   name: 'getQueue',
-  description: 'Tells what waits for the workspace’s bots; and the platform’s operators of its jobs and workers.',
+  description:
+    'Returns the waiting events of the workspace’s bots; for the platform’s operators also its jobs and workers.',
   method: 'GET',
   path: '/v1/admin/queue',
   access: 'viewer',

@@ -5,7 +5,7 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const getWorkspace = operation({
   name: 'getWorkspace',
-  description: 'Gives the workspace.',
+  description: 'Returns the workspace.',
   method: 'GET',
   path: '/v1/admin/workspaces/{id}',
   access: 'viewer',

@@ -6,7 +6,7 @@ import { findMember } from '../../store/members.ts'
 
 export const getWorkspaceMember = operation({
   name: 'getWorkspaceMember',
-  description: 'Gives the caller as a member of the workspace, with the role.',
+  description: 'Returns the caller’s membership of the workspace, with the role.',
   method: 'GET',
   path: '/v1/admin/workspace-members/me',
   access: 'viewer',

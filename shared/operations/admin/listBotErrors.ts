@@ -15,17 +15,23 @@ const texts = { type: 'array', items: { type: 'string' } } as const
 
 const group = closedObject(
   {
-    id: { type: 'string', description: 'The same for the same words.' },
-    message: { type: 'string', description: 'What they have in common, with # for ids, numbers and the like.' },
-    example: { type: 'string', description: 'What the last one said.' },
-    words: { type: 'string', description: 'What finds them: the `reason` of listFailedEvents and replayFailedEvents.' },
+    id: { type: 'string', description: 'Equal for equal messages.' },
+    message: {
+      type: 'string',
+      description: 'The common message of the failures, with # in place of ids, numbers and similar parts.',
+    },
+    example: { type: 'string', description: 'The message of the last failure.' },
+    words: {
+      type: 'string',
+      description: 'A text that finds the events, as `reason` of listFailedEvents and replayFailedEvents.',
+    },
     count: { type: 'integer' },
     firstAt: time,
     lastAt: time,
-    eventIds: { ...texts, description: 'The last five.' },
-    versionIds: { ...texts, description: 'The bot’s versions that failed so.' },
-    types: { ...texts, description: 'Of the events.' },
-    replayable: { type: 'integer', description: 'How many of them can be handled anew.' },
+    eventIds: { ...texts, description: 'The last five events.' },
+    versionIds: { ...texts, description: 'The bot’s versions that failed with this message.' },
+    types: { ...texts, description: 'The types of the events.' },
+    replayable: { type: 'integer', description: 'The number of events that can be replayed.' },
   },
   { hook: { type: 'string', description: 'The hook or other function that failed.' } },
 )
@@ -33,8 +39,8 @@ const group = closedObject(
 export const listBotErrors = operation({
   name: 'listBotErrors',
   description:
-    'Lists of what a bot’s events failed for good within a window of time, the same failures as one, those that came ' +
-    'most often first. It looks at the last 5,000 failed events, and tells of 100 groups.',
+    'Groups the events of a bot that failed finally within a window of time by their failure, the most frequent ' +
+    'first. It reads the last 5,000 failed events and returns at most 100 groups.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/errors',
   access: 'viewer',
@@ -43,8 +49,8 @@ export const listBotErrors = operation({
   input: closedObject({ id: { type: 'string' } }, { window: windowInput }),
   output: closedObject({
     errors: { type: 'array', items: group },
-    looked: { type: 'integer', description: 'How many failed events were looked at.' },
-    isComplete: { type: 'boolean', description: 'Whether these were all of the window.' },
+    looked: { type: 'integer', description: 'The number of failed events that were read.' },
+    isComplete: { type: 'boolean', description: 'Whether these are all failed events of the window.' },
     from: time,
     to: time,
   }),

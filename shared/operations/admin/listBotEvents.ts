@@ -11,8 +11,8 @@ import { findOwnBot } from './find-version.ts'
 export const listBotEvents = operation({
   name: 'listBotEvents',
   description:
-    'Lists the events of a bot and of what is installed on it, the newest first. A page looks at no more than 5,000 ' +
-    'events: with a filter that few pass it may hold few or none and still have a nextToken.',
+    'Lists the events of a bot and of its installations, the newest first. A page reads at most 5,000 events: with a ' +
+    'filter that few events pass, it may have few or no events and still a nextToken.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/events',
   access: 'viewer',
@@ -26,15 +26,15 @@ export const listBotEvents = operation({
       type: { type: 'string' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
-      timeStart: { type: 'string', format: 'date-time', description: 'Created at this time or later.' },
-      timeEnd: { type: 'string', format: 'date-time', description: 'Created at this time or before.' },
+      timeStart: { type: 'string', format: 'date-time', description: 'Only events created at this time or later.' },
+      timeEnd: { type: 'string', format: 'date-time', description: 'Only events created at this time or earlier.' },
       text: {
         type: 'string',
         minLength: 1,
         maxLength: 200,
         description:
-          'An id of the event, its message, conversation or user, or words that occur in the failure’s reason, in any ' +
-          'case. Of those who are no viewers also in what was said.',
+          'An id of the event, its message, conversation or user, or text that the failure’s reason contains; ' +
+          'case-insensitive. For all roles but viewer, also text that the message contains.',
       },
     },
   ),
@@ -44,7 +44,7 @@ export const listBotEvents = operation({
       searchedUntil: {
         type: 'string',
         format: 'date-time',
-        description: 'Back to when was looked, where the page ends without being full.',
+        description: 'The time back to which events were read, when the page is not full.',
       },
     },
   ),

@@ -8,7 +8,7 @@ import { backlogSnapshot } from '../../monitoring/backlog-snapshot.ts'
 
 export const listBotHealth = operation({
   name: 'listBotHealth',
-  description: 'Tells how each of the workspace’s bots is and was for the last hour, the newest bot first.',
+  description: 'Lists the workspace’s bots with their state and their health in the last hour, the newest bot first.',
   method: 'GET',
   path: '/v1/admin/bots/health',
   access: 'viewer',
@@ -16,7 +16,7 @@ export const listBotHealth = operation({
   input: closedObject({}, { ...pageInput }),
   output: closedObject({
     bots: { type: 'array', items: botHealthSummary },
-    from: { type: 'string', format: 'date-time', description: 'When the first minute began.' },
+    from: { type: 'string', format: 'date-time', description: 'The begin of the first minute.' },
     to: { type: 'string', format: 'date-time' },
     meta: pageMeta,
   }),

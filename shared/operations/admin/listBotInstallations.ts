@@ -18,7 +18,7 @@ const registration = closedObject(
     failureReason: { type: 'string', nullable: true },
     createdAt: time,
   },
-  { startedAt: time, endedAt: time, milliseconds: { type: 'number', description: 'How long it took.' } },
+  { startedAt: time, endedAt: time, milliseconds: { type: 'number', description: 'Duration of the call.' } },
 )
 
 const installed = closedObject(
@@ -29,23 +29,25 @@ const installed = closedObject(
     enabled: { type: 'boolean' },
     status: installation.properties.status,
     statusReason: { type: 'string', nullable: true },
-    registerFailures: { type: 'integer', description: 'How often it has failed since it last succeeded.' },
-    registrations: { type: 'array', items: registration, description: 'The last ten, the newest first.' },
+    registerFailures: { type: 'integer', description: 'The number of failures since the last success.' },
+    registrations: { type: 'array', items: registration, description: 'The last ten registrations, the newest first.' },
   },
   {
     version: { type: 'string' },
-    integrationId: { type: 'string', description: 'Of the integration’s version; absent for the chat.' },
-    disabledReason: { type: 'string', description: 'Why its code does not run any more; absent while it does.' },
+    integrationId: { type: 'string', description: 'The id of the integration’s version; absent for the chat.' },
+    disabledReason: {
+      type: 'string',
+      description: 'Why the platform suspended the integration’s code; absent while it runs.',
+    },
     identifier: { type: 'string' },
-    schedule: { enum: schedules, description: 'How often register() is called; absent without a schedule.' },
-    nextRegisterAt: { ...time, description: 'When it is called next.' },
+    schedule: { enum: schedules, description: 'The schedule of calls of register(), if any.' },
+    nextRegisterAt: { ...time, description: 'The time of the next call of register().' },
   },
 )
 
 export const listBotInstallations = operation({
   name: 'listBotInstallations',
-  description:
-    'Lists what is installed on a bot, with the schedule of its register() and how that went the last ten times.',
+  description: 'Lists the installations of a bot, with the schedule of their register() and its last ten outcomes.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/installations',
   access: 'viewer',

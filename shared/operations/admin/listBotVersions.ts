@@ -7,7 +7,7 @@ import { findOwnBot } from './find-version.ts'
 
 export const listBotVersions = operation({
   name: 'listBotVersions',
-  description: 'Lists the versions of a bot’s code that are kept, newest first.',
+  description: 'Lists the kept versions of a bot’s code, newest first.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions',
   access: 'viewer',

@@ -9,7 +9,7 @@ import { noSuchBot } from './describe-bot.ts'
 
 export const listFailedEvents = operation({
   name: 'listFailedEvents',
-  description: 'Lists the events that a bot has failed to handle for good, the last failed first.',
+  description: 'Lists the events of a bot that failed finally, the last failed first.',
   method: 'GET',
   path: '/v1/admin/bots/{botId}/failed-events',
   access: 'viewer',

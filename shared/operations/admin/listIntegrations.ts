@@ -18,7 +18,10 @@ export const listIntegrations = operation({
       version: { type: 'string' },
       dev: { type: 'boolean' },
       visibility: integrationDefinition.visibility,
-      search: { type: 'string', description: 'Part of the name, the title or the description, in any case.' },
+      search: {
+        type: 'string',
+        description: 'Text that the name, the title or the description contains; case-insensitive.',
+      },
       installedByBotId: { type: 'string' },
     },
   ),

@@ -5,7 +5,7 @@ import { operation } from '../../rpc/operation.ts'
 
 export const listPublicIntegrations = operation({
   name: 'listPublicIntegrations',
-  description: 'Lists integrations for all workspaces. There are none: each workspace has its own.',
+  description: 'Lists public integrations. The list is empty: each workspace has its own integrations.',
   method: 'GET',
   path: '/v1/admin/hub/integrations',
   access: 'viewer',

@@ -6,7 +6,7 @@ import { pageOfMembers } from '../../store/members.ts'
 
 export const listWorkspaceMembers = operation({
   name: 'listWorkspaceMembers',
-  description: 'Lists the members of the workspace with their roles, those who came last first.',
+  description: 'Lists the members of the workspace with their roles, the newest first.',
   method: 'GET',
   path: '/v1/admin/workspace-members',
   access: 'viewer',

@@ -6,8 +6,7 @@ import { pageOfWorkspaces } from '../../store/workspaces.ts'
 
 export const listWorkspaces = operation({
   name: 'listWorkspaces',
-  description:
-    'Lists the workspaces that the token’s account is a member of, the oldest first. Needs no x-workspace-id.',
+  description: 'Lists the workspaces of the token’s account, the oldest first. Needs no x-workspace-id.',
   method: 'GET',
   path: '/v1/admin/workspaces',
   access: 'account',

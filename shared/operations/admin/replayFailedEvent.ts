@@ -12,8 +12,8 @@ import { noSuchFailedEvent } from './getFailedEvent.ts'
 export const replayFailedEvent = operation({
   name: 'replayFailedEvent',
   description:
-    'Has an event that failed for good handled anew, by the version that is in service now and with all its tries. It ' +
-    'comes before what waits in its conversation. What its runs have written already is not written again.',
+    'Handles an event that failed finally again, with the deployed version and all attempts. The event precedes the ' +
+    'waiting events of its conversation. The journal prevents repeated writes.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/{id}/replay',
   access: 'developer',

@@ -11,9 +11,9 @@ const maxEvents = 1000
 export const replayFailedEvents = operation({
   name: 'replayFailedEvents',
   description:
-    'Has failed events of a bot handled anew, those that failed first before others, up to the limit and as far as there ' +
-    'is room among the events that wait for the bot. Asked again with the same filter and a beforeDate that is past, it ' +
-    'goes on with the next, until it gives 0; where there is no room, it gives 429, and the others stay as they are.',
+    'Handles failed events of a bot again, the first failed first, up to `limit` and to the bot’s backlog limit. A ' +
+    'repeated call with the same filter and a past beforeDate continues with the next events, until it returns 0. At ' +
+    'the backlog limit it answers with 429 and leaves the other events unchanged.',
   method: 'POST',
   path: '/v1/admin/bots/{botId}/failed-events/replay',
   access: 'developer',

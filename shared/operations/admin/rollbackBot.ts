@@ -6,8 +6,7 @@ import { deployAgain } from './deploy-version.ts'
 
 export const rollbackBot = operation({
   name: 'rollbackBot',
-  description:
-    'Puts the version in service that was uploaded before the present one, leaving out those that do not run.',
+  description: 'Deploys the version before the deployed one. It skips suspended versions.',
   method: 'POST',
   path: '/v1/admin/bots/{id}/rollback',
   access: 'developer',

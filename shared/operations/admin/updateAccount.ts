@@ -5,7 +5,7 @@ import { findAccount, updateAccountFields } from '../../store/accounts.ts'
 
 export const updateAccount = operation({
   name: 'updateAccount',
-  description: 'Changes what others see of the account that the token is of.',
+  description: 'Changes the name and the picture of the token’s account.',
   method: 'PUT',
   path: '/v1/admin/account/me',
   access: 'account',

@@ -16,8 +16,8 @@ import { finishInstallations } from '../../integrations/install.ts'
 export const updateBot = operation({
   name: 'updateBot',
   description:
-    'Changes a bot. Code that is accepted becomes a new version and goes into service at once. Maps are merged; null ' +
-    'takes an entry away. Integrations are registered before the answer, which tells how that went.',
+    'Changes a bot. Accepted code becomes a new version and is deployed at once. Maps are merged; null removes an ' +
+    'entry. Integrations are registered before the answer, which has the outcome.',
   method: 'PUT',
   path: '/v1/admin/bots/{id}',
   access: 'developer',
@@ -38,7 +38,7 @@ export const updateBot = operation({
       allowNoHooks: {
         type: 'boolean',
         description:
-          'Whether `code` may have no hooks where the version in service has some. Unless given, it may if it has ' +
+          'Whether `code` without hooks may replace a deployed version with hooks. Default: only if `code` has ' +
           'actions.',
       },
     },

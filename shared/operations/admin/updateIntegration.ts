@@ -22,8 +22,8 @@ import {
 export const updateIntegration = operation({
   name: 'updateIntegration',
   description:
-    'Changes a version of an integration, for the bots that have it installed too. Maps are merged; null takes an entry ' +
-    'away. Where it is installed, other code registers again: the bots’ installations tell how that went.',
+    'Changes a version of an integration, also for the bots that have it installed. Maps are merged; null removes an ' +
+    'entry. New code is registered again on each installation, whose status has the outcome.',
   method: 'PUT',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',

@@ -7,7 +7,7 @@ import { findOwnWorkspace } from './find-own-workspace.ts'
 
 export const updateWorkspace = operation({
   name: 'updateWorkspace',
-  description: 'Changes what a workspace is called and what it tells of itself.',
+  description: 'Changes the name, the handle and the profile of a workspace.',
   method: 'PUT',
   path: '/v1/admin/workspaces/{id}',
   access: 'administrator',

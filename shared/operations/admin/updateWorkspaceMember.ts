@@ -6,7 +6,7 @@ import { assertNotAbove, assertOwnerRemains, changeMembers, findChangeable } fro
 
 export const updateWorkspaceMember = operation({
   name: 'updateWorkspaceMember',
-  description: 'Gives a member another role. Neither the former nor the new one may be above the caller’s own.',
+  description: 'Changes the role of a member. Neither the former nor the new role may be above the caller’s own.',
   method: 'PUT',
   path: '/v1/admin/workspace-members/{id}',
   access: 'administrator',

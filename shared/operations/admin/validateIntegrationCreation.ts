@@ -6,7 +6,7 @@ import { changeDefinition, integrationFields, integrationName } from '../../inte
 
 export const validateIntegrationCreation = operation({
   name: 'validateIntegrationCreation',
-  description: 'Tells whether an integration could be created, and creates nothing.',
+  description: 'Checks whether an integration can be created, without creating it.',
   method: 'POST',
   awaitsWorker: true,
   path: '/v1/admin/integrations/validate',

@@ -7,7 +7,7 @@ import { changeDefinition, integrationFields, noSuchIntegration } from '../../in
 
 export const validateIntegrationUpdate = operation({
   name: 'validateIntegrationUpdate',
-  description: 'Tells whether an integration could be changed so, and changes nothing.',
+  description: 'Checks whether an integration can be changed in this way, without changing it.',
   method: 'PUT',
   path: '/v1/admin/integrations/{id}/validate',
   access: 'developer',

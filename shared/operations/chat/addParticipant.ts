@@ -9,7 +9,7 @@ import { ownConversation, participantInput } from './external-ids.ts'
 
 export const addParticipant = operation({
   name: 'addParticipant',
-  description: 'Lets another user take part in a conversation that the caller owns.',
+  description: 'Adds another user to a conversation that the caller owns.',
   method: 'POST',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants',
   access: 'user',

@@ -11,7 +11,7 @@ export const chatChannel = 'channel'
 
 export const createConversation = operation({
   name: 'createConversation',
-  description: 'Creates a conversation that the caller owns and takes part in.',
+  description: 'Creates a conversation. The caller is its owner and first participant.',
   method: 'POST',
   path: '/chat/{webhookId}/conversations',
   access: 'user',

@@ -9,7 +9,7 @@ import { joinedConversation, notParticipating } from './external-ids.ts'
 
 export const createEvent = operation({
   name: 'createEvent',
-  description: 'Creates a custom event in a conversation that the caller takes part in.',
+  description: 'Creates a custom event in a conversation of the caller.',
   method: 'POST',
   path: '/chat/{webhookId}/events',
   access: 'user',

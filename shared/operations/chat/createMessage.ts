@@ -11,7 +11,7 @@ import { notParticipating } from './external-ids.ts'
 
 export const createMessage = operation({
   name: 'createMessage',
-  description: 'Says something in a conversation that the caller takes part in.',
+  description: 'Creates a message in a conversation of the caller.',
   method: 'POST',
   path: '/chat/{webhookId}/messages',
   access: 'user',

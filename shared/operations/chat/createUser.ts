@@ -10,8 +10,7 @@ import { assertExternalId, externalId } from './external-ids.ts'
 
 export const createUser = operation({
   name: 'createUser',
-  description:
-    'Creates a user and gives the key that proves to be that user. Not for chats with an encryption key of their own.',
+  description: 'Creates a user and returns the user’s key. Not for chats with their own encryption key.',
   method: 'POST',
   path: '/chat/{webhookId}/users',
   access: 'visitor',
@@ -25,7 +24,7 @@ export const createUser = operation({
     if (chatConfigurationOf(installation).encryptionKey !== undefined) {
       throw new ApiError(
         'Unauthorized',
-        'This chat has an encryption key of its own, so createUser is disabled: ' +
+        'This chat has its own encryption key, so createUser is disabled: ' +
           'sign { id } with it (a JSON Web Token, HS256), send that as x-user-key, and call POST /users/get-or-create',
       )
     }

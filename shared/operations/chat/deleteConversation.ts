@@ -5,7 +5,7 @@ import { ownConversation } from './external-ids.ts'
 
 export const deleteConversation = operation({
   name: 'deleteConversation',
-  description: 'Deletes a conversation that the caller owns, with all that was said in it. The id is free again.',
+  description: 'Deletes a conversation that the caller owns, with its messages. Its id can be used again.',
   method: 'DELETE',
   path: '/chat/{webhookId}/conversations/{id}',
   access: 'user',

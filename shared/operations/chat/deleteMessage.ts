@@ -7,7 +7,7 @@ import { presentUser } from './external-ids.ts'
 
 export const deleteMessage = operation({
   name: 'deleteMessage',
-  description: 'Deletes a message that the caller has written.',
+  description: 'Deletes a message of the caller.',
   method: 'DELETE',
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',

@@ -7,7 +7,7 @@ import { presentUser } from './external-ids.ts'
 export const deleteUser = operation({
   name: 'deleteUser',
   description:
-    'Deletes the user whose key it is, and ends the user’s streams; what the user said stays. The id is free again.',
+    'Deletes the user of the key, and ends the user’s streams. The user’s messages stay. The id can be used again.',
   method: 'DELETE',
   path: '/chat/{webhookId}/users/me',
   access: 'user',

@@ -14,7 +14,7 @@ export const externalId = {
   maxLength: 70,
   pattern: '^[a-zA-Z0-9_\\-/\\\\]*$',
   description:
-    'An id of your own choice: up to 70 letters, digits, _, -, / and \\, but none that looks like one of ours (user_01J…).',
+    'An id of your choice: up to 70 letters, digits, _, -, / and \\, but not in the form of the platform’s ids (user_01J…).',
 } as const
 
 const isExternalId = compile(externalId, 'body')

@@ -6,7 +6,7 @@ import { findConversationWithMembership, notParticipating } from './external-ids
 
 export const getConversation = operation({
   name: 'getConversation',
-  description: 'Gives a conversation that the caller takes part in.',
+  description: 'Returns a conversation of the caller.',
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{id}',
   access: 'user',

@@ -9,7 +9,7 @@ import { notParticipating } from './external-ids.ts'
 
 export const getEvent = operation({
   name: 'getEvent',
-  description: 'Gives a custom event of a conversation that the caller takes part in.',
+  description: 'Returns a custom event of a conversation of the caller.',
   method: 'GET',
   path: '/chat/{webhookId}/events/{id}',
   access: 'user',

@@ -9,7 +9,7 @@ import { notParticipating } from './external-ids.ts'
 
 export const getMessage = operation({
   name: 'getMessage',
-  description: 'Gives a message of a conversation that the caller takes part in.',
+  description: 'Returns a message of a conversation of the caller.',
   method: 'GET',
   path: '/chat/{webhookId}/messages/{id}',
   access: 'user',

@@ -9,7 +9,7 @@ import { assertExternalId, externalId, findConversationWithMembership, presentUs
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',
-  description: 'Gives the caller’s conversation with an id of the caller’s choice; creates it when there is none yet.',
+  description: 'Returns the caller’s conversation with the given id; creates it if it does not exist.',
   method: 'POST',
   path: '/chat/{webhookId}/conversations/get-or-create',
   access: 'user',

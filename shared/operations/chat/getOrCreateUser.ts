@@ -7,7 +7,8 @@ import { assertExternalId, noSuchUser } from './external-ids.ts'
 
 export const getOrCreateUser = operation({
   name: 'getOrCreateUser',
-  description: 'Gives the user whose key it is, with the given fields set; creates the user when there is none yet.',
+  description:
+    'Sets the given fields of the user of the key and returns the user; creates the user if it does not exist.',
   method: 'POST',
   path: '/chat/{webhookId}/users/get-or-create',
   access: 'user',

@@ -6,7 +6,7 @@ import { noSuchParticipant, ownConversation, participantInput } from './external
 
 export const getParticipant = operation({
   name: 'getParticipant',
-  description: 'Gives a user that takes part in a conversation that the caller owns.',
+  description: 'Returns a participant of a conversation that the caller owns.',
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',

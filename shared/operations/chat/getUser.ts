@@ -5,7 +5,7 @@ import { presentUser } from './external-ids.ts'
 
 export const getUser = operation({
   name: 'getUser',
-  description: 'Gives the user whose key it is.',
+  description: 'Returns the user of the key.',
   method: 'GET',
   path: '/chat/{webhookId}/users/me',
   access: 'user',

@@ -3,7 +3,7 @@ import { operation } from '../../rpc/operation.ts'
 
 export const hello = operation({
   name: 'hello',
-  description: 'Tells that the address is that of a chat installation.',
+  description: 'Confirms that the URL is that of a chat installation.',
   method: 'GET',
   path: '/chat/{webhookId}/hello',
   access: 'visitor',

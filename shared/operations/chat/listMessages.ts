@@ -8,7 +8,7 @@ import { joinedConversation } from './external-ids.ts'
 
 export const listMessages = operation({
   name: 'listMessages',
-  description: 'Lists what was said in a conversation, newest first.',
+  description: 'Lists the messages of a conversation, newest first.',
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/messages',
   access: 'user',

@@ -7,7 +7,7 @@ import { joinedConversation } from './external-ids.ts'
 
 export const listParticipants = operation({
   name: 'listParticipants',
-  description: 'Lists the users that take part in a conversation.',
+  description: 'Lists the participants of a conversation.',
   method: 'GET',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants',
   access: 'user',

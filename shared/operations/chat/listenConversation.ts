@@ -11,7 +11,8 @@ const replayMilliseconds = 500
 export const listenConversation = operation({
   name: 'listenConversation',
   description:
-    'Streams the conversation’s signals, as server-sent events or over a WebSocket. A client that comes back says with `Last-Event-ID` what it heard last, and is told what it has missed.',
+    'Streams the conversation’s signals, as server-sent events or over a WebSocket. A client that reconnects sends ' +
+    '`Last-Event-ID`; the stream then begins with the entries after that id.',
   method: 'GET',
   // Published clients do not encode the id: a slash in it separates segments.
   path: '/chat/{webhookId}/conversations/{id*}/listen',
@@ -24,7 +25,7 @@ export const listenConversation = operation({
       lastEventId: {
         type: 'string',
         pattern: '^\\d{1,15}$',
-        description: 'The id of the last frame that was heard; also taken from the header Last-Event-ID.',
+        description: 'The id of the last received frame; the header Last-Event-ID has the same meaning.',
       },
     },
   ),

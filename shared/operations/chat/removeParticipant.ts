@@ -7,7 +7,7 @@ import { noSuchParticipant, ownConversation, participantInput } from './external
 
 export const removeParticipant = operation({
   name: 'removeParticipant',
-  description: 'Takes another user out of a conversation that the caller owns, and ends that user’s streams of it.',
+  description: 'Removes another user from a conversation that the caller owns, and ends that user’s streams of it.',
   method: 'DELETE',
   path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
   access: 'user',

@@ -6,7 +6,7 @@ import { noSuchUser, presentUser } from './external-ids.ts'
 
 export const updateUser = operation({
   name: 'updateUser',
-  description: 'Sets the given fields of the user whose key it is, and leaves the others.',
+  description: 'Sets the given fields of the user of the key.',
   method: 'PUT',
   path: '/chat/{webhookId}/users/me',
   access: 'user',

@@ -11,7 +11,7 @@ import { noConversation } from './not-found.ts'
 
 export const addParticipant = operation({
   name: 'addParticipant',
-  description: 'Lets a user take part in a conversation.',
+  description: 'Adds a user to a conversation.',
   method: 'POST',
   path: '/v1/chat/conversations/{id}/participants',
   access: 'bot',

@@ -7,7 +7,7 @@ import { operation } from '../../rpc/operation.ts'
 
 export const callAction = operation({
   name: 'callAction',
-  description: 'Calls an action of the bot’s own, or as `alias:action` one of an integration’s, and gives its output.',
+  description: 'Calls an action of the bot, or as `alias:action` one of an integration, and returns its output.',
   method: 'POST',
   awaitsWorker: true,
   path: '/v1/chat/actions',

@@ -8,7 +8,7 @@ import { eventsOf } from './events-of.ts'
 
 export const cancelScheduledEvent = operation({
   name: 'cancelScheduledEvent',
-  description: 'Cancels an event that is scheduled and not due yet.',
+  description: 'Cancels a scheduled event that is not yet due.',
   method: 'DELETE',
   path: '/v1/chat/events/scheduled/{id}',
   access: 'bot',

@@ -6,7 +6,7 @@ import { assertReferences } from './references.ts'
 
 export const captureObservation = operation({
   name: 'captureObservation',
-  description: 'Notes in the bot’s log what was observed while it worked.',
+  description: 'Writes an observation to the bot’s log.',
   method: 'POST',
   path: '/v1/chat/observations',
   access: 'bot',

@@ -11,7 +11,7 @@ import { schedules, type InstallationRow } from '../../models/tables.ts'
 
 export const configureIntegration = operation({
   name: 'configureIntegration',
-  description: 'Configures an installed integration, as itself: what is not given stays as it is.',
+  description: 'Configures an installed integration, which is the caller. Absent fields stay unchanged.',
   method: 'POST',
   path: '/v1/chat/integrations/configure',
   access: 'bot',
@@ -24,17 +24,18 @@ export const configureIntegration = operation({
       identifier: {
         type: ['string', 'null'],
         maxLength: 200,
-        description: 'Names the installation among all of its integration; null takes the name away.',
+        description:
+          'Identifies this installation among all installations of the integration; null removes the identifier.',
       },
       scheduleRegisterCall: {
         enum: schedules,
-        description: 'How often `register()` is called.',
+        description: 'The schedule of calls of `register()`.',
       },
       sandboxIdentifiers: {
         type: ['object', 'null'],
         additionalProperties: false,
         properties: {},
-        description: 'Experimental; null removes them all.',
+        description: 'Experimental; null removes all.',
       },
     },
   ),

@@ -10,12 +10,12 @@ export const conversationInput = {
   channel: { type: 'string', minLength: 1, maxLength: 200 },
   tags: givenTags,
   properties: givenTags,
-  integrationName: { type: 'string', description: 'For bots: on which integration; the chat unless given.' },
+  integrationName: { type: 'string', description: 'For bots: the integration of the conversation; default: the chat.' },
 } as const
 
 export const createConversation = operation({
   name: 'createConversation',
-  description: 'Creates a conversation on the integration that calls, or that a bot names.',
+  description: 'Creates a conversation of the calling integration, or of the integration that a bot names.',
   method: 'POST',
   path: '/v1/chat/conversations',
   access: 'bot',

@@ -14,7 +14,7 @@ import { assertReferences } from './references.ts'
 export const createEvent = operation({
   name: 'createEvent',
   description:
-    'Creates an event for the bot to handle, in a conversation when it is given, at once or at a later time.',
+    'Creates an event for the bot, for now or a later time; with conversationId, an event of that conversation.',
   method: 'POST',
   path: '/v1/chat/events',
   access: 'bot',

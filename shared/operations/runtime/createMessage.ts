@@ -14,14 +14,14 @@ export const messageInput = {
   conversationId: { type: 'string' },
   type: { type: 'string', minLength: 1, maxLength: 200 },
   payload: { type: 'object' },
-  userId: { type: 'string', description: 'Who says it: the bot itself unless given.' },
+  userId: { type: 'string', description: 'The author; default: the bot.' },
   tags: givenTags,
   origin: { enum: ['synthetic'] },
 } as const
 
 export const createMessage = operation({
   name: 'createMessage',
-  description: 'Says something in a conversation as the bot, or passes on what an integration has received.',
+  description: 'Creates a message of the bot in a conversation, or a message that an integration has received.',
   method: 'POST',
   path: '/v1/chat/messages',
   access: 'bot',

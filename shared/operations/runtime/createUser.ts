@@ -11,12 +11,12 @@ export const userInput = {
   properties: givenTags,
   name: userFields.name,
   pictureUrl: userFields.pictureUrl,
-  integrationName: { type: 'string', description: 'For bots: the integration that the user is on, if any.' },
+  integrationName: { type: 'string', description: 'For bots: the integration of the user, if any.' },
 } as const
 
 export const createUser = operation({
   name: 'createUser',
-  description: 'Creates a user of the integration that calls, or of the bot.',
+  description: 'Creates a user of the calling integration or of the bot.',
   method: 'POST',
   path: '/v1/chat/users',
   access: 'bot',

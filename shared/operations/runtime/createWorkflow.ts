@@ -7,7 +7,7 @@ import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
 
 export const createWorkflow = operation({
   name: 'createWorkflow',
-  description: 'Creates a workflow. One that is pending is started by an event.',
+  description: 'Creates a workflow. For a pending workflow, an event is created that starts it.',
   method: 'POST',
   path: '/v1/chat/workflows',
   access: 'bot',

@@ -7,7 +7,7 @@ import { noConversation } from './not-found.ts'
 
 export const deleteConversation = operation({
   name: 'deleteConversation',
-  description: 'Deletes a conversation with its states, all that was said and all that waits in it.',
+  description: 'Deletes a conversation with its states, its messages and its waiting events.',
   method: 'DELETE',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',

@@ -9,7 +9,7 @@ import { noMessage } from './not-found.ts'
 
 export const deleteMessage = operation({
   name: 'deleteMessage',
-  description: 'Deletes a message, whoever has written it.',
+  description: 'Deletes a message of any author.',
   method: 'DELETE',
   path: '/v1/chat/messages/{id}',
   access: 'bot',

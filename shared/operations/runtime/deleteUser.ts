@@ -8,7 +8,7 @@ import { noUser } from './not-found.ts'
 
 export const deleteUser = operation({
   name: 'deleteUser',
-  description: 'Deletes a user with its states, and ends the user’s streams; what the user said stays.',
+  description: 'Deletes a user with its states, and ends the user’s streams. The user’s messages stay.',
   method: 'DELETE',
   path: '/v1/chat/users/{id}',
   access: 'bot',

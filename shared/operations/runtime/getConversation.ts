@@ -6,7 +6,7 @@ import { noConversation } from './not-found.ts'
 
 export const getConversation = operation({
   name: 'getConversation',
-  description: 'Gives one of the bot’s conversations.',
+  description: 'Returns one of the bot’s conversations.',
   method: 'GET',
   path: '/v1/chat/conversations/{id}',
   access: 'bot',

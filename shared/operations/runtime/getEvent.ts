@@ -7,7 +7,7 @@ import { eventsOf } from './events-of.ts'
 
 export const getEvent = operation({
   name: 'getEvent',
-  description: 'Gives one of the bot’s events, and how it ended if it has.',
+  description: 'Returns one of the bot’s events, with its outcome if it has ended.',
   method: 'GET',
   path: '/v1/chat/events/{id}',
   access: 'bot',

@@ -6,7 +6,7 @@ import { noMessage } from './not-found.ts'
 
 export const getMessage = operation({
   name: 'getMessage',
-  description: 'Gives one of the bot’s messages, incoming or outgoing.',
+  description: 'Returns one of the bot’s messages, incoming or outgoing.',
   method: 'GET',
   path: '/v1/chat/messages/{id}',
   access: 'bot',

@@ -8,7 +8,7 @@ import { conversationInput } from './createConversation.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',
-  description: 'Gives the conversation of a channel with these tags; creates it when there is none yet.',
+  description: 'Returns the conversation of a channel with these tags; creates it if it does not exist.',
   method: 'POST',
   path: '/v1/chat/conversations/get-or-create',
   access: 'bot',

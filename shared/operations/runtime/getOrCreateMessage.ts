@@ -13,7 +13,7 @@ import { noMessage } from './not-found.ts'
 
 export const getOrCreateMessage = operation({
   name: 'getOrCreateMessage',
-  description: 'Gives a conversation’s message with these tags; creates it when there is none yet.',
+  description: 'Returns a conversation’s message with these tags; creates it if it does not exist.',
   method: 'POST',
   path: '/v1/chat/messages/get-or-create',
   access: 'bot',

@@ -8,7 +8,7 @@ import { userInput } from './createUser.ts'
 
 export const getOrCreateUser = operation({
   name: 'getOrCreateUser',
-  description: 'Gives the user with these tags; creates one when there is none yet.',
+  description: 'Returns the user with these tags; creates it if it does not exist.',
   method: 'POST',
   path: '/v1/chat/users/get-or-create',
   access: 'bot',

@@ -10,8 +10,8 @@ import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
 export const getOrCreateWorkflow = operation({
   name: 'getOrCreateWorkflow',
   description:
-    'Gives the newest workflow of that name and those tags, in the same conversation, of the same user and parent ' +
-    'where these are given, and creates it where there is none.',
+    'Returns the newest workflow with this name, these tags and the given conversation, user and parent; creates it if ' +
+    'it does not exist.',
   method: 'POST',
   path: '/v1/chat/workflows/get-or-create',
   access: 'bot',
@@ -23,7 +23,7 @@ export const getOrCreateWorkflow = operation({
     properties: {
       ...newWorkflowFields,
       discriminateByTags,
-      discriminateByStatusGroup: { enum: ['active', 'finished'], description: 'Both unless given.' },
+      discriminateByStatusGroup: { enum: ['active', 'finished'], description: 'Default: both.' },
     },
   },
   output: closedObject({ workflow, meta: closedObject({ created: { type: 'boolean' } }) }),

@@ -10,7 +10,7 @@ import { assertFits, namedState, stateExpiry, stateMeta, stateName } from './sta
 
 export const getOrSetState = operation({
   name: 'getOrSetState',
-  description: 'Gives a state, and creates it first where there is none.',
+  description: 'Returns a state; creates it if it does not exist.',
   method: 'POST',
   path: '/v1/chat/states/{type}/{id}/{name}/get-or-set',
   access: 'bot',

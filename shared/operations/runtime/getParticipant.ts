@@ -6,13 +6,13 @@ import { noConversation, noParticipant } from './not-found.ts'
 
 /** The input that names a user in a conversation. */
 export const participantInput = closedObject({
-  id: { type: 'string', description: 'Of the conversation.' },
+  id: { type: 'string', description: 'The id of the conversation.' },
   userId: { type: 'string' },
 })
 
 export const getParticipant = operation({
   name: 'getParticipant',
-  description: 'Gives a user that takes part in a conversation.',
+  description: 'Returns a participant of a conversation.',
   method: 'GET',
   path: '/v1/chat/conversations/{id}/participants/{userId}',
   access: 'bot',

@@ -6,7 +6,7 @@ import { namedState, noState, stateMeta, stateName } from './state-owner.ts'
 
 export const getState = operation({
   name: 'getState',
-  description: 'Gives a state. If it expires, reading it puts that off.',
+  description: 'Returns a state. Each read of a state with an expiry restarts its expiry period.',
   method: 'GET',
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',

@@ -6,7 +6,7 @@ import { noUser } from './not-found.ts'
 
 export const getUser = operation({
   name: 'getUser',
-  description: 'Gives one of the bot’s users; the bot itself is one, by its own id.',
+  description: 'Returns one of the bot’s users; the bot’s own id is that of its own user.',
   method: 'GET',
   path: '/v1/chat/users/{id}',
   access: 'bot',

@@ -7,7 +7,7 @@ import { assertBotItself } from './new-workflow.ts'
 
 export const getWorkflow = operation({
   name: 'getWorkflow',
-  description: 'Gives one of the bot’s workflows.',
+  description: 'Returns one of the bot’s workflows.',
   method: 'GET',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',

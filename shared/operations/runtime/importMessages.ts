@@ -27,7 +27,7 @@ const { origin: _, ...imported } = messageInput
 
 export const importMessages = operation({
   name: 'importMessages',
-  description: 'Stores what was said elsewhere before; neither the bot nor anybody who listens is told.',
+  description: 'Stores past messages of another system. The bot gets no events, and listeners get no entries.',
   method: 'POST',
   path: '/v1/chat/messages/import-messages',
   access: 'bot',

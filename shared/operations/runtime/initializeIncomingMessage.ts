@@ -28,7 +28,8 @@ const { type, payload, tags, origin } = messageInput
 
 export const initializeIncomingMessage = operation({
   name: 'initializeIncomingMessage',
-  description: 'Gets or creates the user, the conversation and the message that an integration has received, at once.',
+  description:
+    'Gets or creates the user, the conversation and the message of a received message, in one call of an integration.',
   method: 'POST',
   path: '/v1/chat/initialize-incoming-message',
   access: 'bot',

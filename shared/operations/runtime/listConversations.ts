@@ -11,7 +11,7 @@ const messageCount = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as co
 
 export const listConversations = operation({
   name: 'listConversations',
-  description: 'Lists the bot’s conversations, or those of the integration that calls, the newest first.',
+  description: 'Lists the bot’s conversations, or those of the calling integration, the newest first.',
   method: 'GET',
   path: '/v1/chat/conversations',
   access: 'bot',
@@ -24,7 +24,7 @@ export const listConversations = operation({
         type: 'array',
         maxItems: 100,
         items: { type: 'string' },
-        description: 'All of them take part.',
+        description: 'Only conversations in which all of these users participate.',
       },
       integrationName: { type: 'string' },
       channel: { type: 'string' },

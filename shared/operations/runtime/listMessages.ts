@@ -8,7 +8,7 @@ import { pageOfRuntimeMessages } from '../../store/runtime-messages.ts'
 
 export const listMessages = operation({
   name: 'listMessages',
-  description: 'Lists the bot’s messages, newest first; those of one conversation when it is given.',
+  description: 'Lists the bot’s messages, newest first; with conversationId, those of one conversation.',
   method: 'GET',
   path: '/v1/chat/messages',
   access: 'bot',

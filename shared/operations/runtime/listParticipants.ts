@@ -8,7 +8,7 @@ import { noConversation } from './not-found.ts'
 
 export const listParticipants = operation({
   name: 'listParticipants',
-  description: 'Lists who takes part in a conversation, those who came last first.',
+  description: 'Lists the participants of a conversation, the newest first.',
   method: 'GET',
   path: '/v1/chat/conversations/{id}/participants',
   access: 'bot',

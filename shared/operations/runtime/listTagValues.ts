@@ -4,7 +4,7 @@ import { operation } from '../../rpc/operation.ts'
 
 export const listTagValues = operation({
   name: 'listTagValues',
-  description: 'Tells published clients that the values of a tag are not listed any more.',
+  description: 'Always fails: the values of a tag can no longer be listed. It exists for published clients.',
   method: 'GET',
   path: '/v1/chat/tags/{key}/values',
   access: 'bot',

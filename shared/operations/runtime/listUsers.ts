@@ -8,7 +8,7 @@ import { pageOfRuntimeUsers } from '../../store/runtime-users.ts'
 
 export const listUsers = operation({
   name: 'listUsers',
-  description: 'Lists the bot’s users, or those of the integration that calls, the newest first.',
+  description: 'Lists the bot’s users, or those of the calling integration, the newest first.',
   method: 'GET',
   path: '/v1/chat/users',
   access: 'bot',
@@ -17,8 +17,8 @@ export const listUsers = operation({
     {
       ...sortInput,
       ...filterInput,
-      rangeField: { enum: ['createdAt', 'updatedAt'], description: 'The time that the dates are about.' },
-      conversationId: { type: 'string', description: 'Those who take part in it.' },
+      rangeField: { enum: ['createdAt', 'updatedAt'], description: 'The time that afterDate and beforeDate compare.' },
+      conversationId: { type: 'string', description: 'Only participants of this conversation.' },
     },
   ),
   output: closedObject({ users: { type: 'array', items: runtimeUser }, meta: pageMeta }),

@@ -15,7 +15,7 @@ export const listWorkflows = operation({
   input: closedObject(
     {},
     {
-      tags: { ...givenTags, description: 'Those that have all of these.' },
+      tags: { ...givenTags, description: 'Only workflows with all of these tags.' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
       parentWorkflowId: { type: 'string' },

@@ -71,5 +71,5 @@ export async function assertEvent({ db, caller }: BotContext, eventId: string | 
  * @throws ApiError `Forbidden`
  */
 export function assertBotItself({ installation }: BotCaller): void {
-  if (installation) throw new ApiError('Forbidden', 'Workflows belong to bots: an integration has none')
+  if (installation) throw new ApiError('Forbidden', 'Integrations have no workflows: only a bot may create one')
 }

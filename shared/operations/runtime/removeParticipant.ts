@@ -10,7 +10,7 @@ import { noConversation, noParticipant } from './not-found.ts'
 
 export const removeParticipant = operation({
   name: 'removeParticipant',
-  description: 'Takes a user out of a conversation.',
+  description: 'Removes a user from a conversation.',
   method: 'DELETE',
   path: '/v1/chat/conversations/{id}/participants/{userId}',
   access: 'bot',

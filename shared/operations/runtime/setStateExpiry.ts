@@ -7,7 +7,7 @@ import { namedState, noState, stateExpiry, stateName } from './state-owner.ts'
 
 export const setStateExpiry = operation({
   name: 'setStateExpiry',
-  description: 'Sets after how long without a touch a state is forgotten.',
+  description: 'Sets the expiry of a state: it is deleted after this time without a read or a write.',
   method: 'POST',
   path: '/v1/chat/states/{type}/{id}/{name}/expiry',
   access: 'bot',

@@ -11,7 +11,10 @@ import { findWorkflow } from '../../store/workflows.ts'
 /** The path parameters that name a state. */
 export const stateName = {
   type: { enum: stateTypes },
-  id: { type: 'string', description: 'Of the bot, user, conversation, workflow or integration whose state it is.' },
+  id: {
+    type: 'string',
+    description: 'The id of the bot, user, conversation, workflow or integration that owns the state.',
+  },
   name: { type: 'string', minLength: 1, maxLength: 200 },
 } as const
 
@@ -19,7 +22,7 @@ export const stateExpiry = {
   type: ['integer', 'null'],
   minimum: 1,
   maximum: longestExpiry,
-  description: 'Milliseconds without a touch, be it a read, after which the state is forgotten; null for never.',
+  description: 'Milliseconds without a read or a write after which the state is deleted; null for never.',
 } as const
 
 /** The `meta` of a state in an answer. No state is cached. */

@@ -5,7 +5,7 @@ import { addToAnalytics } from '../../store/analytics.ts'
 
 export const trackAnalytics = operation({
   name: 'trackAnalytics',
-  description: 'Adds to what the bot counts under a name, today in UTC.',
+  description: 'Adds to a named counter of the bot for the current day in UTC.',
   method: 'POST',
   path: '/v1/chat/analytics',
   access: 'bot',

@@ -9,7 +9,7 @@ import { noMessage } from './not-found.ts'
 
 export const updateMessage = operation({
   name: 'updateMessage',
-  description: 'Changes a message’s tags, and replaces its payload when it is given; nobody is told.',
+  description: 'Changes a message’s tags, and replaces its payload if given. Listeners get no entry.',
   method: 'PUT',
   path: '/v1/chat/messages/{id}',
   access: 'bot',

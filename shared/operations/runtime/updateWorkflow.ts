@@ -17,8 +17,8 @@ import { assertReferences } from './references.ts'
 export const updateWorkflow = operation({
   name: 'updateWorkflow',
   description:
-    'Changes a workflow. The status in_progress takes up the event that starts or continues it; from any other event it ' +
-    'continues a workflow that is paused or listening.',
+    'Changes a workflow. The status in_progress acknowledges the event that starts or continues it; with any ' +
+    'other event it continues a workflow that is paused or listening.',
   method: 'PUT',
   path: '/v1/chat/workflows/{id}',
   access: 'bot',
@@ -32,7 +32,10 @@ export const updateWorkflow = operation({
       failureReason: { type: 'string', maxLength: 2000 },
       tags: changedTags,
       userId: { type: 'string' },
-      eventId: { type: 'string', description: 'The event being handled; needed with the status in_progress.' },
+      eventId: {
+        type: 'string',
+        description: 'The event that the bot is handling; required with the status in_progress.',
+      },
     },
   ),
   output: closedObject({ workflow }),

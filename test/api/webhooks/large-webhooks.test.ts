@@ -154,7 +154,7 @@ describe('a large body', () => {
 
 describe('a body for a bundle of the public SDK, which gets it in one piece,', () => {
   const refused = { code: 413, type: 'PayloadTooLarge' }
-  const message = 'The body is larger than 16 MB, the maximum of this webhook: its code receives the body in one piece'
+  const message = 'The body is larger than 16 MB, the maximum of this webhook, whose code receives the body as a whole'
 
   test('is delivered when its isolate can hold it', { timeout: 60_000 }, async () => {
     const { webhookUrl } = await installSdk()

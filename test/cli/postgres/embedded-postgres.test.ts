@@ -97,7 +97,7 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
 
   test('refuses a directory that holds other files', async () => {
     await writeFile(join(directory, 'thesis.txt'), '')
-    await expect(start()).rejects.toThrow(/must hold nothing but PostgreSQL's data, and there is also "thesis.txt"/)
+    await expect(start()).rejects.toThrow(/must contain only PostgreSQL's data, but also has "thesis.txt"/)
   })
 
   test('refuses a second start on its directory and names the process that has it', async () => {

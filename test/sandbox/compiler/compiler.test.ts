@@ -69,8 +69,8 @@ async function refusalOf(source: string, given?: ReadonlySet<string>): Promise<s
   return at && `${at.file}:${at.line}:${at.column}: ${problem}`
 }
 
-const notThere = 'which is not in the upload: bundle what it needs'
-const noNode = 'and there is no Node in isolates: use what the web has'
+const notThere = 'which is not in the upload: bundle the dependencies'
+const noNode = 'and isolates have no Node: use web APIs'
 
 test.each([
   ["import fs from 'fs'\nexport const a = fs.x", 'bot.ts:1:16', `'fs', ${noNode}`],
@@ -111,7 +111,7 @@ test.each([
   ["module.exports = { handler: () => require('node:util').format('x') }", undefined],
   [
     "module.exports = { handler: () => import('node:vm') }",
-    "bot.ts:1:42: the bundle asks for 'node:vm'; an isolate gives only util",
+    "bot.ts:1:42: the bundle requires 'node:vm'; isolates provide only util",
   ],
   ["const name = 'fs'; module.exports = { handler: () => require(name) }", undefined],
   ["const n = 'a'; module.exports = { handler: () => require('./locale/' + n) }", undefined],

@@ -96,7 +96,7 @@ describe('a bundle is refused', () => {
     ['has channels that are no object', `exports.channels = []`, /channels/],
     ['has actions that are no object', `exports.actions = 'none'`, /actions/],
     ['throws what is no error', `throw 'nothing'`, /nothing/],
-    ['throws a looping proxy that can not be described', `throw new Proxy({}, { get() { throw 1 } })`, /./],
+    ['throws a looping proxy that cannot be described', `throw new Proxy({}, { get() { throw 1 } })`, /./],
     ['needs a module', `require('lodash')`, /Cannot find module 'lodash'/],
     ['forgets a rejection', `Promise.reject(new Error('at the start'))`, /at the start/],
   ])('that %s', async (_what, code, message) => {

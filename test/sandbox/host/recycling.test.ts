@@ -17,12 +17,12 @@ const isReady = (line: string) => line === 'A sandbox process is ready'
 
 describe('a sandbox process in good health is replaced', () => {
   test.each([
-    ['when it is old', { recycling: { milliseconds: 1 } }, 'it is old'],
-    ['when it has had many runs', { recycling: { runs: 1 } }, 'it has had many runs'],
+    ['when it is old', { recycling: { milliseconds: 1 } }, 'it has reached its maximum age'],
+    ['when it has had many runs', { recycling: { runs: 1 } }, 'it has reached its maximum number of runs'],
     [
       'when it holds too much memory all the time',
       { memoryMegabytes: 20, recycling: { overweightMilliseconds: 1, minMilliseconds: 1 } },
-      'it holds too much memory',
+      'it uses too much memory',
     ],
   ])('%s, and its runs come to their end', async (_when, options, reason) => {
     const { sandbox, lines } = await openRecycled(options)

@@ -85,7 +85,7 @@ describe('bot code finds nothing of Node', () => {
       console.log(error.message, Object.getPrototypeOf(site), Reflect.ownKeys(site).join(), kernel.length)
       error.stack = 'mine'
       console.log(error.stack)`
-    const message = 'client.getMessage needs id, a part of its path'
+    const message = 'client.getMessage needs id, which is part of its path'
     expect(logged(await sandbox.run(messageRun(botThat(body))))).toEqual([
       expect.stringContaining(`${message} null name,message,stack`),
       'mine',
@@ -101,7 +101,7 @@ describe('bot code finds nothing of Node', () => {
 
   test('in modules: require says what to do instead', async () => {
     const outcome = await sandbox.run(messageRun(botThat(`require('node:fs')`)))
-    const message = `Cannot find module 'node:fs': a bot is one file, bundle what it needs`
+    const message = `Cannot find module 'node:fs': a bot is one file; bundle its dependencies`
     expect(outcome).toMatchObject({ status: 'failed', error: { message } })
   })
 

@@ -153,7 +153,7 @@ describe('a stream', () => {
   test.each([
     ['client.streamMessage({ conversationId: "conv_1" })', 'client.streamMessage takes a conversation’s id'],
     ['await stream.write(1)', 'stream.write takes a string'],
-    ['await stream.end("text")', 'stream.end takes { type, payload, tags }, or nothing for the text that was written'],
+    ['await stream.end("text")', 'stream.end takes { type, payload, tags }, or no argument to send the written text'],
   ])('refuses %s', async (call, message) => {
     const { calls, outcome } = await run(streaming(call))
     expect(outcome).toMatchObject({ status: 'failed', reason: 'error', error: { name: 'TypeError', message } })

@@ -51,7 +51,10 @@ describe('a handler that answers', () => {
     expect(await sandbox.run(callRun(handlerThat(`return { body: 'x'.repeat(200_000) }`)))).toMatchObject({
       status: 'failed',
       reason: 'result',
-      error: { name: 'ResultLimitError', message: 'The result has 200011 characters of JSON; 100000 may be' },
+      error: {
+        name: 'ResultLimitError',
+        message: 'The result has 200011 characters of JSON, more than the 100000 allowed',
+      },
     })
   })
 
@@ -118,5 +121,5 @@ test('a module that asks the platform while it is loaded is told to wait', async
   const bundle = sdkBot(`
     const asked = fetch('${platformUrl}/').then(() => 'answered', (error) => error.message)
     exports.handler = async () => { console.log(await asked) }`)
-  expect(logged(await sandbox.run(callRun(bundle)))).toEqual([expect.stringContaining('while the module is loaded')])
+  expect(logged(await sandbox.run(callRun(bundle)))).toEqual([expect.stringContaining('while the module loads')])
 })

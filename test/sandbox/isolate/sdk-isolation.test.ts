@@ -84,7 +84,7 @@ describe('the world outside', () => {
     )
     expect(await sandbox.run(run)).toMatchObject({
       status: 'failed',
-      error: { name: 'TypeError', message: expect.stringContaining(`${host} can not be reached from here`) },
+      error: { name: 'TypeError', message: expect.stringContaining(`${host} cannot be requested`) },
     })
     expect(calls).toEqual([])
   })
@@ -100,7 +100,7 @@ describe('the world outside', () => {
     const bundle: Bundle = { ...handlerThat(`await fetch('${platformUrl}/v1')`), environment: {} }
     expect(await sandbox.run(callRun(bundle))).toMatchObject({
       status: 'failed',
-      error: { message: expect.stringContaining('api.isobot.internal can not be reached from here') },
+      error: { message: expect.stringContaining('api.isobot.internal cannot be requested') },
     })
   })
 })

@@ -21,7 +21,7 @@ describe.runIf(canMake(withoutNamespaces))('where no namespaces are to be had', 
     )
     expect(Object.keys(missing)).toEqual(['network', 'files', 'processes', 'user'])
     expect(missing['network']).toMatch(
-      /^no connection.*not here \(.*unshare.*No space left.*\); run the worker on Linux/,
+      /^no connection.*unavailable \(.*unshare.*No space left.*\); run the worker on Linux/,
     )
     expect(missing['user']).toMatch(/setpriv.*; run the worker as root/)
   })
@@ -74,7 +74,7 @@ describe('where the tools are not installed', () => {
     async (name) => {
       const raised = detectIsolation({ profile: 'hardened', require: [name], tools: {}, log: () => {} })
       await expect(raised).rejects.toThrow(MissingIsolationError)
-      await expect(raised).rejects.toThrow(new RegExp(`:\\n {2}${name}: .*not here \\(.*\\); run the worker`))
+      await expect(raised).rejects.toThrow(new RegExp(`:\\n {2}${name}: .*unavailable \\(.*\\); run the worker`))
     },
   )
 })
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('with the profile jit', () => {
     const patient = { cpuMilliseconds: 15_000, memoryMegabytes: 128 }
     const outcome = await sandbox.run(messageRun(greedy, { limits: patient }))
     expect(outcome).toMatchObject({ status: 'failed', reason: 'crashed' })
-    expect(reasons).toContain('it outgrew its memory')
+    expect(reasons).toContain('it exceeded its memory limit')
     expect((await sandbox.run(messageRun(botThat(`logger.info('here')`)))).status).toBe('done')
   })
 })

@@ -101,7 +101,7 @@ describe('the console', () => {
     expect(lines).toEqual([
       expect.stringMatching(/^info x: \d+ms so far 1$/),
       expect.stringMatching(/^info x: \d+ms$/),
-      `warn No time is taken for 'x'`,
+      `warn No timer is running for 'x'`,
     ])
     expect(Number(/\d+/.exec(lines[1]!)![0])).toBeGreaterThanOrEqual(19)
   })

@@ -282,12 +282,12 @@ describe('a request to the world outside', () => {
   })
 
   test('that the host counts as one too many fails the run likewise', async () => {
-    const { fetch } = answering({ failure: 'limit', message: 'An event may make 50 requests' })
+    const { fetch } = answering({ failure: 'limit', message: 'An event may make at most 50 requests' })
     const run = callRun(bot(`exports.handler = () => fetch('https://a.example')`), {}, { fetch })
     expect(await sandbox.run(run)).toMatchObject({
       status: 'failed',
       reason: 'network',
-      error: { message: 'An event may make 50 requests' },
+      error: { message: 'An event may make at most 50 requests' },
     })
   })
 
@@ -352,7 +352,7 @@ describe('a request to the world outside', () => {
       `const early = fetch('https://a.example').catch((error) => error.message); exports.handler = () => early`,
     )
     expect(done(await sandbox.run(callRun(bundle, {}, { fetch: answering().fetch }))).result).toMatch(
-      /while the module is loaded/,
+      /while the module loads/,
     )
   })
 
@@ -374,7 +374,7 @@ describe('a request to the world outside', () => {
   test('whose host function rejects fails alone', async () => {
     const body = `return fetch('https://a.example').catch((error) => error.message)`
     expect(await inside(body, () => Promise.reject(new Error('/host/path')))).toBe(
-      'fetch failed: The platform could not make the request',
+      'fetch failed: The platform could not send the request',
     )
   })
 })

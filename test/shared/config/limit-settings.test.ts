@@ -55,12 +55,12 @@ test.each(limitEntries)(
         const error = problemsOf({ ...least, [variable]: `${wrong}` })
         expect(error).toBeInstanceOf(ConfigError)
         expect(String(error)).toMatch(
-          new RegExp(`^  ${variable} .*: set it to a whole number from ${lowest} to ${most}`, 'm'),
+          new RegExp(`^  ${variable} .*: set it to an integer from ${lowest} to ${most}`, 'm'),
         )
       }
     }
     expect(String(problemsOf({ ...least, [usual]: `${most}`, [highest]: `${lowest}` }))).toContain(
-      `  ${usual} is ${most}, and ${highest} allows ${lowest}: lower the one or raise the other`,
+      `  ${usual} is ${most}, above ${highest} (${lowest}): lower the first or raise the second`,
     )
   },
 )

@@ -270,7 +270,7 @@ describe('an action of an integration', () => {
       }`,
     )
     const called = await platform.ask('POST', '/v1/chat/actions', { type: 'ping', input: {} }, { 'x-bot-id': id })
-    expect(called.body.message).toContain('Actions call each other more than 16 deep')
+    expect(called.body.message).toContain('Actions call each other more than 16 levels deep')
     const events = await platform.context.db('events').where({ bot_id: id, type: 'action_triggered' })
     expect(events.length).toBeLessThanOrEqual(16)
   })
@@ -280,7 +280,7 @@ describe('an action of an integration', () => {
       calculator,
       `await client.callAction({ type: 'tool:again', input: {} }).catch((error) => say(error.message))`,
     )
-    expect(replies).toEqual([expect.stringContaining('Actions call each other more than 16 deep')])
+    expect(replies).toEqual([expect.stringContaining('Actions call each other more than 16 levels deep')])
   })
 
   test('may call one of the bot’s own', async () => {

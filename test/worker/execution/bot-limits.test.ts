@@ -158,7 +158,7 @@ describe('limits of a bot’s own', () => {
     const refused = await platform.ask('POST', '/v1/admin/bots', { code, limits: { loadMilliseconds: 50 } })
     expect(refused).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
     expect(refused.body.message).toMatch(
-      /more than the 50 ms of processor time.*limits\.loadMilliseconds.*SANDBOX_MAX_LOAD_MS/,
+      /more than 50 ms of processor time.*limits\.loadMilliseconds.*SANDBOX_MAX_LOAD_MS/,
     )
     const { id } = await createBot(code)
     await updateBot(id, { limits: { loadMilliseconds: 50 } })

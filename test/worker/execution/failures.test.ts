@@ -235,7 +235,7 @@ test('an upload that imports what is not in it is refused by its line, though no
     await platform.ask('POST', '/v1/admin/integrations', integration),
   ]) {
     expect(answer).toMatchObject({ status: 400, body: { metadata: { file: 'bot.ts', line: 1, column: 34 } } })
-    expect(answer.body.message).toMatch(/^bot\.ts:1:34: it imports 'left-pad'.*bundle what it needs.*esbuild/)
+    expect(answer.body.message).toMatch(/^bot\.ts:1:34: it imports 'left-pad'.*bundle the dependencies.*esbuild/)
   }
 })
 
@@ -246,6 +246,6 @@ test.each([
   const code = `export const hooks = { async afterIncomingMessage() { const name = '${name}'; await ${load} } }`
   const { reason } = await wake(await createBot({ code }))
   expect(reason).toBe(
-    `afterIncomingMessage: Error: Cannot find module '${name}': a bot is one file, bundle what it needs`,
+    `afterIncomingMessage: Error: Cannot find module '${name}': a bot is one file; bundle its dependencies`,
   )
 })

@@ -264,7 +264,7 @@ describe('state', () => {
       export const hooks = { afterIncomingMessage({ state }) { state.user.big = 'x'.repeat(130 * 1024) } }`)
     expect(event).toMatchObject({
       status: 'failed',
-      failure_reason: expect.stringContaining('event.state.user has grown to 131 KB'),
+      failure_reason: expect.stringContaining('event.state.user has 131 KB'),
     })
     expect(await platform.context.db('states').where({ bot_id: bot.id })).toEqual([])
   })

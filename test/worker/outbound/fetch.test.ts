@@ -155,7 +155,7 @@ describe('what a bot may reach', () => {
     expect(told).toEqual([
       'TypeError',
       expect.stringMatching(
-        /^fetch failed: 127\.0\.0\.1 may not be requested.*permissions: \{ net: \['127\.0\.0\.1'\] \} in updateBot/,
+        /^fetch failed: 127\.0\.0\.1 may not be requested.*permissions: \{ net: \['127\.0\.0\.1'\] \} with updateBot.*isobot\.json/,
       ),
       'forbidden',
     ])
@@ -307,13 +307,13 @@ describe('an integration', () => {
     const created = await createBot(code, ['127.0.0.1'], { fetches: 3 })
     await installCode(platform, created.id, looker(url), { definition: { permissions: { net: ['127.0.0.1'] } } })
     const { told } = await wake(created)
-    expect(told).toEqual(['seen', 'seen', 'seen', expect.stringContaining('An event may make 3 requests')])
+    expect(told).toEqual(['seen', 'seen', 'seen', expect.stringContaining('An event may make at most 3 requests')])
     expect(requests).toHaveLength(3)
   })
 
   test('does not reach what was granted to the bot', async () => {
     const { ask } = await installLooker(['127.0.0.1'], {})
-    expect(await ask()).toMatch(/the integration was granted no hosts.*updateIntegration/)
+    expect(await ask()).toMatch(/permissions\.net of the integration grants no hosts.*updateIntegration/)
   })
 })
 

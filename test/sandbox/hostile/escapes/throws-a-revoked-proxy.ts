@@ -3,6 +3,6 @@ import { hostile } from '../hostile.ts'
 export default hostile({
   body: `throw (() => { const { proxy, revoke } = Proxy.revocable(() => {}, {}); revoke(); return proxy })()`,
   outcome: 'error',
-  failure: /can not be described/,
+  failure: /cannot be described/,
   replies: [],
 })

@@ -6,7 +6,7 @@ export default hostile({
     for (;;) all.push(new Array(1e4).fill(Math.random()))
     export const hooks = {}`,
   outcome: 'refused',
-  failure: /It used more than the 16 MB of memory it has/,
+  failure: /It used more than its 16 MB of memory/,
   upload: { limits: { memoryMegabytes: 16, loadMilliseconds: 10_000, wallMilliseconds: 10_000 } },
   kills: 'perhaps',
 })

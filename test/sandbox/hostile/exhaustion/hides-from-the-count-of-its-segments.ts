@@ -11,6 +11,6 @@ export default hostile({
     const all = []
     for (;;) all.push(segments[Symbol.iterator]())`,
   outcome: 'error',
-  failure: /may make 2000/,
+  failure: /may create at most 2000/,
   ...withTime,
 })

@@ -143,11 +143,11 @@ describe('a pattern', () => {
   })
 
   test.each([
-    ['(', /no regular expression/],
+    ['(', /not a valid regular expression/],
     ['(a)\\1', /refers back to a group with \\1/],
     ['(?<x>a)\\k<x>', /refers back/],
     ['a'.repeat(1001), /longer than 1000 characters/],
-    ['('.repeat(501), /no regular expression/],
+    ['('.repeat(501), /not a valid regular expression/],
   ])('%s is refused by name', (source, message) => {
     expect(() => compilePattern(source, unbounded)).toThrow(
       expect.objectContaining({ name: PatternError.name, message: expect.stringMatching(message) }),

@@ -69,14 +69,14 @@ describe('a chat’s configuration', () => {
 
   test.each([
     ['an integration that is not there', { shop: { configuration: {} } }, /integrations\.shop .* has 'chat'/],
-    ['a chat that is switched off', { chat: { enabled: false } }, /chat .* cannot be switched off/],
+    ['a chat that is switched off', { chat: { enabled: false } }, /chat .* cannot be disabled/],
     ['another integration in place of the chat', { chat: { integrationId: 'intver_x' } }, /another alias/],
     ['a misspelt field', { chat: { configuration: { encryptionkey: 'x' } } }, /encryptionKey, webhookUrl/],
     ['an empty key', { chat: { configuration: { encryptionKey: '' } } }, /encryptionKey/],
     ['a key that is too long', { chat: { configuration: { encryptionKey: 'x'.repeat(2001) } } }, /2000/],
     ['a key that is no text', { chat: { configuration: { encryptionKey: null } } }, /encryptionKey must be string/],
     ['a webhook of another protocol', { chat: { configuration: { webhookUrl: 'ftp://shop.example' } } }, /webhookUrl/],
-    ['a webhook that is nowhere', { chat: { configuration: { webhookUrl: 'http://shop.example:99999' } } }, /address/],
+    ['a webhook that is nowhere', { chat: { configuration: { webhookUrl: 'http://shop.example:99999' } } }, /URL/],
     ['a webhook with a password', { chat: { configuration: { webhookUrl: 'http://me:pw@shop.example' } } }, /password/],
     ['a webhook that is too long', { chat: { configuration: { webhookUrl: `http://x/${'y'.repeat(2000)}` } } }, /2000/],
     ['a secret that fits no header', { chat: { configuration: { webhookSecret: 'two\nlines' } } }, /webhookSecret/],

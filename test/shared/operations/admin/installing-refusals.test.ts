@@ -26,8 +26,8 @@ describe('installing is refused, and changes nothing,', () => {
       'InvalidPayload',
       /long/,
     ],
-    ['with a kind of configuration that there is not', { configurationType: 'x' }, 'InvalidPayload', /has account/],
-    ['with one that every object has', { configurationType: 'constructor' }, 'InvalidPayload', /has account/],
+    ['with a kind of configuration that there is not', { configurationType: 'x' }, 'InvalidPayload', /\(account\)/],
+    ['with one that every object has', { configurationType: 'constructor' }, 'InvalidPayload', /\(account\)/],
     ['when there is no such integration', { integrationId: 'intver_none' }, 'ReferenceNotFound', /intver_none/],
   ])('%s', async (_what, settings, type, message) => {
     const { id: integrationId } = await shop.createIntegration()

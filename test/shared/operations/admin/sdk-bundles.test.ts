@@ -62,11 +62,11 @@ describe('a bundle is refused', () => {
     ['node:child_process', "'node:child_process'"],
     ['./build/sharp.node', "'./build/sharp.node'"],
     ['left-pad', "'left-pad'"],
-  ])('when it asks for %s, which it is told by name', async (module, named) => {
+  ])('when it requires %s, which the error names', async (module, named) => {
     const code = `const it = require('${module}'); require('util'); exports.handler = () => it`
     const answer = await platform.ask('POST', '/v1/admin/bots', { code })
     expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
-    expect(answer.body.message).toContain(`asks for ${named};`)
+    expect(answer.body.message).toContain(`requires ${named};`)
   })
 
   test('when its handler is no function', async () => {
