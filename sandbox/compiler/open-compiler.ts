@@ -30,8 +30,8 @@ export interface CompilerOptions {
 const megabyte = 1024 * 1024
 
 /**
- * 4 MB of dense code with a source map of 10 MB take 5 s of processor time and 330 MB; a bundle of the public SDK takes
- * 1 s and 160 MB.
+ * 4 MB of dense code with a source map of 10 MB take 4.7 s of processor time and 330 MB; a bundle of the public SDK of
+ * 1 MB takes 0.4 s and 160 MB (docs/decisions/0035).
  */
 const usualLimits: CompileLimits = { seconds: 10, memoryMegabytes: 640 }
 
@@ -40,7 +40,6 @@ const wallShare = 2.5
 /** Upper bound of a script with its source map. */
 const outputBytes = 48 * megabyte
 
-/** A map of 16 MB takes half a second to read. */
 const mapLimits = { wallMilliseconds: 10_000, cpuSeconds: 3, outputBytes: 40 * megabyte } as const
 
 /** Concurrent compilations. Each owner has at most one, so one owner's upload does not wait for another's. */
@@ -161,7 +160,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     compile: (owner: string, load: () => Promise<Upload | undefined>) =>
       uploads.run(owner, async () => {
         const upload = await load()
-        // The type checker cannot infer that the result is defined where `load` always resolves to an upload.
+        // The result is undefined only if `load` resolves to undefined, which the type checker cannot infer.
         return (upload && (await compile(upload))) as Compilation
       }),
     readSourceMap: (owner, sourceMap) =>
@@ -181,7 +180,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
   }
 }
 
-/** Whether the process ended close to its limit of processor time: then the kernel has ended it for that. */
+/** Whether the process ended close to its limit of processor time, so that the kernel's limit ended it. */
 function isOverCpu({ milliseconds }: Ended, { seconds }: CompileLimits): boolean {
   return milliseconds > seconds * 900
 }

@@ -15,12 +15,12 @@ import { refuseDisabled } from './code-suspensions.ts'
 import type { RunRecorder } from './run-recorder.ts'
 import type { WorkerContext } from '../context.ts'
 
-/** How an event's handling went. */
+/** The outcome of an event's handling. */
 export type Handled =
   | { status: 'ignored'; logs: LogLine[] }
   | (Ended & {
       status: 'done'
-      /** `event.state` as hooks or actions left it. */
+      /** `event.state` after the run. */
       state?: JsonObject
     })
   | (Ended & { status: 'failed'; failure: Failure })
@@ -29,11 +29,11 @@ export type Handled =
 interface Ended {
   logs: LogLine[]
   result?: Json
-  /** Whether to try again after a failure. */
+  /** The retries after a failure; null for none. */
   retry: RetryPolicy | null
 }
 
-/** Has the code that a claimed event is for handle it, the bot's or an installed integration's. */
+/** Runs the code that handles a claimed event: the bot's or an installed integration's. */
 export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recorder: RunRecorder): Promise<Handled> {
   let call: Call | undefined
   try {
@@ -76,7 +76,7 @@ async function findCall(worker: WorkerContext, event: ClaimedEvent): Promise<Cal
   return call
 }
 
-/** How an event is to end that no code could be called for; what is not its own doing is thrown on. */
+/** The end of an event whose code cannot be called. Errors that the event did not cause are rethrown. */
 function withoutRun(error: unknown): Handled {
   if (error instanceof NotDeliverable) {
     const timestamp = new Date().toISOString()

@@ -4,25 +4,25 @@ import { storable } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
 
-/** More steps than people look through; what comes after them is counted. */
+/** Upper bound of recorded steps, more than people read; further steps are only counted. */
 const maxSteps = 60
 const nameCharacters = 100
 const messageCharacters = 300
-/** Getting an isolate ready is a step where it took some time. */
+/** The preparation of an isolate is a step if it takes at least this long. */
 const minLoadMilliseconds = 1
 
-/** Hooks that run where the bot calls, within another one. */
+/** Hooks that run at a call of the bot, within another hook. */
 const within = new Set(['beforeOutgoingMessage', 'afterOutgoingMessage', 'beforeCallAction', 'afterCallAction'])
 
-/** A step under way. */
+/** A step in progress. */
 export interface OpenStep {
-  /** What it turned out to be. */
+  /** Sets the name when it becomes known. */
   name(name: string): void
-  /** @param answer a status, or one word where there was no answer */
+  /** @param answer the status; without an answer, one word */
   end(answer?: number | string): void
 }
 
-/** Writes down what takes time while an event is handled. */
+/** Records the steps of an event's handling. */
 export class RunRecorder {
   readonly #begin = performance.now()
   readonly #steps: RunStep[] = []
@@ -42,7 +42,7 @@ export class RunRecorder {
     return {
       name: (known) => void (step[1] = cut(known)),
       end: (answer) => {
-        // What ends later than the run took as long as the run.
+        // `finish` has ended the steps in progress; a later end has no effect.
         if (!this.#inFlight.delete(step)) return
         step[3] = round(this.now - step[2])
         if (answer !== undefined) step[5] = answer
@@ -50,9 +50,9 @@ export class RunRecorder {
     }
   }
 
-  /** A run in the sandbox is over that began at `start`: what was at work in it, and how much processor time it took. */
+  /** Records the hooks and the processor time of a run in the sandbox that began at `start`. */
   ran(outcome: Outcome, start: number, depth: number): void {
-    // A run within another one draws on that one's processor time, and tells it all.
+    // Nested runs share the processor time of the outer run, and report the whole sum.
     this.#cpu = Math.max(this.#cpu, outcome.cpuMilliseconds)
     const [first] = outcome.hooks
     if (depth === 0 && first && first.start >= minLoadMilliseconds) {
@@ -61,7 +61,7 @@ export class RunRecorder {
     for (const step of toSteps(outcome.hooks, start, this.now, depth)) this.#add(step)
   }
 
-  /** The record of the run, and before it those of the event's earlier ones that are kept. */
+  /** The kept records of the event's earlier runs, then that of this run. */
   finish(event: ClaimedEvent, outcome: RunRecord['outcome'], failure?: Failure): RunRecord[] {
     const version = event.installation_id === null ? event.version_id : null
     for (const step of this.#inFlight) step[3] = round(this.now - step[2])
@@ -90,14 +90,14 @@ export class RunRecorder {
   }
 }
 
-/** How long an event had been due when it was claimed, by the database's clock. */
+/** Time from an event's due time to its claim, by the database's clock. */
 export function waitedMilliseconds({ started_at: startedAt, available_at: availableAt }: ClaimedEvent): number {
   return startedAt === null ? 0 : Math.max(0, startedAt.getTime() - availableAt.getTime())
 }
 
 /**
- * The process tells what is at work whenever that changes. A hook around a call is within the hook that calls; any other
- * begins when the one before it is through.
+ * The sandbox process reports each change of the active hook. A hook around a call is nested in the calling hook; any
+ * other hook begins when the previous one has ended.
  */
 function toSteps(hooks: HookStart[], start: number, end: number, depth: number): RunStep[] {
   const steps: RunStep[] = []

@@ -3,17 +3,17 @@ import type { Compiler } from '#sandbox/compiler/contract.ts'
 import type { SourceMapIndex } from '#sandbox/compiler/source-map.ts'
 import type { Code } from './bundles.ts'
 
-/** Leads positions of scripts back to their sources. A map is read once, in a process of its own. */
+/** Maps positions of scripts to their sources. Each map is read once, in a process of its own. */
 export interface SourceMaps {
-  /** Undefined where positions lead nowhere: the code has no map, or one that cannot be read. */
+  /** Undefined when the code has no map, or an unreadable one. */
   of(code: Code): Promise<SourceMapIndex | undefined>
 }
 
-/** Of maps that were read. A bundle of the public SDK has one of 2 MB. */
+/** Memory for indexes. */
 const keptBytes = 64 * 1024 * 1024
-/** Of a map that cannot be read it is kept that it cannot. */
+/** The size that an unreadable map counts with. */
 const minBytes = 1024
-/** It may have been the machine that was too busy. */
+/** An unreadable map is read again after this time, because a busy machine may have been the cause. */
 const retryMilliseconds = 60_000
 
 export function openSourceMaps(compiler: Pick<Compiler, 'readSourceMap'>): SourceMaps {

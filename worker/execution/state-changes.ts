@@ -5,19 +5,19 @@ import type { StateChange } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { initialState } from './event-object.ts'
 
-/** A session is forgotten when its conversation has been quiet for this long. */
+/** A session expires when its conversation has been idle for this time. */
 const sessionMilliseconds = 30 * 60 * 1000
 
-/** A run left its state in a form that cannot be kept. */
+/** The state that a run left cannot be stored. */
 export class InvalidStateError extends Error {
   override name = 'InvalidStateError'
 }
 
 /**
- * What a run changed in `event.state`. Only top-level keys that differ are written, so that conversations which run at
- * the same time do not undo each other's.
+ * The changes of a run to `event.state`. Only changed top-level keys are written, so that concurrent conversations do not
+ * undo each other's changes.
  *
- * @throws InvalidStateError when a part is no object or too large
+ * @throws InvalidStateError when a part is not an object or is too large
  */
 export function stateChanges(event: ClaimedEvent, after: JsonObject): StateChange[] {
   const before = initialState(event)

@@ -1,3 +1,3 @@
-// `node worker/main.ts` is the command of Procfiles from before `main.js`. It is a folder, so that an old Node reads this
-// file and says which Node is needed; a TypeScript file of that name it would refuse with an error of its own.
+// Older Procfiles run `node worker/main.ts`. `main.ts` is a folder, so that an old Node loads this file and the message
+// names the required version; a TypeScript file would fail with a syntax error.
 void import('../main.js')

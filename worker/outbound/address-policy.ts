@@ -10,18 +10,18 @@ import { isOtherProtocols } from './ports.ts'
 import { askNameServers, resolveBySystem, resolveOrThrow, type Resolve, type ResolvedAddress } from './resolver.ts'
 import type { Target } from './targets.ts'
 
-/** Which addresses may be reached: public ones and what the operator opened, but never the platform's own servers. */
+/** The permitted addresses: public ones and those that the operator allows, but never the platform's own servers. */
 export interface AddressPolicy {
-  /** Judges a target whose host is an address. A name is judged when a connection to it is made. */
+  /** Checks a target whose host is an address. The addresses of a name are checked when a connection to it opens. */
   checkAddress(target: Target): Promise<void>
   /**
-   * What a socket that tries all addresses (`autoSelectFamily`) asks for those of the target's name. The addresses that
-   * were judged are the ones that it gets, so a name that changes its mind between two questions gains nothing.
+   * The lookup of a socket that tries all addresses (`autoSelectFamily`) of the target's name. It returns the checked
+   * addresses themselves, so that a name whose second resolution differs from the first gains nothing.
    */
   lookupFor(target: Target): LookupFunction
 }
 
-/** @param resolve finds the addresses of names, unless the name servers shall */
+/** @param resolve replaces the name servers */
 export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve): AddressPolicy {
   const resolveByDns = askNameServers()
   const openings = config.outbound.allowPrivate
@@ -42,7 +42,7 @@ export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve
     if (await leadsTo(services, addresses, target.port).catch(() => true)) return 'platform'
     if (closed.length > 0 && !target.portIsNamed && target.port !== 80 && target.port !== 443) return 'port'
     if (!isOtherProtocols(target.port)) return undefined
-    // Whoever opened a network hardly thought of its mail server; whoever opened the port did.
+    // An operator who allows a network rarely means its mail server, so such a port must be allowed by number.
     const isOpened = addresses.every((address) => openingsOf(address).some(({ port }) => port === target.port))
     return isOpened ? undefined : 'port'
   }
@@ -68,7 +68,7 @@ function opens({ target, port }: AllowedNetwork, wanted: Target, address: Addres
   return typeof target === 'string' ? target === wanted.host : belongsTo(address, target)
 }
 
-/** One message for private addresses and the platform's own: which of them it is, is nothing to find out from here. */
+/** Private addresses and the platform's own get the same message, so that code cannot tell them apart. */
 function addressRefused({ host, mayBePrivate }: Target): OutboundError {
   const remedy = `to allow it, the operator adds it to OUTBOUND_ALLOW_PRIVATE`
   const further = mayBePrivate

@@ -1,8 +1,8 @@
 import { OutboundError } from './errors.ts'
 
 /**
- * The time that a request has, from its first name lookup to the last byte of its answer; for one whose body is read as a
- * stream, to the head of its answer, and again for each wait for more.
+ * The time limit of a request, from the first name lookup to the last byte of the response. For a response that is read
+ * as a stream, it covers the time to the headers, and then each wait for more of the body.
  */
 export class Deadline {
   readonly #controller = new AbortController()
@@ -11,12 +11,12 @@ export class Deadline {
   #isIdleLimit = false
   #isWaiting = false
   readonly #callerSignal: AbortSignal | undefined
-  /** Rejects when the time is up or somebody takes the request back; never resolves. */
+  /** Rejects when the time expires or the request is aborted; never resolves. */
   readonly expired: Promise<never>
 
   /**
-   * @param milliseconds how long the request may take
-   * @param callerSignal takes the request back
+   * @param milliseconds duration of the request
+   * @param callerSignal aborts the request
    */
   constructor(milliseconds: number, callerSignal?: AbortSignal) {
     const { promise, reject } = Promise.withResolvers<never>()
@@ -38,14 +38,14 @@ export class Deadline {
     this.#controller.abort(reason)
   }
 
-  /** From now on, the time is for each wait. */
+  /** From now on, the time limit applies to each wait. */
   limitIdleness(): void {
     this.#isIdleLimit = true
     clearTimeout(this.#timer)
     if (this.#isWaiting) this.startWait()
   }
 
-  /** Somebody waits for more of the answer. */
+  /** A reader waits for more of the response. */
   startWait(): void {
     this.#isWaiting = true
     if (!this.#isIdleLimit) return
@@ -57,7 +57,7 @@ export class Deadline {
     if (this.#isIdleLimit) clearTimeout(this.#timer)
   }
 
-  /** Stops the clock: what was asked for is there. */
+  /** Stops the timer: the response is complete. */
   end(): void {
     clearTimeout(this.#timer)
     this.#callerSignal?.removeEventListener('abort', this.#takeBack)

@@ -10,28 +10,28 @@ import {
 import { OutboundError } from './errors.ts'
 import type { OutboundResponse } from './open-outbound.ts'
 
-/** What has come is passed on before the rest has. */
+/** Decoded data is passed on before all data has arrived. */
 const zlibOptions = { flush: constants.Z_SYNC_FLUSH, chunkSize: 64 * 1024 }
 const brotliOptions = { flush: constants.BROTLI_OPERATION_FLUSH, chunkSize: 64 * 1024 }
 
-/** Each is given the first chunk. */
+/** Each function receives the first chunk. */
 const decoders: Record<string, (first: Buffer) => Transform> = {
   gzip: () => createGunzip(zlibOptions),
   'x-gzip': () => createGunzip(zlibOptions),
   br: () => createBrotliDecompress(brotliOptions),
   zstd: () => createZstdDecompress({ chunkSize: 64 * 1024 }),
-  // Servers disagree on whether this has a header; its first byte tells.
+  // Servers send deflate with and without a zlib header; the first byte shows which.
   deflate: (first) => ((first[0]! & 0x0f) === 8 ? createInflate(zlibOptions) : createInflateRaw(zlibOptions)),
 }
 
-/** Nobody compresses what is compressed; each further layer costs as much as the first. */
+/** Servers do not compress compressed data, and each further coding costs as much as the first. */
 const maxCodings = 2
 
 /**
- * Reads the body of an answer as it comes, decompressed. A coding that is not known is left as it is.
+ * Reads and decompresses the body of a response as it arrives. Unknown codings are left undecoded.
  *
- * @param maxBytes that it may have, before and after, and in between
- * @throws OutboundError `too-large`, or `unreachable` when it is not what its headers say
+ * @param maxBytes upper bound before, between and after the decodings
+ * @throws OutboundError `too-large`, or `unreachable` when the body does not match its headers
  */
 export function readDecoded(response: OutboundResponse, maxBytes: number): AsyncIterable<Buffer> {
   const codings = codingsOf(response)
@@ -45,7 +45,7 @@ export function readDecoded(response: OutboundResponse, maxBytes: number): Async
   return body
 }
 
-/** Where there is no body, there is nothing wrong with it. */
+/** Throws at the first data; an empty body is valid. */
 async function* refuse(response: OutboundResponse, codings: number): AsyncGenerator<Buffer> {
   for await (const chunk of response.body) {
     if (chunk.length > 0) throw undecodable(response, `it is encoded ${codings} times`)
@@ -53,7 +53,7 @@ async function* refuse(response: OutboundResponse, codings: number): AsyncGenera
   }
 }
 
-/** In the order in which they were applied. */
+/** The codings in the order of their application. */
 function codingsOf({ headers }: OutboundResponse): string[] {
   return [headers['content-encoding'] ?? []]
     .flat()
@@ -73,13 +73,13 @@ async function* decode(
   const first = await iterator.next()
   if (first.done) return
   const decoder = toDecoder(first.value)
-  // Its failure is the decoder's.
+  // A failure of the source also fails the decoder, where it is handled.
   pipeline(Readable.from(continued(first.value, iterator), { objectMode: false }), decoder, () => {})
   let left = maxBytes
   try {
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
       left -= chunk.length
-      // It stops where the limit is passed, however much there would be.
+      // Decoding stops at the limit, whatever the size of the rest.
       if (left < 0) throw tooLarge(response, maxBytes)
       yield chunk
     }

@@ -1,22 +1,22 @@
-/** Why a request did not end well. */
+/** Why a request failed. */
 export type OutboundReason =
   /** The request itself is malformed. */
   | 'invalid'
-  /** The request may not go where it wants to. */
+  /** The target is not permitted. */
   | 'forbidden'
   /** The host's name has no address. */
   | 'unresolvable'
-  /** No connection, or one that broke. */
+  /** The connection could not be opened, or broke. */
   | 'unreachable'
   | 'timeout'
   | 'too-large'
   | 'too-many-redirects'
-  /** There is no room for the answer now. */
+  /** The memory for responses is in use. */
   | 'busy'
-  /** The caller, or the end of this process, took the request back. */
+  /** The caller or the end of this process aborted the request. */
   | 'aborted'
 
-/** A request failed. Its message is for whoever asked for the request: it names no address that they did not name. */
+/** A request failed. The message is for the caller, and contains no address that the caller did not send. */
 export class OutboundError extends Error {
   override name = 'OutboundError'
   readonly reason: OutboundReason
@@ -27,10 +27,10 @@ export class OutboundError extends Error {
   }
 
   /**
-   * Turns what the HTTP client threw into an error that may be shown. Its own words stay in `cause`: they name the
-   * addresses behind a name.
+   * Converts an error of the HTTP client. The original stays in `cause` only, because its message contains resolved
+   * addresses.
    *
-   * @param host whom the request was for, as the caller wrote it
+   * @param host the request's host, as the caller wrote it
    */
   static from(cause: unknown, host: string): OutboundError {
     if (cause instanceof OutboundError) return cause

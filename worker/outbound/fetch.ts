@@ -22,10 +22,10 @@ const megabyte = 1024 * 1024
 
 const maxRequestBytes = megabyte
 
-/** What a stream holds at the most: a part, a chunk, and what the connection reads ahead. */
+/** Upper bound of a stream's memory: a part, a chunk and the connection's read-ahead. */
 const streamBytes = 256 * 1024
 
-/** Whose requests they are. */
+/** The code that sends the requests. */
 export interface Fetcher {
   botId: string
   code: Code
@@ -37,15 +37,15 @@ export type OpenFetch = (fetcher: Fetcher) => HostFetch
 
 type Needs = Pick<Context, 'db' | 'config' | 'log'> & { outbound: Outbound }
 
-/** What all requests of this process have in common. */
+/** Shared by all requests of this process. */
 interface Shared extends Needs {
   memory: ResponseMemoryBudget
   findGrant: FindGrant
 }
 
 /**
- * The requests that code makes of the world outside. They go where the code was granted to go: a grant that is taken
- * back holds from the next request on. An event that is handled again makes its requests again.
+ * Prepares the outbound requests of bot code, which may address granted hosts only. A revoked grant takes effect at the
+ * next request. An event that is handled again sends its requests again.
  */
 export function prepareFetch(worker: Needs): OpenFetch {
   const shared = { ...worker, memory: new ResponseMemoryBudget(), findGrant: openGrants(worker.db) }
@@ -81,7 +81,7 @@ async function send(
     await worker.outbound.request({
       ...grant,
       url: request.url,
-      // The guard refuses those that it does not know.
+      // `firstRequest` refuses other methods.
       method: request.method as Method,
       headers: { 'accept-encoding': codingsFor(request), ...request.headers },
       ...(body && { body }),
@@ -104,7 +104,7 @@ async function send(
   return { ...head, parts: toSource(worker, chunks, rest, held.move(), grant.signal) }
 }
 
-/** Who reads events as they come gains nothing by their being compressed, which may hold them up. */
+/** Compression may delay the events of a stream. */
 function codingsFor({ headers }: FetchRequest): string {
   const accept = Object.entries(headers).find(([name]) => name.toLowerCase() === 'accept')
   return accept?.[1].includes('text/event-stream') ? 'identity' : 'br, gzip, deflate'
@@ -125,8 +125,8 @@ function toText(bytes: Buffer): Pick<FetchAnswer, 'body' | 'isBase64'> {
 }
 
 /**
- * @param held what is given back when the body has been read, or when nobody reads on
- * @param signal says that nobody does: a generator that was never asked for anything does not learn of it
+ * @param held released when the body has been read or is no longer needed
+ * @param signal reports that it is no longer needed, which a generator does not notice before its first `next`
  */
 function toSource(
   worker: Needs,

@@ -2,17 +2,17 @@ import type { Database } from '#shared/store/database.ts'
 import { findPermissions } from '#shared/store/permissions.ts'
 import type { Permissions } from '#shared/models/tables.ts'
 
-/** Finds what was granted to the code of a bot, or of an integration that is installed on it. */
+/** Finds the permissions of the code of a bot, or of an installed integration. */
 export type FindGrant = (botId: string, integrationId?: string) => Promise<Permissions>
 
 /**
- * Looks up grants, each once at a time: who asks during a look-up shares the next one, which begins after they asked, so
- * that a grant that is taken back holds at once. Hundreds of requests that begin together would otherwise hold all of the
- * worker's connections to the database, and whatever else needs one would find none in time.
+ * Looks up grants with one query at a time for each bot or integration. Calls during a query share the next query, which
+ * begins after them, so that a revoked grant takes effect at once. Hundreds of concurrent requests would otherwise hold
+ * all database connections of the worker, and other statements would time out.
  */
 export function openGrants(db: Database): FindGrant {
   const inFlight = new Map<string, Promise<unknown>>()
-  /** Look-ups that wait for the one in flight. */
+  /** Queries that wait for the one in flight. */
   const next = new Map<string, Promise<Permissions>>()
 
   async function lookUp(key: string, botId: string, integrationId?: string): Promise<Permissions> {

@@ -9,67 +9,67 @@ import { openAddressPolicy } from './address-policy.ts'
 import type { Resolve } from './resolver.ts'
 import { readTarget, type Allow, type Target } from './targets.ts'
 
-/** A request that somebody whom we do not trust wants to be sent. */
+/** A request of an untrusted caller. */
 export interface OutboundRequest {
-  /** On whose behalf, for instance a bot's id. Connections are never shared between tenants. */
+  /** The owner of the request, for instance a bot's id. Tenants never share connections. */
   tenant: string
   url: string | URL
   method: Method
-  /** What is said about the connection itself (`host`, `content-length`, `transfer-encoding` …) is left out. */
+  /** Headers of the connection (`host`, `content-length`, `transfer-encoding` …) are removed. */
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** The hosts that it may go to, redirects included. Ports other than 80 and 443 have to be named. */
+  /** The permitted hosts, for redirects too. Ports other than 80 and 443 must be named. */
   allow: Allow
-  /** For all of it: names, connections, redirects and the body of the answer. */
+  /** Time for the whole request: name lookups, connections, redirects and the body of the response. */
   timeoutMilliseconds: number
   maxResponseBytes: number
-  /** How many redirects are followed, 3 unless given. With 0 a redirect is an answer like any other. */
+  /** Upper bound of followed redirects, 3 by default. With 0, a redirect is returned like any other response. */
   maxRedirects?: number
-  /** Takes the request back. */
+  /** Aborts the request. */
   signal?: AbortSignal
 }
 
-/** An answer. Whoever does not read its body to the end disposes of it; otherwise its connection waits for the timeout. */
+/** A response. A caller that does not read the body to its end must dispose of it, or its connection stays until the timeout. */
 export interface OutboundResponse extends Disposable {
   status: number
   statusText: string
   /** Names in lower case. */
   headers: Record<string, string | string[]>
-  /** As it comes over the wire: nothing is decompressed. Reading it throws OutboundError. */
+  /** The body as received, not decompressed. Reading it throws OutboundError. */
   body: AsyncIterable<Buffer>
-  /** Whose answer it is, after redirects. */
+  /** The final URL, after redirects. */
   url: string
-  /** From now on the request's time is for each wait for more of the body, and not for all of it. */
+  /** From now on, the time limit applies to each wait for more of the body instead of the whole request. */
   limitIdleness(): void
 }
 
-/** The one way by which requests leave the platform on somebody's behalf. */
+/** Sends all requests of tenants. */
 export interface Outbound {
   /** @throws OutboundError */
   request(options: OutboundRequest): Promise<OutboundResponse>
-  /** Takes back what is under way and closes all connections. */
+  /** Aborts the requests in flight and closes all connections. */
   close(): Promise<void>
 }
 
 /** Connections of one tenant to one origin; further requests wait for one within their own time. */
 const connectionsPerOrigin = 32
 
-/** A server may ask to be held on to for longer, and the name may have moved by then. */
+/** Upper bound of keep-alive, also if the server asks for more: the name's addresses may change. */
 const keepAliveMilliseconds = 10_000
 
 const keptAgents = 1000
 
-/** @param overrides `resolve` finds the addresses of names in place of the name servers */
+/** @param overrides `resolve` replaces the name servers */
 export function openOutbound(config: Config, log: Logger, overrides: { resolve?: Resolve } = {}): Outbound {
   const reach = openAddressPolicy(config, log, overrides.resolve)
   const inFlight = new Set<Deadline>()
-  // An idle agent holds no connections, so one that is forgotten costs nothing but its making.
+  // An idle agent holds no connections, so an evicted agent costs only its creation.
   const agents = new LRUCache<string, Agent>({ max: keptAgents, dispose: (agent) => void agent.close() })
   let closed = false
 
   /**
-   * The connections for a target. Their sockets were judged when they were made, so requests share them only where the
-   * verdict is the same: of one tenant, and allowed the same by its list.
+   * The connections for a target. The address of a socket is checked when the socket opens, so requests share sockets
+   * only where the check has the same result: within one tenant, with the same permissions.
    */
   function agentFor(tenant: string, { portIsNamed, mayBePrivate }: Target): Agent {
     const key = `${portIsNamed} ${mayBePrivate} ${tenant}`
@@ -101,7 +101,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     const { origin, pathname, search } = request.url
     const { method, headers, body = null } = request
     const agent = agentFor(options.tenant, target)
-    // The deadline is the only clock.
+    // Only the deadline limits the time.
     const timeouts = { headersTimeout: 0, bodyTimeout: 0 }
     return agent.request({ origin, path: pathname + search, method, headers, body, signal, ...timeouts })
   }
@@ -128,7 +128,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     deadline: Deadline,
   ): Promise<Dispatcher.ResponseData> {
     try {
-      // A signal does not interrupt the making of a connection: that goes on alone, and its outcome is nobody's.
+      // A signal does not interrupt the opening of a connection, which continues and whose outcome is ignored.
       return await Promise.race([send(request, options, deadline.signal), deadline.expired])
     } catch (error) {
       throw OutboundError.from(error, request.url.hostname)
@@ -169,7 +169,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
   }
 }
 
-/** Passes the body on, and breaks off where it exceeds the limit. */
+/** Passes the body on, up to the limit. */
 async function* upTo(
   bytes: number,
   body: AsyncIterable<Buffer>,
@@ -193,5 +193,5 @@ async function* upTo(
   }
 }
 
-/** Whoever reads a body learns of its failure; the stream must not bring the process down when nobody does. */
+/** The reader of a body receives its failure; without a reader, the failure must not end the process. */
 function ignore(): void {}

@@ -5,20 +5,20 @@ import { connectionSettings } from '#shared/store/database.ts'
 import { isOfThisMachine, isSame, parseAddress } from './addresses.ts'
 import { resolveBySystem } from './resolver.ts'
 
-/** Where a server that belongs to the platform listens. */
+/** The address of one of the platform's own servers. */
 export interface Service {
   host: string
   port: number
 }
 
 /**
- * The platform's own database, Redis, api and figures, which nobody's request may reach, whatever the operator opened. The api is
- * for those who come in by its public address.
+ * The platform's own database, Redis, api and metrics endpoints, which no outbound request may reach, even in networks
+ * that the operator allows. The api is reachable by its public address.
  */
 export function platformServices({ database, redis, http, metrics }: Config): Service[] {
-  // A client that is never connected: it knows the driver's reading of the URL, with its defaults.
+  // The client never connects; it parses the URL as the driver does, with its defaults.
   const { host, port } = new Client(connectionSettings(database))
-  // Behind a socket in the file system is a server of this machine, which mostly listens at its port as well.
+  // A server behind a socket file runs on this machine, and usually also listens on its port.
   const services = [
     { host: host.startsWith('/') ? 'localhost' : host, port },
     { host: http.host ?? 'localhost', port: http.port },
@@ -32,7 +32,7 @@ export function platformServices({ database, redis, http, metrics }: Config): Se
 }
 
 /**
- * Whether one of the addresses, at the port, is one of the services. A service on this machine is found behind each of
+ * Whether one of the addresses, at the port, is one of the services. A service on this machine is reachable at each of
  * the machine's addresses. Rejects when a service's own name cannot be resolved.
  */
 export async function leadsTo(services: Service[], addresses: Address[], port: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
- * Ports where another protocol than HTTP is spoken, which takes a request for commands of its own: mail, chat, file
- * servers, remote shells. They are the ports that browsers refuse (https://fetch.spec.whatwg.org/#port-blocking), and
- * those of databases and caches that read lines of text.
+ * Ports of protocols other than HTTP, whose servers might execute a request as commands: mail, chat, file servers,
+ * remote shells. They are the ports that browsers block (https://fetch.spec.whatwg.org/#port-blocking), and those of
+ * databases and caches with text protocols.
  */
 const otherProtocols = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
@@ -10,7 +10,7 @@ const otherProtocols = new Set([
   4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
 ])
 
-/** Whether a port is not to be requested although somebody's list of hosts names it. */
+/** Whether a port may not be requested even if permissions name it. */
 export function isOtherProtocols(port: number): boolean {
   return otherProtocols.has(port)
 }

@@ -14,8 +14,8 @@ export interface HttpRequest {
 }
 
 /**
- * Headers that frame the message, or that describe the connection. The HTTP client here sets them: a caller that sets them
- * could smuggle one request inside another.
+ * Headers that frame the message or describe the connection. Only the HTTP client sets them: a caller could use them to
+ * smuggle one request inside another.
  */
 const connectionHeaders = new Set([
   'connection',
@@ -61,14 +61,14 @@ export function firstRequest(wanted: {
   return { url: parseUrl(String(wanted.url)), method, headers: kept, body }
 }
 
-/** Where an answer redirects to, if it does. */
+/** The redirect target of a response; undefined if it is no redirect. */
 export function redirectOf(status: number, headers: Record<string, string | string[] | undefined>): string | undefined {
   const { location } = headers
   return redirects.has(status) && typeof location === 'string' ? location : undefined
 }
 
 /**
- * Makes the request to which a redirect leads, as browsers do.
+ * Creates the request that follows a redirect, as browsers do.
  *
  * @throws OutboundError `invalid`
  */

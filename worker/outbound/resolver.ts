@@ -10,10 +10,10 @@ export interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 /**
- * Asks name servers directly. The system's own lookup occupies one of four threads that the whole process shares for as
- * long as a name server takes, and would complete a name from the machine's search list.
+ * Queries name servers directly. The system's lookup would occupy one of the four threads of the process until the name
+ * server answers, and would complete names from the machine's search list.
  *
- * @param servers as `address:port`; absent: those that the machine is configured with
+ * @param servers as `address:port`; by default those of the machine's configuration
  */
 export function askNameServers(servers?: string[]): Resolve {
   return async (host) => {
@@ -24,7 +24,7 @@ export function askNameServers(servers?: string[]): Resolve {
   }
 }
 
-/** Asks as every other program on this machine does: names that only the machine knows are found as well. */
+/** Resolves as other programs on this machine do, including names that only the machine knows. */
 export const resolveBySystem: Resolve = async (host) => {
   const addresses = await lookup(host, { all: true })
   return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
@@ -34,7 +34,7 @@ function addressesIn(answer: PromiseSettledResult<string[]>, family: 4 | 6): Res
   return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
 }
 
-/** Resolves a name, or throws the error that says it cannot be. */
+/** @throws OutboundError `unresolvable` */
 export async function resolveOrThrow(resolve: Resolve, host: string): Promise<ResolvedAddress[]> {
   const addresses = await resolve(host).catch(() => [])
   if (addresses.length > 0) return addresses

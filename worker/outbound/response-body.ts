@@ -1,22 +1,22 @@
 import type { FetchRequest } from '#sandbox/protocol/contract.ts'
 import type { OutboundResponse } from './open-outbound.ts'
 
-/** A body that is this small, or over this soon, crosses whole: that takes one turn of the isolate. */
+/** A body up to this size, or complete within this time, is passed on whole, which takes one turn of the isolate. */
 const wholeBytes = 64 * 1024
 const wholeMilliseconds = 15
 
 const streamingTypes = new Set(['text/event-stream', 'application/x-ndjson', 'application/ndjson', 'application/jsonl'])
 
-/** The begin of a body, read to see whether there is more than that. */
+/** The begin of a body. */
 export interface Beginning {
   chunks: Buffer[]
-  /** Reads on; undefined: that was all. */
+  /** The rest of the body; undefined if `chunks` is complete. */
   rest: AsyncIterable<Buffer> | undefined
 }
 
 /**
- * Reads the begin of a body that may come in parts. Of one that is made for that nothing is read; any other is read until
- * it is over, larger than what crosses whole, or takes too long.
+ * Reads the begin of a body that may be streamed: nothing of a streaming type or a large body; any other until it ends, or
+ * exceeds the size or the time of a body that is passed on whole.
  */
 export async function readBeginning(
   request: FetchRequest,
@@ -33,7 +33,7 @@ export async function readBeginning(
       const reading = iterator.next()
       const read = await Promise.race([reading, late])
       if (!read) {
-        // Its failure is that of whoever reads on, and must not be nobody's until then.
+        // The reader of the rest handles a rejection; until then it must not count as unhandled.
         reading.catch(() => {})
         return { chunks, rest: continued(iterator, reading) }
       }
@@ -54,7 +54,7 @@ function isMadeForParts({ method }: FetchRequest, { status, headers }: OutboundR
   return headers['content-encoding'] === undefined && Number(headers['content-length'] ?? 0) > wholeBytes
 }
 
-/** @param reading of the next chunk, where that was asked for already */
+/** @param reading the next chunk, if its read has begun */
 async function* continued(
   iterator: AsyncIterator<Buffer>,
   reading?: Promise<IteratorResult<Buffer>>,

@@ -2,25 +2,25 @@ import { OutboundError } from './errors.ts'
 
 const megabyte = 1024 * 1024
 
-/** Six of the largest answers. */
+/** Six of the largest responses. */
 const maxBytesPerTenant = 64 * megabyte
 const maxBytes = 192 * megabyte
 
-/** What one request holds; disposing gives it back. */
+/** The memory of one request; disposing releases it. */
 export interface MemoryShare extends Disposable {
-  /** @throws OutboundError `busy` when it would be too much */
+  /** @throws OutboundError `busy` when the budget would be exceeded */
   add(bytes: number): void
 }
 
 /**
- * Counts what requests hold in this process at the moment, so that a bot that asks for large answers in many
- * conversations at once fails, and not the worker.
+ * Counts the memory that requests hold in this process, so that a bot that requests large responses in many conversations
+ * at the same time fails, and not the worker.
  */
 export class ResponseMemoryBudget {
   readonly #bytes = new Map<string, number>()
   #all = 0
 
-  /** @param tenant whose request it is */
+  /** @param tenant the owner of the request */
   open(tenant: string): MemoryShare {
     let own = 0
     const take = (bytes: number): void => {

@@ -2,25 +2,24 @@ import { domainToASCII } from 'node:url'
 import { OutboundError } from './errors.ts'
 
 /**
- * Hosts that a request may go to: `api.example.com`, `*.example.com` or, for all public ones, `*`, each optionally with
- * `:port`. `public` is for all public ones and what the operator opened.
+ * Permitted hosts: `api.example.com`, `*.example.com`, or `*` for all public hosts, each optionally with `:port`. `public`
+ * permits all public hosts and those that the operator allows.
  */
 export type Allow = 'public' | string[]
 
-/** Where a request wants to go, as far as its URL tells. */
+/** The target of a request, according to its URL. */
 export interface Target {
   /** A name, or an IP address without brackets. */
   host: string
   port: number
-  /** The caller's list names this very port, so it need not be one of the usual ones. */
+  /** Whether the caller's list names this port, which permits ports other than 80 and 443. */
   portIsNamed: boolean
-  /** Whether it may be private where the operator opened that. A list that names everybody does not mean those. */
+  /** Whether a private address that the operator allows is permitted; the entry `*` does not permit it. */
   mayBePrivate: boolean
 }
 
 /**
- * Reads where a URL leads, and sees whether the caller may ask for that. Whether its address may be reached is another
- * question.
+ * Reads the target of a URL and checks it against the permitted hosts. The address policy checks its addresses.
  *
  * @throws OutboundError `forbidden`
  */
@@ -53,10 +52,9 @@ export function readTarget(url: URL, allow: Allow): Target {
 }
 
 /**
- * Parses a URL. A dot at the end of the host, which only says that the name is complete, is taken away, so that a host
- * has one spelling.
+ * Parses a URL. It removes the final dot of a complete host name, so that a host has one spelling.
  *
- * @param base what a relative URL is relative to
+ * @param base the base of a relative URL
  * @throws OutboundError `invalid`
  */
 export function parseUrl(text: string, base?: URL): URL {
