@@ -45,8 +45,8 @@ export async function listProfiles(): Promise<{ profiles: Profile[]; current: st
 }
 
 /**
- * The profile to use: the named one; else the one in the environment; else the one chosen last; else the platform that
- * runs on this machine.
+ * The profile to use: the named one; else that of the environment; else the default profile; else the platform that runs
+ * on this machine.
  * @throws Failure when there is none
  */
 export async function chooseProfile(name?: string): Promise<Omit<Profile, 'workspaceId'> & { workspaceId?: string }> {

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { typesFile, writeTypes } from './author-types/write-types.ts'
 
 /**
- * Writes the types for authors of bots to `bot/index.d.ts`; with `--check`, tells instead whether the committed file is
- * what the operations make.
+ * Writes the types for authors of bots to `bot/index.d.ts`; with `--check`, compares the committed file with the
+ * operations instead.
  */
 const types = await writeTypes()
 if (!process.argv.includes('--check')) {

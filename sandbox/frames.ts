@@ -35,7 +35,7 @@ function ofRun<const F extends Fields>(fields: F, handle: Handle<RunHandle, F>, 
   }
 }
 
-/** A frame in which code asks the worker for something. Its kernel posts it; `quota` says whether the run may send it. */
+/** A request of code to the worker. Its kernel posts it; `quota` decides whether the run may send it. */
 function ofCode<const F extends Fields>(
   fields: F,
   { quota, handle }: { quota?: (services: RunServices, frame: Values<F>) => boolean; handle: Handle<RunServices, F> },

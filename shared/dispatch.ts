@@ -32,7 +32,7 @@ export interface Reply {
   /** In addition to the headers of every answer. */
   headers?: Record<string, string>
   body: unknown
-  /** The body is internal: it tells the HTTP entry point which stream to open. */
+  /** The body is internal: it names the stream that the HTTP entry point opens. */
   opensStream?: boolean
 }
 

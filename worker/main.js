@@ -1,4 +1,4 @@
-// Plain JavaScript that any Node since 14 can run: an old one loads no TypeScript file, not even to say that it is old.
+// Plain JavaScript that any Node since 14 can run: an old Node loads no TypeScript and could not report its version.
 import { isOldNode } from '../shared/process/old-node.js'
 
 if (!isOldNode('worker/main.js')) void import('./run.ts')

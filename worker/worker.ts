@@ -28,8 +28,8 @@ import { SlotQueue } from './slots/slot-queue.ts'
 import type { WorkerContext } from './context.ts'
 
 /**
- * Runs that have not ended after this share of the shutdown time are interrupted, and another worker repeats them. The
- * rest of the time is for requeueing their jobs and ending the sandbox processes.
+ * The share of the shutdown time after which a stopping worker closes the sandbox. This interrupts the runs that have not
+ * ended, whose jobs are requeued for another worker; the rest of the time is for that.
  */
 const handBackShare = 0.7
 

@@ -1,3 +1,3 @@
-// Older Procfiles run `node api/main.ts`. `main.ts` is a folder, so that an old Node runs this file and reports which
-// version is needed; it would refuse a TypeScript file with an error of its own.
+// Older Procfiles run `node api/main.ts`. `main.ts` is a folder, so that an old Node loads this file and the message
+// names the required version; a TypeScript file would fail with an unrelated error.
 void import('../main.js')

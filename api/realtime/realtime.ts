@@ -26,7 +26,7 @@ export interface Realtime {
    * @throws Error before `accept`, when the feed cannot be opened; ApiError when the client may no longer listen
    */
   open(listening: Listening, accept: () => Connection | Promise<Connection | undefined>): Promise<void>
-  /** Ends all streams; clients reconnect to other processes. Resolves when no stream reads the log any more. */
+  /** Ends all streams; clients reconnect to other processes. Resolves when no stream reads the log. */
   close(): Promise<void>
 }
 

@@ -19,7 +19,7 @@ export interface Credentials {
   token: string
   /** The id of an earlier start's example bot. */
   botId?: string
-  /** The value of `ISOBOT_SECRET` where that variable is unset. */
+  /** The secret of this data folder, which serves as `ISOBOT_SECRET` when that variable is unset. */
   secret: string
   /** Writes `credentials.json`, readable by its owner only. */
   save(saved: Omit<SavedCredentials, 'token'>): Promise<SavedCredentials>

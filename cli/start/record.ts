@@ -6,7 +6,7 @@ import { findProcess } from '#shared/process/find-process.ts'
 
 /** The record of a running start in its data folder, for the next start. */
 interface StartRecord {
-  /** The start itself, then its worker and api. The command line distinguishes each from a later process of its id. */
+  /** The start itself, then its worker and api. The command line shows whether a process id belongs to another program now. */
   processes: { pid: number; commandLine: string }[]
   launchers: readonly number[]
   isStopping: boolean
@@ -17,10 +17,10 @@ const patienceMilliseconds = 90_000
 const pollMilliseconds = 100
 
 /**
- * Waits for the end of an earlier start on this data folder that is stopping: one that received a stop signal, that
- * lost its launcher, or that was killed and whose processes are stopping. It does not wait for one that keeps running.
+ * Waits until an earlier start on this data folder has ended, if it is about to end: it received a stop signal, it lost
+ * its launcher, or it was killed and its processes are stopping. Returns at once if the earlier start keeps running.
  *
- * @returns whether the folder is free; if not, the checks of port and database name the process that uses them
+ * @returns whether the folder is free; if not, the later checks of port and database report the process that uses them
  * @throws Error when the earlier start does not end
  */
 export async function untilFormerStartGone(directory: string, signal: AbortSignal): Promise<boolean> {
@@ -96,7 +96,7 @@ async function readRecord(directory: string): Promise<StartRecord | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as StartRecord)
 }
 
-/** The processes of a start that still run, without this one, which in a new container may have one of their ids. */
+/** The processes of a start that still run. This process is excluded: in a new container it may have one of their ids. */
 async function aliveOf(record: StartRecord | undefined): Promise<number[]> {
   const found = await Promise.all(
     (record?.processes ?? []).map(async ({ pid, commandLine }) => {

@@ -53,7 +53,7 @@ const maxGiven = 16
  * No turn uses isolated-vm's timeout: that measures wall time, so that busy neighbours would fail a run, and leaves a
  * timer behind for each turn. The watchdog reads the processor time instead, and disposes the isolate, which stops
  * everything that a timeout stops (measured: loops, promise loops, slow builtins, after 0 to 130 ms). A thread that
- * disposal does not stop is stuck for good, and the process has to be killed.
+ * disposal does not stop is stuck permanently, and the process has to be killed.
  */
 export class BotIsolate implements Turns {
   /** Set by the first disposal, whatever its reason. */
@@ -202,7 +202,7 @@ export class BotIsolate implements Turns {
     this.#give()
   }
 
-  /** V8 has given up the isolate and parked its thread for ever. Without timeouts, memory is the only cause. */
+  /** V8 has given up the isolate and parked its thread permanently. Without timeouts, memory is the only cause. */
   #catastrophe(): void {
     this.#left()
     this.#outOfMemory(this.turn)

@@ -41,7 +41,7 @@ export class CrashAttribution {
 
   /**
    * The run tree that caused a crash: the only one with a long turn, or the only one in the process. Otherwise
-   * undefined: blaming an innocent run costs it its event, sparing a guilty one costs another crash.
+   * undefined: a wrong attribution costs an innocent run its event, a missing one costs another crash.
    */
   runTree(runs: Iterable<RunHandle>): string | undefined {
     const long = new Set(Array.from(this.#long.values(), ({ runTree }) => runTree))

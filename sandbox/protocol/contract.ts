@@ -24,7 +24,7 @@ export type JsonObject = { [key: string]: Json }
 export type BundleKind = 'native' | 'sdk'
 
 export interface Bundle {
-  /** Identifies the code, its environment and its owner for ever: the same id always means the same isolate. */
+  /** Identifies the code, its environment and its owner permanently: the same id always means the same isolate. */
   id: string
   /** The bot that owns the code. All bundles of a bot run in the same process slot. */
   botId: string
@@ -362,7 +362,7 @@ export interface SandboxOptions {
 /** How a run got its isolate: existing, made ahead of time without a bot, or made for the run. */
 export type IsolateStart = 'warm' | 'spare' | 'cold'
 
-/** Why a sandbox process ended unasked. */
+/** Why a sandbox process ended although the worker did not request it. */
 export type KillCause =
   /** It ended by itself, or was ended from outside. */
   | 'ended'

@@ -13,16 +13,16 @@ import {
 } from './json-schema/references.ts'
 import { invalidSchema, Patterns, pointer, UntrustedSchema } from './untrusted-schema.ts'
 
-/** In characters of its JSON. The longest of the public catalogue has 34,957. */
+/** Upper bound of a schema, in characters of its JSON. The longest in the public catalogue has 34,957. */
 const maxSchemaLength = 100_000
 
-/** Levels of its JSON. The deepest of the public catalogue has 21. */
+/** Upper bound of the levels of a schema's JSON. The deepest in the public catalogue has 21. */
 const maxSchemaDepth = 100
 
-/** Objects and lists in all schemas of one upload. The most in an integration of the public catalogue are 2,461. */
+/** Upper bound of objects and lists in all schemas of one upload. The maximum in the public catalogue is 2,461. */
 const maxNodes = 20_000
 
-/** In one schema. The most in one of the public catalogue are 12. */
+/** Upper bound of the patterns in one schema. The maximum in the public catalogue is 12. */
 const maxPatterns = 100
 
 /** Counters over all schemas of one upload. */

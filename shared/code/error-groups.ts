@@ -15,7 +15,7 @@ export interface ErrorGroup {
   count: number
   firstAt: Date
   lastAt: Date
-  /** Of the last failures. */
+  /** The events of the last failures. */
   eventIds: string[]
   /** Bot versions, the one that failed last first. */
   versionIds: string[]

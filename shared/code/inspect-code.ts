@@ -12,7 +12,7 @@ const inspectionTimeoutMilliseconds = 30_000
 /** Code as an administrator sends it. */
 export interface UploadedCode {
   code: string
-  /** Of a bundle, as JSON. */
+  /** The source map of a bundle, as JSON. */
   sourceMap?: string | undefined
   /** The limits of its runs. */
   limits?: OwnLimits | undefined

@@ -11,7 +11,7 @@ export interface LineChange {
 
 /** Bounds the memory of the comparing process. */
 export const maxLines = 50_000
-/** Of the differing lines, which form the answer. */
+/** Upper bound of the characters of the differing lines, which form the answer. */
 export const maxCharacters = 1_048_576
 /**
  * Differing lines in each text that are compared one by one, since the work grows with the square of their number; more

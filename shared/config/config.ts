@@ -96,7 +96,7 @@ export interface Config extends TelemetrySettings {
   /** How long rows are kept that are no longer needed. */
   retention: {
     logMilliseconds: number
-    /** For events that failed for good: the time in which they can be replayed. */
+    /** The time in which failed events can be replayed. */
     failedMilliseconds: number
     auditMilliseconds: number
     /** Versions kept per bot, beside the deployed one. */

@@ -1,10 +1,10 @@
 import type { Config } from './config.ts'
 
-/** Of a process that adds jobs to a queue in PostgreSQL. */
+/** Connections of a process that adds jobs to a queue in PostgreSQL. */
 export const sendingConnections = 1
-/** Of a worker that waits for jobs of a queue in PostgreSQL. */
+/** Connections of a worker that waits for jobs of a queue in PostgreSQL. */
 export const listeningConnections = 1
-/** Of every process: the connection for pings and notifications (`shared/store/listen-connection.ts`). */
+/** Connections of every process for pings and notifications (`shared/store/listen-connection.ts`). */
 const lifelineConnections = 1
 
 /** The most PostgreSQL connections that a process holds at one time, by purpose. */

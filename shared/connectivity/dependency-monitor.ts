@@ -31,9 +31,9 @@ export interface WatchOptions {
   name: string
   /** Sends a request to the service; rejects when there is no answer. */
   ping(): Promise<unknown>
-  /** Ends the connections that are not answered any more; they are made anew. */
+  /** Closes the connections, which get no answers; the next work opens new ones. */
   cut(): void
-  /** Ends the connection used for pings, for good. */
+  /** Closes the connection used for pings, at the end of the monitor. */
   end(): Promise<void>
 }
 

@@ -50,7 +50,7 @@ export interface RedisConnections {
   sender: Redis
   /** Opens another connection. It reconnects by itself; the caller closes it. */
   connect(patience: ConnectionMode): Redis
-  /** Ends the connections that are not answered any more; they are made anew. */
+  /** Closes the connections, which get no answers; they reconnect. */
   cut(): void
 }
 

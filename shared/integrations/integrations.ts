@@ -58,7 +58,7 @@ export type InstallationChange =
 
 const isChatConfiguration = compile(chatConfiguration, 'body')
 const aliasPattern = /^[a-z][a-zA-Z0-9_/-]{0,199}$/
-/** In characters of its JSON. */
+/** Upper bound of a configuration, in characters of its JSON. */
 const longestConfiguration = 20_000
 
 const maxInstalled = 30

@@ -67,7 +67,7 @@ const bucket = {
   },
 } as const
 
-/** The available windows: buckets of so many seconds, and the period by which their activity is kept. */
+/** The available windows: length in seconds and number of the buckets, and the period of the stored counts. */
 export const windows = {
   '1h': { seconds: 60, buckets: 60, kept: 60 },
   '24h': { seconds: 15 * 60, buckets: 96, kept: 900 },

@@ -40,7 +40,7 @@ export interface RuntimeConversationRow extends ConversationRow {
   message_count: number
 }
 
-/** @param viewer the bot unless given */
+/** @param viewer the bot by default */
 export function toRuntimeConversation(row: RuntimeConversationRow, viewer: Viewer = {}): RuntimeConversation {
   return {
     ...toConversation(row, row.id),

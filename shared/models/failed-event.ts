@@ -30,7 +30,7 @@ const fields = {
 
 const required = ['id', 'botId', 'type', 'failureReason', 'attempts', 'isReplayable', 'createdAt', 'failedAt'] as const
 
-/** An event that failed for good, as lists show it. */
+/** A failed event, as lists show it. */
 export const failedEventSummary = { type: 'object', additionalProperties: false, required, properties: fields } as const
 
 const logLine = closedObject({

@@ -55,7 +55,7 @@ export type RuntimeMessage = Infer<typeof runtimeMessage>
 /**
  * A message's `metadata` is sent to bots inside the payload, as published bots expect it.
  *
- * @param viewer the bot unless given
+ * @param viewer the bot by default
  */
 export function toRuntimeMessage(row: MessageRow, viewer: Viewer = {}): RuntimeMessage {
   return {

@@ -11,7 +11,7 @@ export type ChatSignal =
   | { type: 'event_created'; data: Omit<ChatEvent, 'id'> & { id: string | null; isBot: boolean } }
   | { type: 'message_deleted'; data: { id: string; conversationId: string; userId: string } }
   | { type: 'participant_added'; data: Participation }
-  /** `removedUserId` is for the api's streams, which end that user's ones and do not forward it. */
+  /** `removedUserId` identifies the streams that the api ends; clients do not receive it. */
   | { type: 'participant_removed'; data: Participation; removedUserId: string }
 
 interface Participation {
@@ -19,7 +19,7 @@ interface Participation {
   participantId: string
 }
 
-/** A signal that is only useful at the moment, for a message that is being written. It is not stored. */
+/** A signal about a message that is being written. It is useful only at that moment and is not stored. */
 export type EphemeralSignal =
   | { type: 'message_stream_delta'; data: StreamDelta }
   | { type: 'message_stream_complete'; data: { streamId: string; message: Message } }

@@ -6,7 +6,7 @@ export const stateTypes = ['bot', 'user', 'conversation', 'workflow', 'integrati
 /** Upper bound of one state, as JSON text. */
 export const stateLimit = 128 * 1024
 
-/** Upper bound of the time that a state is kept without a touch, in milliseconds. */
+/** Upper bound of a state's expiry, in milliseconds without a read or a write. */
 export const longestExpiry = 30 * 24 * 60 * 60 * 1000
 
 /** The name of the conversation state that holds the session, which hooks see as `event.state.session`. */

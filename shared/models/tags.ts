@@ -35,7 +35,7 @@ export const changedTags = {
   additionalProperties: { type: ['string', 'null'], maxLength: 500 },
 } as const
 
-/** The keys of the tags by which a resource is recognised; all tags unless given. */
+/** The keys of the tags by which a resource is recognised; by default all tags. */
 export const discriminateByTags = {
   type: 'array',
   maxItems: most,
@@ -101,7 +101,7 @@ export interface TagMatch {
  * The tags by which an existing resource equals a given one; undefined when there are no tags to compare, so that the
  * resource is always new.
  *
- * @param discriminators the keys to compare, as the viewer names them; all unless given
+ * @param discriminators the keys to compare, as the viewer names them; by default all
  */
 export function toMatch(
   viewer: Viewer,

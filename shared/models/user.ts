@@ -43,7 +43,7 @@ export const runtimeUser = {
 
 export type RuntimeUser = Infer<typeof runtimeUser>
 
-/** @param viewer the bot unless given */
+/** @param viewer the bot by default */
 export function toRuntimeUser(row: UserRow, viewer: Viewer = {}): RuntimeUser {
   return { ...toUser(row, row.id), tags: toSeenTags(viewer, row.tags), properties: row.properties }
 }

@@ -120,7 +120,7 @@ export function openJobWorker(
     return worker
   }
 
-  /** Opens BullMQ's worker, anew after each failure: an instance that failed to open never recovers. */
+  /** Opens BullMQ's worker. Each attempt makes a new instance, because one that failed to open never recovers. */
   async function open(): Promise<ReturnType<typeof start> | undefined> {
     while (!stopping.signal.aborted) {
       await broker.waitUntilUp(stopping.signal)

@@ -37,13 +37,13 @@ export type JobName = keyof Jobs
 /** The jobs that wake a worker for a mailbox. */
 export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration'
 
-/** Of these, the jobs that do not handle the mailbox's events, and are deduplicated apart from the ones that do. */
+/** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
 const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration'])
 
 /** A job as its task receives it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]
 
-/** Jobs by state: waiting for a worker, in flight, delayed, failed for good. */
+/** Jobs by state: waiting for a worker, in flight, delayed, failed finally. */
 export type QueueCounts = Record<'waiting' | 'active' | 'delayed' | 'failed', number>
 
 /** The sending end of the queue. */
@@ -100,7 +100,7 @@ export function openQueue(parts: QueueParts): WakeQueue {
   type OpenQueue = ReturnType<typeof create>
   let opening: Promise<OpenQueue> | undefined
 
-  /** Opens BullMQ's queue, anew after each failure: an instance that failed to open never recovers. */
+  /** Opens BullMQ's queue. Each attempt makes a new instance, because one that failed to open never recovers. */
   async function open(): Promise<OpenQueue> {
     // The queue outlives the request that opens it, so its log lines must not bear that request's fields.
     const queue = outsideOfScopes(create)

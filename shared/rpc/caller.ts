@@ -19,7 +19,7 @@ export interface Visitor {
 export interface ChatUser {
   kind: 'user'
   installation: Installation
-  /** The user's external id, from the key. The user may not exist (any more). */
+  /** The user's external id, from the key. The user may not exist. */
   externalId: string
   /** The verified claims of the key, by which the user is found. */
   key: UserKey
@@ -116,7 +116,7 @@ export function isRole(access: Access): access is Role {
   return (roles as readonly string[]).includes(access)
 }
 
-/** The id to whose share of common resources a caller's use counts: that of its bot, workspace or account. */
+/** The id of the tenant whose share of common resources a caller uses: its bot, workspace or account. */
 export function tenantOf(caller: Caller): string {
   switch (caller.kind) {
     case 'visitor':

@@ -9,7 +9,7 @@ import { fetchLargeSignal, notify, storeLargeSignal, type Notification } from '.
 
 /**
  * Short messages between the processes about committed changes. A signal reaches the processes that are subscribed at
- * that moment and is not stored: it says that something changed, and the rows say what.
+ * that moment and is not stored: it announces a change, which is in the rows.
  */
 export interface Signals {
   /** @throws ApiError 503 while the broker is unavailable */

@@ -37,7 +37,7 @@ export interface EventCompletion {
   status: 'processed' | 'ignored' | 'failed'
   failureReason?: string
   result?: unknown
-  /** The records of the event's last runs, this one included; unchanged unless given. */
+  /** The records of the event's last runs, this one included; absent: unchanged. */
   runs?: RunRecord[]
   states: StateChange[]
   logs: EventLogLine[]
@@ -59,8 +59,8 @@ export async function completeEvents(db: Database, ends: EventCompletion[]): Pro
 
 /**
  * A statement changes a row only once, so events that change the same state go into successive statements, in their
- * order. The same holds for two runs of one event, which one worker has when it has claimed an event anew after its own
- * run.
+ * order. The same holds for two runs of one event, which one worker has when it has claimed an event again after its
+ * own run.
  */
 function withoutSharedRows(ends: EventCompletion[]): EventCompletion[][] {
   const groups: { ends: EventCompletion[]; rows: Set<string> }[] = []

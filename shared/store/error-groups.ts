@@ -10,7 +10,7 @@ export interface FailureRow {
   version_id: string | null
 }
 
-/** A bot's events that failed for good since a moment, the latest failure first. */
+/** A bot's events that failed finally since a time, the latest failure first. */
 export async function failuresSince(db: Database, botId: string, from: Date, limit: number): Promise<FailureRow[]> {
   return query<FailureRow>(
     db,

@@ -20,10 +20,10 @@ export interface NewEvent {
   userId?: string
   messageId?: string
   integration?: string
-  /** The installation of the integration whose code handles the event; the bot's own code handles it unless given. */
+  /** The installation of the integration whose code handles the event; by default the bot's own code handles it. */
   installationId?: string
   workflowId?: string
-  /** `outgoing` for a message of the bot; `incoming` unless given. */
+  /** `outgoing` for a message of the bot; by default `incoming`. */
   direction?: EventRow['direction']
 }
 
@@ -95,7 +95,7 @@ export async function insertChatEvent(
 /**
  * Stores an event without a conversation.
  *
- * @param event its mailbox is its own id unless given
+ * @param event by default its mailbox is its own id
  */
 export async function insertEvent(db: Database, event: NewEvent & { mailbox?: string }): Promise<EventRow> {
   const [row] = await query<EventRow>(db, `${inMailbox} returning *`, {

@@ -15,7 +15,7 @@ export interface FailedEventFilter {
   beforeDate?: string | undefined
 }
 
-/** One page of a bot's events that failed for good, the latest failure first. */
+/** One page of a bot's failed events, the latest failure first. */
 export async function pageOfFailedEvents(
   db: Database,
   botId: string,

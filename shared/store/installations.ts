@@ -33,7 +33,7 @@ export interface InstallationFields {
   enabled: boolean
   configurationType: string | null
   disabledChannels: string[]
-  /** Unchanged unless given. A new status clears the reason of the former one. */
+  /** Absent: unchanged. A new status clears the reason of the former one. */
   status?: InstallationStatus | undefined
 }
 

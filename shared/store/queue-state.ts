@@ -3,7 +3,7 @@ import { query, type Database } from './database.ts'
 /** Upper bound of the failed events counted per bot. */
 const maxCounted = 10_000
 
-/** The number of events of a workspace's bots that failed for good within the last day. */
+/** The number of events of a workspace's bots that failed finally within the last day. */
 export async function failedOfToday(db: Database, workspaceId: string): Promise<number> {
   const [row] = await query<{ failed: number }>(
     db,

@@ -5,7 +5,7 @@ import type { EventRow } from '../models/tables.ts'
 
 /**
  * An event for a later time is `scheduled` until it is due. Then it becomes `pending`, at the end of its mailbox, as if
- * it were created at that moment. An event that is cancelled before becomes `canceled` for good.
+ * it were created at that moment. An event that is cancelled before becomes `canceled`, which is final.
  */
 
 /** Cancels an event. Undefined when it is not scheduled. */
@@ -44,7 +44,7 @@ export async function dueEvents(db: Database, due: Due): Promise<EventRow[]> {
 }
 
 /**
- * Moves a due event to the end of its mailbox. False when it is not scheduled any more, because another worker has
+ * Moves a due event to the end of its mailbox. False when it is no longer scheduled, because another worker has
  * moved it or it was cancelled.
  *
  * The conversation is locked before the event, in the order of all statements that lock both.

@@ -82,7 +82,7 @@ export interface WorkflowMatch {
   botId: string
   name: string
   tags: Record<string, string>
-  /** The keys of the tags to compare; unless given, all tags must be equal. */
+  /** The keys of the tags to compare; by default all tags must be equal. */
   byTags?: string[] | undefined
   group?: 'active' | 'finished' | undefined
   conversationId?: string | undefined

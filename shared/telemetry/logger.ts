@@ -9,7 +9,7 @@ export type { Logger }
 export interface LoggerOptions {
   /** Values to redact from all lines, beside those that are recognised by name or form. */
   secrets?: readonly (string | undefined)[]
-  /** The destination of lines; standard output unless given. */
+  /** The destination of lines; by default standard output. */
   destination?: DestinationStream
 }
 

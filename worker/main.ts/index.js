@@ -1,3 +1,3 @@
 // Older Procfiles run `node worker/main.ts`. `main.ts` is a folder, so that an old Node loads this file and the message
-// names the required version; a TypeScript file would fail with a syntax error.
+// names the required version; a TypeScript file would fail with an unrelated error.
 void import('../main.js')

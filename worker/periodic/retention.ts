@@ -22,7 +22,7 @@ import { repeatedly } from './repeatedly.ts'
 const restMilliseconds = 60_000
 /** Rows that one statement reads; it holds their locks and loads the disk for some tens of milliseconds. */
 const rowsOfPass = 2000
-/** Maximum of passes over each kind between two rests, enough for at least two million rows of each an hour. */
+/** Maximum of passes over each kind between two pauses: enough for at least two million rows of each kind per hour. */
 const maxPasses = 20
 const dayMilliseconds = 24 * 3600 * 1000
 

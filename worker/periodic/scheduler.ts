@@ -29,11 +29,11 @@ import { repeatedly } from './repeatedly.ts'
 /** Interval of looks, which bounds how late due work starts. */
 const tickMilliseconds = 1000
 
-/** Rows of each kind in one query. The remaining rows are the oldest of the next one. */
+/** Rows of each kind in one query. The next query returns the remaining rows. */
 const batchSize = 500
 
 /**
- * Looks every second for what is due.
+ * Looks for due work every second.
  *
  * @returns stops the scheduler, and waits for a look in flight
  */

@@ -39,7 +39,7 @@ export async function inspectCode(
     .catch((error: unknown) => {
       throw error instanceof CompilerError ? new InterruptedError(error.message) : error
     })
-  // The request has timed out, and its inspection was deleted.
+  // The inspection was deleted, because the request has timed out.
   if (upload === undefined || compiled === undefined) return
   const { outcome, code } =
     compiled.status === 'compiled' ? await inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }

@@ -4,9 +4,10 @@ import { instruction, type PatternProgram } from './pattern-program.ts'
 /**
  * Whether a pattern matches anywhere in a text.
  *
- * The instruction and the position in the text are the whole state of a run and determine its result, so no state is
- * tried twice, and the work is proportional to pattern and text. States are recorded only after some steps, which most
- * patterns never reach.
+ * The instruction and the position in the text are the whole state of a run and determine its result, so outside of
+ * look-arounds no state is tried twice, and the work is proportional to pattern and text. Each test of a look-around
+ * records its own states: a state that has matched in one test must be tried again in the next. The budget bounds the
+ * repeated work. States are recorded only after some steps, which most patterns never reach.
  *
  * @throws BudgetExceededError
  */

@@ -67,7 +67,7 @@ export const listBotEvents = operation({
 
 const fieldOfPrefix = { evt: 'eventId', msg: 'messageId', conv: 'conversationId', user: 'userId' } as const
 
-/** An id is searched in its own column, any other text as words. */
+/** An id is compared with its own column; any other text is searched in the texts. */
 function filterOf(text: string | undefined): TimelineFilter {
   if (text === undefined) return {}
   const [, prefix] = /^(evt|msg|conv|user)_[0-9A-Z]{26}$/.exec(text) ?? []

@@ -42,7 +42,7 @@ type ChatContext = Context & { caller: ChatUser }
 
 /**
  * The user whom the caller's key names.
- * @throws ApiError `ResourceNotFound` when the key is valid and the user does not exist (any more)
+ * @throws ApiError `ResourceNotFound` when the key is valid and the user does not exist
  */
 export async function presentUser({ db, caller }: ChatContext): Promise<UserRow> {
   const user = await findKeyHolder(db, caller.installation.id, caller.key)
@@ -99,7 +99,7 @@ export function noSuchParticipant(externalId: string): ApiError {
  * The error for a conversation that the caller may not access. It is the same whether the conversation exists or not,
  * so that it does not disclose this; it differs only when the caller no longer exists.
  *
- * @throws ApiError `ResourceNotFound` when the caller's user does not exist (any more)
+ * @throws ApiError `ResourceNotFound` when the caller's user does not exist
  */
 export async function notParticipating(context: ChatContext): Promise<ApiError> {
   await presentUser(context)
