@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -13,6 +14,7 @@ export default defineConfig({
     isolate: false,
     // What Node has compiled, and stripped of types, for one process that a test starts is there for the next one.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile') },
+    sequence: { sequencer: LongestFirst },
     // Much of the time is spent in waiting for other processes.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Tests that kill, stop and start processes race with whatever else the machine does. A test that fails twice is
