@@ -13,7 +13,9 @@ const maxNameCharacters = 50
 export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
   const isolation = isolationOf(bot)
   if (isolation !== undefined && isolation !== 'event') {
-    return refusal("exports.isolation must be 'event', which gives each event a fresh context, or be left out")
+    return refusal(
+      "exports.isolation must be 'event', which gives each event a new evaluation of the module, or absent",
+    )
   }
   if (kind === 'sdk') return sdkDeclaration(bot)
   const { hooks, actions, channels, register, unregister, handler, retry } = bot

@@ -4,7 +4,7 @@ const nothing = NativePromise.resolve()
 
 /** Like the web's `queueMicrotask`, except for the message of the TypeError for a callback that is no function. */
 export function queueMicrotask(callback: unknown): void {
-  if (typeof callback !== 'function') throw new NativeTypeError('queueMicrotask takes a function')
+  if (typeof callback !== 'function') throw new NativeTypeError('The argument of queueMicrotask must be a function')
   const callLater = async () => {
     await nothing
     apply(callback, undefined, [])

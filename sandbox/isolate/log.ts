@@ -35,7 +35,7 @@ export function createWriteLog(post: Post): WriteLog {
     }
     shared.logIsCut = true
     const allowed = `${limits.logLines} lines and ${limits.logCharacters} characters`
-    post('log', run.id, 'warn', `logs: The log is cut here: a run may log ${allowed}`)
+    post('log', run.id, 'warn', `logs: The log is truncated here: a run may log ${allowed}`)
   }
 }
 
@@ -48,7 +48,7 @@ export function attempt(show: () => string): string {
   try {
     return show()
   } catch {
-    return '[It could not be shown]'
+    return '[The value could not be formatted]'
   }
 }
 

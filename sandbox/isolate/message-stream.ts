@@ -19,7 +19,8 @@ export interface StreamHost {
  * @throws TypeError when the conversation's id is no string
  */
 export function openMessageStream(run: KernelRun, door: StreamHost, conversationId: unknown): object {
-  if (typeof conversationId !== 'string') throw new NativeTypeError('client.streamMessage takes a conversation’s id')
+  if (typeof conversationId !== 'string')
+    throw new NativeTypeError('The argument of client.streamMessage must be the id of a conversation')
   run.streams += 1
   const id = `${run.streamPrefix}${run.streams}`
   const createdAt = dateToIso(new NativeDate())
@@ -52,7 +53,7 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
 
   const write = async (delta: unknown, site: CallSite): Promise<void> => {
     assertOngoing()
-    if (typeof delta !== 'string') throw new NativeTypeError('stream.write takes a string')
+    if (typeof delta !== 'string') throw new NativeTypeError('The argument of stream.write must be a string')
     written += delta
     unsent += delta
     if (open === undefined) newest = open = send(newest, site)

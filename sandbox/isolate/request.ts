@@ -21,7 +21,7 @@ import {
  */
 export function requestText({ name, method, path }: ClientOperation, input: unknown, site: CallSite): string {
   const text = input === undefined ? '{}' : stringify(input)
-  if (text?.[0] !== '{') throw misuse(site, `client.${name} takes an object`)
+  if (text?.[0] !== '{') throw misuse(site, `The argument of client.${name} must be an object`)
   const hasQuery = method === 'GET' || method === 'DELETE'
   const start = `{"method":${stringify(method)},"path":`
   if (indexIn(path, '{') === -1 && !hasQuery) return `${start}${stringify(path)},"body":${text}}`

@@ -42,7 +42,7 @@ export function createTimers(current: () => KernelRun | undefined, post: Post): 
   let nextTimer = 0
 
   const set = (handler: unknown, delay: unknown, values: unknown[], repeats: boolean): number => {
-    if (typeof handler !== 'function') throw new NativeTypeError('A timer takes a function')
+    if (typeof handler !== 'function') throw new NativeTypeError('The handler of a timer must be a function')
     nextTimer += 1
     const run = current()
     if (run === undefined || run.ended) return nextTimer

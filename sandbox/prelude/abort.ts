@@ -30,7 +30,7 @@ export class AbortSignal extends EventTarget {
   /** Only controllers and this class construct signals. */
   constructor(key?: symbol) {
     super()
-    if (key !== construct) throw new TypeError('An AbortSignal comes from an AbortController')
+    if (key !== construct) throw new TypeError('AbortSignal cannot be constructed: use an AbortController')
   }
 
   get aborted(): boolean {
@@ -73,7 +73,7 @@ export class AbortSignal extends EventTarget {
 
   static timeout(milliseconds: number): AbortSignal {
     if (!(milliseconds >= 0 && milliseconds <= Number.MAX_SAFE_INTEGER)) {
-      throw new TypeError('AbortSignal.timeout takes milliseconds from 0 on')
+      throw new TypeError('AbortSignal.timeout requires milliseconds, at least 0')
     }
     const signal = new AbortSignal(construct)
     setTimeout(() => signal.#abort(new DOMException('The operation timed out', 'TimeoutError')), milliseconds)
@@ -82,7 +82,8 @@ export class AbortSignal extends EventTarget {
 
   static any(signals: Iterable<AbortSignal>): AbortSignal {
     const all = [...signals]
-    if (!all.every((one) => one instanceof AbortSignal)) throw new TypeError('AbortSignal.any takes signals')
+    if (!all.every((one) => one instanceof AbortSignal))
+      throw new TypeError('AbortSignal.any requires a list of signals')
     const signal = new AbortSignal(construct)
     const over = all.find((one) => one.#isAborted())
     if (over === undefined) signal.#sources = [...new Set(all.flatMap((one) => one.#origins()))]

@@ -59,12 +59,12 @@ export function latin1Text(codes: Uint8Array): string {
 
 /** The web's `btoa`. */
 export function btoa(data: unknown): string {
-  if (arguments.length === 0) throw new TypeError('btoa takes a text')
+  if (arguments.length === 0) throw new TypeError('btoa requires a string')
   const text = String(data)
   const bytes = new Uint8Array(text.length)
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
-    if (code > 255) throw new DOMException('btoa takes characters up to U+00FF', 'InvalidCharacterError')
+    if (code > 255) throw new DOMException('The string for btoa has characters above U+00FF', 'InvalidCharacterError')
     bytes[index] = code
   }
   return encodeBase64(bytes)
@@ -72,8 +72,8 @@ export function btoa(data: unknown): string {
 
 /** The web's `atob`. */
 export function atob(data: unknown): string {
-  if (arguments.length === 0) throw new TypeError('atob takes a text')
+  if (arguments.length === 0) throw new TypeError('atob requires a string')
   const bytes = decodeBase64(String(data).replace(/[\t\n\f\r ]/g, ''))
-  if (bytes === undefined) throw new DOMException('The text is not base64', 'InvalidCharacterError')
+  if (bytes === undefined) throw new DOMException('The string is not valid base64', 'InvalidCharacterError')
   return latin1Text(bytes)
 }

@@ -13,10 +13,11 @@ export class Blob {
 
   constructor(parts: Iterable<unknown> = [], options: BlobOptions | null = {}) {
     if (typeof parts !== 'object' || parts === null || typeof parts[Symbol.iterator] !== 'function') {
-      throw new TypeError('A Blob is made of a list of parts')
+      throw new TypeError('The parts of a Blob must be a list')
     }
     const { type, endings = 'transparent' } = toOptions(options)
-    if (endings !== 'transparent' && endings !== 'native') throw new TypeError('Endings are transparent or native')
+    if (endings !== 'transparent' && endings !== 'native')
+      throw new TypeError('The option endings must be transparent or native')
     this.#bytes = concatenate(Array.from(parts, (part) => partBytes(part, endings === 'native')))
     this.#type = toType(type)
   }
@@ -69,7 +70,7 @@ export class File extends Blob {
     name: unknown,
     options: (BlobOptions & { lastModified?: unknown }) | null = {},
   ) {
-    if (arguments.length < 2) throw new TypeError('A File is made of parts and a name')
+    if (arguments.length < 2) throw new TypeError('A File requires parts and a name')
     super(parts, options)
     this.#name = String(name).toWellFormed()
     this.#lastModified =
@@ -95,7 +96,7 @@ const bytesAtOnce = 65_536
 /** Makes a stream of these bytes, in chunks on demand. */
 export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   if (typeof ReadableStream !== 'function') {
-    throw new TypeError('There are streams in isolates whose code names one: mention ReadableStream in it')
+    throw new TypeError('Streams are available only to code that names one: mention ReadableStream in it')
   }
   let start = 0
   const pull = (controller: ReadableByteStreamController) => {
@@ -120,7 +121,7 @@ export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
 
 function toOptions(options: BlobOptions | null | undefined): BlobOptions {
   if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are an object')
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
   return options
 }
 

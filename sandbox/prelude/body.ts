@@ -93,7 +93,7 @@ export abstract class Body {
   }
 
   #assertUnused(): void {
-    if (this.bodyUsed) throw new TypeError('The body has been read already')
+    if (this.bodyUsed) throw new TypeError('The body has already been read')
     if (isStream(this.#content) && this.#content.locked) throw new TypeError('The body is being read')
   }
 }
@@ -117,7 +117,7 @@ export function toContent(body: unknown): { content: Content; type?: string } {
     return { content: writeMultipart(body, boundary), type: `multipart/form-data; boundary=${boundary}` }
   }
   if (isStream(body)) {
-    if (body.locked || isDisturbed(body)) throw new TypeError('The stream has been read already')
+    if (body.locked || isDisturbed(body)) throw new TypeError('The stream has already been read')
     return { content: body }
   }
   return { content: toText(body), type: 'text/plain;charset=UTF-8' }
@@ -139,7 +139,7 @@ function isDisturbed(stream: Stream): boolean {
 async function readAll(stream: Stream): Promise<Bytes> {
   const parts: Bytes[] = []
   for await (const part of stream as unknown as AsyncIterable<unknown>) {
-    if (!(part instanceof Uint8Array)) throw new TypeError('The stream of a body gives Uint8Arrays')
+    if (!(part instanceof Uint8Array)) throw new TypeError('The stream of a body must return Uint8Arrays')
     parts.push(part as Bytes)
   }
   return concatenate(parts)

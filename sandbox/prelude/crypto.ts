@@ -15,12 +15,12 @@ export function createCrypto(seed: string): WebCrypto {
   const source = new RandomSource(seed)
   return {
     getRandomValues(view) {
-      if (!ArrayBuffer.isView(view)) throw new TypeError('crypto.getRandomValues takes a typed array of integers')
+      if (!ArrayBuffer.isView(view)) throw new TypeError('crypto.getRandomValues requires a typed array of integers')
       if (!/^(Big)?(Int|Uint)\d/.test(Object.prototype.toString.call(view).slice('[object '.length))) {
-        throw new DOMException('crypto.getRandomValues takes a typed array of integers', 'TypeMismatchError')
+        throw new DOMException('crypto.getRandomValues requires a typed array of integers', 'TypeMismatchError')
       }
       if (view.byteLength > largestRequest) {
-        const message = `crypto.getRandomValues fills ${largestRequest} bytes at most`
+        const message = `crypto.getRandomValues fills at most ${largestRequest} bytes`
         throw new DOMException(message, 'QuotaExceededError')
       }
       source.fillBytes(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))

@@ -69,7 +69,7 @@ export class TextEncoder {
   }
 
   encodeInto(text: unknown, target: Uint8Array): { read: number; written: number } {
-    if (!(target instanceof Uint8Array)) throw new TypeError('TextEncoder.encodeInto takes a Uint8Array')
+    if (!(target instanceof Uint8Array)) throw new TypeError('TextEncoder.encodeInto requires a Uint8Array')
     return encodeInto(String(text), 0, target)
   }
 
@@ -100,7 +100,7 @@ export class TextDecoder {
     const name = String(label)
       .replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '')
       .toLowerCase()
-    if (!labels.has(name)) throw new RangeError(`Only UTF-8 is decoded, not '${name}'`)
+    if (!labels.has(name)) throw new RangeError(`The encoding '${name}' is not supported, only UTF-8`)
     this.#fatal = Boolean(options?.fatal)
     this.#ignoresMark = Boolean(options?.ignoreBOM)
   }
@@ -172,7 +172,7 @@ function decodePart(bytes: Uint8Array, fatal: boolean): string {
   try {
     return decodeURIComponent!(escape!(codes))
   } catch {
-    if (fatal) throw new TypeError('The bytes are not UTF-8')
+    if (fatal) throw new TypeError('The bytes are not valid UTF-8')
     return decodeReplacing(bytes)
   }
 }
@@ -245,5 +245,5 @@ function bytesOf(input: unknown): Uint8Array {
   if (input === undefined) return nothing
   if (ArrayBuffer.isView(input)) return new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
   if (input instanceof ArrayBuffer) return new Uint8Array(input)
-  throw new TypeError('A TextDecoder takes an ArrayBuffer or a view of one')
+  throw new TypeError('TextDecoder requires an ArrayBuffer or a view of one')
 }

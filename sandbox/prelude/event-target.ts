@@ -50,7 +50,7 @@ export class Event {
   #isCanceled = false
 
   constructor(type: unknown, options?: EventOptions | null) {
-    if (arguments.length === 0) throw new TypeError('An Event has a type')
+    if (arguments.length === 0) throw new TypeError('An Event requires a type')
     const { bubbles, cancelable, composed } = toOptions(options) as EventOptions
     this.#type = toDomString(type)
     this.#bubbles = Boolean(bubbles)
@@ -166,7 +166,7 @@ export class Event {
   }
 
   initEvent(type: unknown, bubbles: unknown = false, cancelable: unknown = false): void {
-    if (arguments.length === 0) throw new TypeError('An Event has a type')
+    if (arguments.length === 0) throw new TypeError('An Event requires a type')
     if (this.#isDispatched) return
     this.#type = toDomString(type)
     this.#bubbles = Boolean(bubbles)
@@ -193,7 +193,7 @@ export class EventTarget {
   }
 
   addEventListener(type: unknown, callback: EventCallback | null | undefined, options?: unknown): void {
-    if (arguments.length < 2) throw new TypeError('addEventListener takes a type and a listener')
+    if (arguments.length < 2) throw new TypeError('addEventListener requires a type and a listener')
     const { capture, once, passive, signal } = toListenerOptions(options)
     const name = toDomString(type)
     if (!isCallback(callback) || signal?.aborted) return
@@ -212,13 +212,13 @@ export class EventTarget {
   }
 
   removeEventListener(type: unknown, callback: EventCallback | null | undefined, options?: unknown): void {
-    if (arguments.length < 2) throw new TypeError('removeEventListener takes a type and a listener')
+    if (arguments.length < 2) throw new TypeError('removeEventListener requires a type and a listener')
     const capture = Boolean(toListenerOptions(options).capture)
     if (isCallback(callback)) this.#remove(toDomString(type), { callback, capture })
   }
 
   dispatchEvent(event: Event): boolean {
-    if (!(event instanceof Event)) throw new TypeError('dispatchEvent takes an Event')
+    if (!(event instanceof Event)) throw new TypeError('dispatchEvent requires an Event')
     dispatching.begin(event, this)
     for (const isCapturing of [true, false]) {
       if (dispatching.isStopped(event)) break
@@ -257,7 +257,7 @@ function isSame(one: Pick<Listener, 'callback' | 'capture'>, other: Pick<Listene
 function isCallback(callback: unknown): callback is EventCallback {
   if (callback === null || callback === undefined) return false
   if (typeof callback === 'function' || typeof callback === 'object') return true
-  throw new TypeError('A listener is a function, or an object with handleEvent')
+  throw new TypeError('A listener must be a function, or an object with handleEvent')
 }
 
 function toListenerOptions(options: unknown): ListenerOptions {
@@ -265,12 +265,12 @@ function toListenerOptions(options: unknown): ListenerOptions {
   const given = toOptions(options) as ListenerOptions
   const { signal } = given
   const isSignal = typeof signal === 'object' && signal !== null && 'aborted' in signal
-  if (signal !== undefined && !isSignal) throw new TypeError('The option signal is an AbortSignal')
+  if (signal !== undefined && !isSignal) throw new TypeError('The option signal must be an AbortSignal')
   return given
 }
 
 function toOptions(options: unknown): object {
   if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are an object')
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
   return options
 }

@@ -10,16 +10,16 @@ export class FormData {
   #entries: Entry[] = []
 
   constructor(form?: unknown) {
-    if (form !== undefined) throw new TypeError('There are no HTML forms here: append the values')
+    if (form !== undefined) throw new TypeError('FormData accepts no HTML form here: append the values')
   }
 
   append(name: unknown, value: unknown, filename?: unknown): void {
-    if (arguments.length < 2) throw new TypeError('FormData.append takes a name and a value')
+    if (arguments.length < 2) throw new TypeError('FormData.append requires a name and a value')
     this.#entries.push(toEntry(name, value, filename))
   }
 
   set(name: unknown, value: unknown, filename?: unknown): void {
-    if (arguments.length < 2) throw new TypeError('FormData.set takes a name and a value')
+    if (arguments.length < 2) throw new TypeError('FormData.set requires a name and a value')
     const entry = toEntry(name, value, filename)
     const first = this.#entries.findIndex(([key]) => key === entry[0])
     if (first === -1) this.#entries.push(entry)
@@ -77,7 +77,7 @@ export class FormData {
 function toEntry(name: unknown, value: unknown, filename: unknown): Entry {
   const key = toText(name)
   if (!(value instanceof Blob)) {
-    if (filename !== undefined) throw new TypeError('Only a Blob has a file name')
+    if (filename !== undefined) throw new TypeError('Only a Blob may have a file name')
     return [key, toText(value)]
   }
   if (value instanceof File && filename === undefined) return [key, value]
@@ -124,7 +124,7 @@ export function readForm(bytes: Uint8Array<ArrayBuffer>, type: string): FormData
   }
   const [, quoted, plain] = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type) ?? []
   const boundary = quoted ?? plain
-  if (boundary === undefined) throw new TypeError(`There is no form in a body of the type '${type}'`)
+  if (boundary === undefined) throw new TypeError(`A body of the type '${type}' contains no form`)
   readMultipart(bytes, boundary, form)
   return form
 }
@@ -141,7 +141,7 @@ function readMultipart(bytes: Uint8Array<ArrayBuffer>, boundary: string, form: F
     start = next
   }
   const isClosed = start !== -1 && decodeUtf8(content.slice(start + delimiter.length)).startsWith('--')
-  if (!isClosed) throw new TypeError('The multipart body has no end')
+  if (!isClosed) throw new TypeError('The multipart body has no final boundary')
 }
 
 function readPart(part: Uint8Array<ArrayBuffer>, form: FormData): void {

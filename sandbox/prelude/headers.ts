@@ -78,9 +78,9 @@ export class Headers {
 
 function entriesOf(source: unknown): Iterable<readonly [unknown, unknown]> {
   if (source === undefined) return []
-  if (source === null) throw new TypeError('Headers are made of an object, or of pairs: [name, value]')
+  if (source === null) throw new TypeError('Headers must be an object or a list of pairs: [name, value]')
   if (typeof source !== 'object' && typeof source !== 'function') {
-    throw new TypeError('Headers are made of an object, or of pairs: [name, value]')
+    throw new TypeError('Headers must be an object or a list of pairs: [name, value]')
   }
   const { [Symbol.iterator]: iterate } = source as Partial<Iterable<Iterable<unknown>>>
   if (iterate !== undefined && iterate !== null) return Array.from(source as Iterable<Iterable<unknown>>, toPair)
@@ -89,7 +89,7 @@ function entriesOf(source: unknown): Iterable<readonly [unknown, unknown]> {
 
 function toPair(given: Iterable<unknown>): [unknown, unknown] {
   const pair = typeof given === 'object' && given !== null ? [...given] : []
-  if (pair.length !== 2) throw new TypeError('Each header is a pair: [name, value]')
+  if (pair.length !== 2) throw new TypeError('Each header must be a pair: [name, value]')
   return [pair[0], pair[1]]
 }
 
@@ -104,13 +104,12 @@ export function propertiesOf(source: object): [PropertyKey, unknown][] {
 
 function toName(name: unknown): string {
   const text = toDomString(name)
-  if (!nameCharacters.test(text)) throw new TypeError(`There can be no header called '${text}'`)
+  if (!nameCharacters.test(text)) throw new TypeError(`'${text}' is not a valid name of a header`)
   return text.toLowerCase()
 }
 
 function toValue(value: unknown): string {
   const text = toDomString(value).replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, '')
-  if (wrongInValues.test(text))
-    throw new TypeError('The value of a header can not have line breaks, nor all characters')
+  if (wrongInValues.test(text)) throw new TypeError('The value of a header contains invalid characters')
   return text
 }

@@ -40,7 +40,7 @@ export function createRequire(): (name: unknown) => unknown {
     const wanted = String(name).replace(/^node:/, '')
     const found = modules.get(wanted)
     if (found !== undefined) return found
-    const error = new Error(`Cannot find module '${wanted}': here are only ${[...modules.keys()].join(', ')}`)
+    const error = new Error(`Cannot find module '${wanted}': isolates provide only ${[...modules.keys()].join(', ')}`)
     throw Object.assign(error, { code: 'MODULE_NOT_FOUND' })
   }
 }

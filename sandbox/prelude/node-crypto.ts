@@ -61,7 +61,7 @@ class Digest {
 
 function hashCalled(name: unknown): CHash {
   const hash = hashes.get(String(name).toLowerCase().replace('-', ''))
-  if (hash === undefined) throw new Error(`Digest method not supported: here are only ${[...hashes.keys()].join(', ')}`)
+  if (hash === undefined) throw new Error(`Digest method not supported: use one of ${[...hashes.keys()].join(', ')}`)
   return hash
 }
 
@@ -97,7 +97,7 @@ function randomBytes(size: number, callback?: (error: null, bytes: Buffer) => vo
 function randomInt(first: number, end?: number): number {
   const [low, high] = end === undefined ? [0, first] : [first, end]
   const range = high - low
-  if (!(range > 0 && range <= 2 ** 32)) throw new RangeError('randomInt takes a range of up to 2 ** 32')
+  if (!(range > 0 && range <= 2 ** 32)) throw new RangeError('The range of randomInt must be at most 2 ** 32')
   const numbers = new Uint32Array(1)
   // Rejects the last numbers, which would make the start of the range more likely.
   const fair = 2 ** 32 - (2 ** 32 % range)

@@ -78,14 +78,15 @@ export class Request extends Body {
   #signal: AbortSignal | undefined
 
   constructor(input: unknown, options?: RequestOptions | null) {
-    if (arguments.length === 0) throw new TypeError('A Request is made of a URL, or of another Request')
+    if (arguments.length === 0) throw new TypeError('A Request requires a URL or another Request')
     const given = toOptions(options)
     const copied = input instanceof Request ? input : undefined
     const { content, type } = toContent(given.body)
     const method = toMethod(given.method ?? copied?.method ?? 'GET')
     const chosen = choose(given, copied)
     const own = content ?? copied?.moveContent() ?? null
-    if (own !== null && (method === 'GET' || method === 'HEAD')) throw new TypeError(`A ${method} has no body`)
+    if (own !== null && (method === 'GET' || method === 'HEAD'))
+      throw new TypeError(`A ${method} request must not have a body`)
     super(own)
     this.url = copied?.url ?? toUrl(input)
     this.method = method
@@ -127,23 +128,23 @@ export class Request extends Body {
 function toUrl(input: unknown): string {
   const url = new URL(input)
   if (url.username === '' && url.password === '') return url.href
-  throw new TypeError('The URL of a request has no user and password: send an authorization header')
+  throw new TypeError('The URL of a request must not contain a user or password: send an authorization header')
 }
 
 function toMethod(method: unknown): string {
   const text = String(method)
   const upper = text.toUpperCase()
   if (!methodCharacters.test(text) || forbiddenMethods.has(upper)) {
-    throw new TypeError(`There is no method '${text}' here`)
+    throw new TypeError(`The method '${text}' is invalid or not supported`)
   }
   return normalMethods.has(upper) ? upper : text
 }
 
 function toOptions(options: unknown): RequestOptions {
   if (options === undefined || options === null) return {}
-  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options are an object')
+  if (typeof options !== 'object' && typeof options !== 'function') throw new TypeError('The options must be an object')
   const { window } = options as RequestOptions
-  if (window !== undefined && window !== null) throw new TypeError('The option window can only be null')
+  if (window !== undefined && window !== null) throw new TypeError('The option window must be null')
   return options
 }
 
@@ -154,11 +155,11 @@ function choose(given: RequestOptions, copied: Request | undefined): Choices {
     const before = name === 'referrerPolicy' && Object.keys(given).length > 0 ? undefined : copied?.[name]
     const value = given[name] === undefined ? (before ?? defaults[name]) : toText(given[name])
     if (!(choices[name] as readonly string[]).includes(value))
-      throw new TypeError(`There is no ${name} '${value}' here`)
+      throw new TypeError(`The value '${value}' of ${name} is not supported`)
     Object.assign(chosen, { [name]: value })
   }
   if (chosen.cache === 'only-if-cached' && chosen.mode !== 'same-origin') {
-    throw new TypeError(`'only-if-cached' goes with the mode 'same-origin' alone`)
+    throw new TypeError(`The cache mode 'only-if-cached' requires the mode 'same-origin'`)
   }
   return chosen
 }

@@ -35,12 +35,12 @@ export class Response extends Body {
     const { status: given = 200, statusText = '', headers } = options ?? {}
     const status = Math.trunc(given)
     if (!(status >= 200 && status <= 599)) {
-      throw new RangeError(`A response has a status from 200 to 599, not ${given}`)
+      throw new RangeError(`The status of a response must be from 200 to 599, not ${given}`)
     }
-    if (wrongInStatusTexts.test(statusText)) throw new TypeError('The status text has characters that it can not have')
+    if (wrongInStatusTexts.test(statusText)) throw new TypeError('The status text contains invalid characters')
     const { content, type } = toContent(body)
     if (content !== null && statusesWithoutBody.has(status)) {
-      throw new TypeError(`A response with the status ${status} has no body`)
+      throw new TypeError(`A response with the status ${status} must not have a body`)
     }
     super(content)
     this.status = status
@@ -65,7 +65,7 @@ export class Response extends Body {
 
   static json(value: unknown, options: ResponseOptions = {}): Response {
     const text = JSON.stringify(value) as string | undefined
-    if (text === undefined) throw new TypeError('The value has no JSON')
+    if (text === undefined) throw new TypeError('The value cannot be converted to JSON')
     const headers = new Headers(options.headers)
     if (!headers.has('content-type')) headers.set('content-type', 'application/json')
     return new Response(text, { ...options, headers })
@@ -73,7 +73,7 @@ export class Response extends Body {
 
   static redirect(url: unknown, status = 302): Response {
     const location = new URL(url).href
-    if (!redirectStatuses.has(status)) throw new RangeError(`${status} is no status of a redirect`)
+    if (!redirectStatuses.has(status)) throw new RangeError(`${status} is not the status of a redirect`)
     return new Response(null, { status, headers: { location } })
   }
 

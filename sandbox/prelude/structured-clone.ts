@@ -11,13 +11,13 @@ type Copies = Map<object, unknown>
  * @throws DataCloneError for functions, symbols, and objects that are more than data
  */
 export function structuredClone(value: unknown, options?: { transfer?: Iterable<unknown> } | null): unknown {
-  if (arguments.length === 0) throw new TypeError('structuredClone takes a value')
+  if (arguments.length === 0) throw new TypeError('structuredClone requires a value')
   if (options !== undefined && options !== null && typeof options !== 'object' && typeof options !== 'function') {
-    throw new TypeError('The options of structuredClone are an object')
+    throw new TypeError('The options of structuredClone must be an object')
   }
   const transferred = new Set<unknown>()
   for (const one of options?.transfer ?? []) {
-    if (typeof one !== 'object' || one === null) throw new TypeError('What is transferred are objects')
+    if (typeof one !== 'object' || one === null) throw new TypeError('Only objects can be transferred')
     if (!(one instanceof ArrayBuffer)) throw notCloned('Only an ArrayBuffer can be transferred here')
     if (transferred.has(one)) throw notCloned('An ArrayBuffer can be transferred only once')
     transferred.add(one)
@@ -227,7 +227,7 @@ function copyBuiltIn(value: object, copies: Copies): object {
   prototypesOfNotData ??= findPrototypesOfNotData()
   let prototype = Object.getPrototypeOf(value) as object | null
   for (; prototype !== null && prototype !== objectPrototype; prototype = Object.getPrototypeOf(prototype) as object) {
-    if (prototypesOfNotData.has(prototype)) throw notCloned('An object that is more than data could not be cloned.')
+    if (prototypesOfNotData.has(prototype)) throw notCloned('An object that is not plain data could not be cloned.')
     const kind = kinds.get(prototype)
     const answer = kind && ask(kind, value)
     if (answer) return kind.copy(value, copies, answer.value)

@@ -1,6 +1,6 @@
 /** Converts a value to a string, as Web IDL's `DOMString` does; throws for symbols. */
 export function toDomString(value: unknown): string {
-  if (typeof value === 'symbol') throw new TypeError('A symbol is no text')
+  if (typeof value === 'symbol') throw new TypeError('A symbol cannot be converted to a string')
   return String(value)
 }
 

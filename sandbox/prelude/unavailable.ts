@@ -3,7 +3,7 @@
  *
  * @param instead the alternative, for the message
  */
-export function unavailable(name: string, instead = 'use fetch to reach the world outside'): () => never {
+export function unavailable(name: string, instead = 'use fetch for outbound requests'): () => never {
   return () => {
     const error = new Error(`${name} is not available here: the code runs in an isolate without Node, ${instead}`)
     throw Object.assign(error, { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' })

@@ -18,7 +18,7 @@ export const family: Family = {
     exportOctets('AES', format, key, () => `A${octetsOf(key).length * 8}${key.algorithm.name.slice(-3)}`),
   generateKey(algorithm) {
     const bytes = Number(algorithm['length']) / 8
-    if (![16, 24, 32].includes(bytes)) throw operationError('Keys of AES have 128, 192 or 256 bits')
+    if (![16, 24, 32].includes(bytes)) throw operationError('A key of AES must have 128, 192 or 256 bits')
     return [toKey(crypto.getRandomValues(new Uint8Array(bytes)), algorithm)]
   },
   encrypt: (algorithm, key, data) => cipherOf(algorithm, key).encrypt(data),
@@ -27,13 +27,13 @@ export const family: Family = {
       return cipherOf(algorithm, key).decrypt(data)
     } catch (error) {
       if (error instanceof DOMException) throw error
-      throw operationError('The data was not encrypted with this key and these parameters, or was changed')
+      throw operationError('The data was encrypted with another key or other parameters, or was changed')
     }
   },
 }
 
 function toKey(material: Uint8Array, { name }: Algorithm): Imported {
-  if (![16, 24, 32].includes(material.length)) throw dataError('Keys of AES have 128, 192 or 256 bits')
+  if (![16, 24, 32].includes(material.length)) throw dataError('A key of AES must have 128, 192 or 256 bits')
   return { type: 'secret', algorithm: { name, length: material.length * 8 }, material }
 }
 
@@ -49,11 +49,11 @@ function cipherOf(algorithm: Algorithm, key: CryptoKey): Cipher {
   }
   const iv = toBytes(algorithm['iv'], 'algorithm.iv')
   if (algorithm.name === 'AES-CBC') {
-    if (iv.length !== 16) throw operationError('The iv of AES-CBC has 16 bytes')
+    if (iv.length !== 16) throw operationError('The iv of AES-CBC must have 16 bytes')
     return cbc(octetsOf(key), iv)
   }
   const { additionalData, tagLength = 128 } = algorithm
-  if (tagLength !== 128) throw operationError('The tag of AES-GCM has 128 bits here')
+  if (tagLength !== 128) throw operationError('The tag of AES-GCM must have 128 bits; other lengths are not supported')
   return gcm(octetsOf(key), iv, additionalData === undefined ? undefined : toBytes(additionalData, 'additionalData'))
 }
 
@@ -63,13 +63,13 @@ const blockBytes = 16
 function convertCounting(algorithm: Algorithm, key: Uint8Array, data: Uint8Array): Uint8Array {
   const start = toBytes(algorithm['counter'], 'algorithm.counter')
   const bits = Number(algorithm['length'])
-  if (start.length !== blockBytes) throw operationError('The counter of AES-CTR has 16 bytes')
-  if (!(bits >= 1 && bits <= 128)) throw operationError('The length of the counter is 1 to 128 bits')
+  if (start.length !== blockBytes) throw operationError('The counter of AES-CTR must have 16 bytes')
+  if (!(bits >= 1 && bits <= 128)) throw operationError('The length of the counter must be 1 to 128 bits')
   const block = BigInt(`0x${Array.from(start, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
   const size = 1n << BigInt(bits)
   const count = block % size
   if (BigInt(Math.ceil(data.length / blockBytes)) > size)
-    throw operationError('The data is longer than the counter counts')
+    throw operationError('The data is too long for the length of the counter')
   const untilOverflow = (size - count) * BigInt(blockBytes)
   if (BigInt(data.length) <= untilOverflow) return ctr(key, start).encrypt(data)
   const first = data.slice(0, Number(untilOverflow))

@@ -11,10 +11,10 @@ export function decodeMember(jwk: JsonWebKey, name: keyof JsonWebKey): Uint8Arra
   const value = jwk[name]
   const isText = typeof value === 'string' && !/[+/=]/.test(value)
   const bytes = isText ? decodeBase64(value.replaceAll('-', '+').replaceAll('_', '/')) : undefined
-  if (bytes === undefined) throw dataError(`The JSON Web Key has no '${name}' in base64url`)
+  if (bytes === undefined) throw dataError(`The JSON Web Key has no member '${name}' in base64url`)
   return bytes
 }
 
 export function assertKind(jwk: JsonWebKey, kty: string): void {
-  if (jwk.kty !== kty) throw dataError(`The JSON Web Key is no key of the kind '${kty}'`)
+  if (jwk.kty !== kty) throw dataError(`The JSON Web Key is not of the type '${kty}'`)
 }

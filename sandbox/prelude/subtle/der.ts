@@ -86,9 +86,9 @@ export function writePrivateKey(key: Uint8Array, algorithm: Uint8Array): Uint8Ar
 }
 
 function assertAlgorithm(found: Uint8Array, wanted: Uint8Array): void {
-  if (!wanted.every((byte, index) => found[index] === byte)) throw dataError('The key is of another algorithm')
+  if (!wanted.every((byte, index) => found[index] === byte)) throw dataError('The key belongs to another algorithm')
 }
 
 function malformed(): DOMException {
-  return dataError('The key is not encoded as its format wants it')
+  return dataError('The key is not encoded in the given format')
 }

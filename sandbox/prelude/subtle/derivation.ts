@@ -6,7 +6,7 @@ import { CryptoKey, notSupported, operationError, toBytes, type Family } from '.
 export const family: Family = {
   usages: { secret: ['deriveBits', 'deriveKey'] },
   importKey(format, data, { name }) {
-    if (format !== 'raw') throw notSupported(`Keys of ${name} are raw`)
+    if (format !== 'raw') throw notSupported(`Keys of ${name} must have the format raw`)
     return { type: 'secret', algorithm: { name }, material: data }
   },
   deriveBits(algorithm, key, length) {
@@ -15,10 +15,10 @@ export const family: Family = {
     const secret = CryptoKey.materialOf(key) as Uint8Array
     if (algorithm.name === 'PBKDF2') {
       const iterations = Number(algorithm['iterations'])
-      if (!(iterations >= 1)) throw operationError('PBKDF2 has at least one iteration')
+      if (!(iterations >= 1)) throw operationError('PBKDF2 requires at least one iteration')
       return pbkdf2(hash, secret, salt, { c: iterations, dkLen: length })
     }
-    if (length > 255 * hash.outputLen) throw operationError('HKDF derives 255 times the length of its hash at most')
+    if (length > 255 * hash.outputLen) throw operationError('HKDF derives at most 255 times the length of its hash')
     return hkdf(hash, secret, salt, toBytes(algorithm['info'], 'algorithm.info'), length)
   },
 }

@@ -74,7 +74,8 @@ export const family: Family = {
     const { curve, publicKey } = material
     if (format === 'jwk') return exportJwk(material, key)
     if (format === 'pkcs8') return exportPrivateKey(material)
-    if (key.type !== 'public') throw new DOMException('A private key is pkcs8 or jwk', 'InvalidAccessError')
+    if (key.type !== 'public')
+      throw new DOMException('A private key must have the format pkcs8 or jwk', 'InvalidAccessError')
     return format === 'raw' ? publicKey : writePublicKey(publicKey, curve.identifier)
   },
   generateKey(algorithm) {
@@ -100,7 +101,7 @@ export const family: Family = {
 
 function curveOf(name: unknown): Curve {
   const curve = curves.find((one) => one.name === name)
-  if (curve === undefined) throw notSupported(`There is no curve '${String(name)}' here, but P-256 and P-384`)
+  if (curve === undefined) throw notSupported(`The curve '${String(name)}' is not supported, only P-256 and P-384`)
   return curve
 }
 
@@ -108,7 +109,7 @@ function publicKeyOf({ ecdsa }: Curve, secretKey: Uint8Array): Uint8Array {
   try {
     return ecdsa.getPublicKey(secretKey, false)
   } catch {
-    throw dataError('The private key is none of its curve')
+    throw dataError('The private key is invalid for its curve')
   }
 }
 
@@ -119,7 +120,7 @@ function toKey(curve: Curve, publicKey: Uint8Array, secretKey?: Uint8Array): Imp
     const material: Material = { curve, publicKey: point, ...(secretKey && { secretKey }) }
     return { type: secretKey ? 'private' : 'public', algorithm, material }
   } catch {
-    throw dataError('The key is no point of its curve')
+    throw dataError('The public key is not a point of its curve')
   }
 }
 
@@ -138,7 +139,7 @@ function exportJwk({ curve, publicKey, secretKey }: Material, { type }: CryptoKe
 }
 
 function exportPrivateKey({ curve, publicKey, secretKey }: Material): Uint8Array {
-  if (secretKey === undefined) throw new DOMException('A public key is no pkcs8', 'InvalidAccessError')
+  if (secretKey === undefined) throw new DOMException('A public key cannot have the format pkcs8', 'InvalidAccessError')
   const optional = writeElement(0xa1, writeElement(tags.bitString, Uint8Array.of(0), publicKey))
   const version = writeInteger(Uint8Array.of(1))
   const key = writeElement(tags.sequence, version, writeElement(tags.octetString, secretKey), optional)

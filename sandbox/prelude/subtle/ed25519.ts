@@ -34,7 +34,7 @@ export const family: Family = {
     const d = secretKey && { d: encodeBase64Url(secretKey) }
     if (format === 'jwk') return { kty: 'OKP', crv: 'Ed25519', x: encodeBase64Url(publicKey), ...d }
     if ((format === 'pkcs8') !== (key.type === 'private')) {
-      throw new DOMException(`A ${key.type} key has not the format ${format}`, 'InvalidAccessError')
+      throw new DOMException(`A ${key.type} key cannot have the format ${format}`, 'InvalidAccessError')
     }
     if (format === 'raw') return publicKey
     if (format === 'spki') return writePublicKey(publicKey, identifier)
@@ -56,12 +56,12 @@ function importJwk(jwk: JsonWebKey): Imported {
 }
 
 function toPublicKey(publicKey: Uint8Array): Imported {
-  if (publicKey.length !== 32) throw dataError('A public key of Ed25519 has 32 bytes')
+  if (publicKey.length !== 32) throw dataError('A public key of Ed25519 must have 32 bytes')
   return { type: 'public', algorithm: { name: 'Ed25519' }, material: { publicKey } satisfies Material }
 }
 
 function toPrivateKey(secretKey: Uint8Array): Imported {
-  if (secretKey.length !== 32) throw dataError('A private key of Ed25519 has 32 bytes')
+  if (secretKey.length !== 32) throw dataError('A private key of Ed25519 must have 32 bytes')
   const material: Material = { publicKey: ed25519.getPublicKey(secretKey), secretKey }
   return { type: 'private', algorithm: { name: 'Ed25519' }, material }
 }

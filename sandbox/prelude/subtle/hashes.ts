@@ -15,11 +15,12 @@ export interface NamedHash {
 /** Finds a hash by its name, or by an object with its name. */
 export function hashOf(value: unknown): NamedHash {
   const given: unknown = typeof value === 'object' && value !== null ? (value as { name?: unknown }).name : value
-  if (given === undefined) throw new TypeError(`The algorithm names no hash: ${Object.keys(hashes).join(', ')}`)
+  if (given === undefined)
+    throw new TypeError(`The algorithm names no hash: use one of ${Object.keys(hashes).join(', ')}`)
   const name = toText(given).toUpperCase()
   const hash = Object.hasOwn(hashes, name) ? hashes[name] : undefined
   if (hash === undefined) {
-    throw notSupported(`There is no hash '${toText(given)}' here, but ${Object.keys(hashes).join(', ')}`)
+    throw notSupported(`The hash '${toText(given)}' is not supported, only ${Object.keys(hashes).join(', ')}`)
   }
   return { name, hash }
 }

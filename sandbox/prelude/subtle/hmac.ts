@@ -19,7 +19,7 @@ export const family: Family = {
 }
 
 function toKey(material: Uint8Array, algorithm: Algorithm): Imported {
-  if (material.length === 0) throw dataError('A key of HMAC has at least one byte')
+  if (material.length === 0) throw dataError('A key of HMAC must have at least one byte')
   const { name } = hashOf(algorithm['hash'])
   return { type: 'secret', algorithm: { name: 'HMAC', hash: { name }, length: material.length * 8 }, material }
 }

@@ -40,7 +40,7 @@ export class CryptoKey {
   readonly #options: KeyOptions<unknown>
 
   constructor(options?: KeyOptions<unknown>) {
-    if (options?.material === undefined) throw new TypeError('A CryptoKey comes from crypto.subtle')
+    if (options?.material === undefined) throw new TypeError('CryptoKey cannot be constructed: use crypto.subtle')
     this.#options = options
   }
 

@@ -25,5 +25,5 @@ export function octetsOf(key: CryptoKey): Uint8Array {
 }
 
 function assertJwk(kind: Kind, format: string): void {
-  if (format !== 'jwk') throw notSupported(`Keys of ${kind} are raw or JSON Web Keys`)
+  if (format !== 'jwk') throw notSupported(`Keys of ${kind} must have the format raw or jwk`)
 }

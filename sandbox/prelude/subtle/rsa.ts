@@ -43,7 +43,7 @@ const identifier = Uint8Array.of(0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d,
 export const family: Family = {
   usages: { public: ['verify'], private: ['sign'] },
   importKey(format, data, algorithm) {
-    if (format === 'raw') throw notSupported('Keys of RSA are pkcs8, spki or JSON Web Keys')
+    if (format === 'raw') throw notSupported('Keys of RSA must have the format pkcs8, spki or jwk')
     if (format === 'jwk') return importJwk(data as JsonWebKey, algorithm)
     const bytes = data as Uint8Array<ArrayBuffer>
     const isPublic = format === 'spki'
@@ -55,9 +55,9 @@ export const family: Family = {
   },
   exportKey(format, key) {
     const { modulus, exponent } = materialOf(key)
-    if (key.type === 'private') throw notSupported('Private keys of RSA can not be exported here')
+    if (key.type === 'private') throw notSupported('Exporting private keys of RSA is not supported')
     if (format === 'jwk') return { kty: 'RSA', n: encodeBase64Url(trim(modulus)), e: encodeBase64Url(trim(exponent)) }
-    if (format !== 'spki') throw notSupported('Public keys of RSA are spki or JSON Web Keys')
+    if (format !== 'spki') throw notSupported('Public keys of RSA must have the format spki or jwk')
     const numbers = writeElement(tags.sequence, writeInteger(modulus), writeInteger(exponent))
     return writePublicKey(numbers, identifier)
   },

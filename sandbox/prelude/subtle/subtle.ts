@@ -48,7 +48,7 @@ export class SubtleCrypto {
     extractable: unknown,
     usages: Iterable<string>,
   ): Promise<CryptoKey> {
-    if (!formats.includes(format)) throw new TypeError(`There is no key format '${format}'`)
+    if (!formats.includes(format)) throw new TypeError(`The key format '${format}' is not supported`)
     const data = format === 'jwk' ? { ...(keyData as JsonWebKey) } : toBytes(keyData, 'The key')
     const found = await find(algorithm)
     const imported = found.family.importKey(format, data, found.algorithm)
@@ -58,7 +58,7 @@ export class SubtleCrypto {
   async exportKey(format: KeyFormat, key: CryptoKey): Promise<ArrayBuffer | JsonWebKey> {
     if (!key.extractable) throw new DOMException('The key is not extractable', 'InvalidAccessError')
     const { family } = await find(key.algorithm)
-    if (family.exportKey === undefined) throw notSupported(`Keys of ${key.algorithm.name} can not be exported`)
+    if (family.exportKey === undefined) throw notSupported(`Keys of ${key.algorithm.name} cannot be exported`)
     const exported = family.exportKey(format, key)
     if (exported instanceof Uint8Array) return toBuffer(exported)
     return { ...exported, key_ops: [...key.usages], ext: true }
@@ -72,7 +72,7 @@ export class SubtleCrypto {
     const wanted = [...usages]
     const found = await find(algorithm)
     if (found.family.generateKey === undefined) {
-      throw notSupported(`Keys of ${found.algorithm.name} can not be generated here: import one`)
+      throw notSupported(`Generating keys of ${found.algorithm.name} is not supported: import one`)
     }
     const [first, second] = found.family.generateKey(found.algorithm)
     const isExtractable = Boolean(extractable)
@@ -139,7 +139,7 @@ async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Fo
   const known = algorithms.get(toText(parameters.name).toUpperCase())
   if (known === undefined) {
     const names = Array.from(algorithms.values(), ({ name }) => name)
-    throw notSupported(`There is no algorithm '${toText(parameters.name)}' here, but ${names.join(', ')}`)
+    throw notSupported(`The algorithm '${toText(parameters.name)}' is not supported, only ${names.join(', ')}`)
   }
   if (usage !== undefined) {
     if (!(key instanceof CryptoKey)) throw new TypeError('The key must be a CryptoKey')
@@ -151,20 +151,21 @@ async function find(given: unknown, key?: CryptoKey, usage?: string): Promise<Fo
 }
 
 function derive({ algorithm, family }: Found, key: CryptoKey, bits: number): ArrayBuffer {
-  if (!(bits > 0) || bits % 8 !== 0) throw operationError('The length is a number of bits, and a multiple of 8')
+  if (!(bits > 0) || bits % 8 !== 0) throw operationError('The length must be a number of bits and a multiple of 8')
   return toBuffer(family.deriveBits!(algorithm, key, bits / 8))
 }
 
 function toKey(family: Family, imported: Imported, extractable: boolean, usages: string[]): CryptoKey {
   const { type } = imported
   assertUsages(family.usages[type] ?? [], usages)
-  if (usages.length === 0 && type !== 'public') throw new DOMException('The key is for no use', 'SyntaxError')
+  if (usages.length === 0 && type !== 'public')
+    throw new DOMException('The list of the key’s usages must not be empty', 'SyntaxError')
   return new CryptoKey({ ...imported, extractable, usages: [...new Set(usages)] })
 }
 
 function assertUsages(allowed: readonly string[], usages: readonly string[]): void {
   const wrong = usages.find((usage) => !allowed.includes(usage))
-  if (wrong !== undefined) throw new DOMException(`Such a key can not be used to ${wrong}`, 'SyntaxError')
+  if (wrong !== undefined) throw new DOMException(`Such a key cannot be used to ${wrong}`, 'SyntaxError')
 }
 
 function toBuffer(bytes: Uint8Array): ArrayBuffer {

@@ -73,7 +73,7 @@ export class URLSearchParams {
   }
 
   forEach(callback: (value: string, name: string, all: URLSearchParams) => void, self?: unknown): void {
-    if (typeof callback !== 'function') throw new TypeError('forEach takes a function')
+    if (typeof callback !== 'function') throw new TypeError('forEach requires a function')
     for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
   }
 
@@ -119,7 +119,7 @@ function toPairs(source: unknown): Pair[] {
   }
   return Array.from(source as Iterable<Iterable<unknown>>, (pair) => {
     const values = [...pair]
-    if (values.length !== 2) throw new TypeError('Each query parameter is a pair: [name, value]')
+    if (values.length !== 2) throw new TypeError('Each query parameter must be a pair: [name, value]')
     return [toText(values[0]), toText(values[1])]
   })
 }
@@ -139,5 +139,5 @@ function formDecode(text: string): string {
 }
 
 function need(given: number, needed: number): void {
-  if (given < needed) throw new TypeError(`This takes ${needed} arguments, not ${given}`)
+  if (given < needed) throw new TypeError(`This requires ${needed} arguments, not ${given}`)
 }

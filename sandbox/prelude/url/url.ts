@@ -10,19 +10,19 @@ export class URL {
   #query: URLSearchParams | undefined
 
   constructor(text: unknown, base?: unknown) {
-    if (arguments.length === 0) throw new TypeError('A URL is made of a text')
+    if (arguments.length === 0) throw new TypeError('URL requires a string')
     const parsed = parse(text, base)
     if (parsed === undefined) throw invalid(toText(text), base)
     this.#url = parsed
   }
 
   static canParse(text: unknown, base?: unknown): boolean {
-    if (arguments.length === 0) throw new TypeError('URL.canParse takes a text')
+    if (arguments.length === 0) throw new TypeError('URL.canParse requires a string')
     return parse(text, base) !== undefined
   }
 
   static parse(text: unknown, base?: unknown): URL | null {
-    if (arguments.length === 0) throw new TypeError('URL.parse takes a text')
+    if (arguments.length === 0) throw new TypeError('URL.parse requires a string')
     return parse(text, base) === undefined ? null : new URL(text, base)
   }
 

@@ -46,13 +46,13 @@ describe('the log', () => {
     const body = `for (let n = 0; n < 1e5; n += 1) console.log(n)`
     const lines = logged(await sandbox.run(messageRun(botThat(body), { limits: { logLines: 3 } })))
     expect(lines.slice(0, 3)).toEqual(['0', '1', '2'])
-    expect(lines.slice(3)).toEqual([expect.stringContaining('cut')])
+    expect(lines.slice(3)).toEqual([expect.stringContaining('truncated')])
   })
 
   test('is cut after so many characters, and says so once', async () => {
     const body = `for (let n = 0; n < 10; n += 1) console.log('x'.repeat(40))`
     const lines = logged(await sandbox.run(messageRun(botThat(body), { limits: { logCharacters: 100 } })))
-    expect(lines).toEqual(['x'.repeat(40), 'x'.repeat(40), 'x'.repeat(20), expect.stringContaining('cut')])
+    expect(lines).toEqual(['x'.repeat(40), 'x'.repeat(40), 'x'.repeat(20), expect.stringContaining('truncated')])
   })
 
   test('has lines of bounded length', async () => {
@@ -89,7 +89,7 @@ describe('a logged value', () => {
     [`{ a: { b: { c: { d: 1 } } } }, [[[[1]]]]`, `{ a: { b: { c: [Object] } } } [ [ [ [Array] ] ] ]`],
     [`{ get a() { throw new Error('called') } }`, `{ a: [Getter] }`],
     [`(() => { const a = {}; a.a = a; return a })()`, `{ a: [Circular] }`],
-    [`new Proxy({}, { ownKeys() { throw 1 } })`, `[It could not be shown]`],
+    [`new Proxy({}, { ownKeys() { throw 1 } })`, `[The value could not be formatted]`],
   ])('like %s is readable', async (values, expected) => {
     expect(logged(await sandbox.run(messageRun(botThat(`console.log(${values})`))))).toEqual([expected])
   })

@@ -151,8 +151,11 @@ describe('a stream', () => {
   })
 
   test.each([
-    ['client.streamMessage({ conversationId: "conv_1" })', 'client.streamMessage takes a conversation’s id'],
-    ['await stream.write(1)', 'stream.write takes a string'],
+    [
+      'client.streamMessage({ conversationId: "conv_1" })',
+      'The argument of client.streamMessage must be the id of a conversation',
+    ],
+    ['await stream.write(1)', 'The argument of stream.write must be a string'],
     ['await stream.end("text")', 'stream.end takes { type, payload, tags }, or no argument to send the written text'],
   ])('refuses %s', async (call, message) => {
     const { calls, outcome } = await run(streaming(call))

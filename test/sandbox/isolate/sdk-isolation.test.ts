@@ -92,7 +92,7 @@ describe('the world outside', () => {
   test('is not asked with a name and password in its URL, as nothing is', async () => {
     expect(await sandbox.run(callRun(handlerThat(`await fetch('${platformUrl}@example.com/')`)))).toMatchObject({
       status: 'failed',
-      error: { name: 'TypeError', message: expect.stringContaining('no user and password') },
+      error: { name: 'TypeError', message: expect.stringContaining('must not contain a user or password') },
     })
   })
 

@@ -132,7 +132,7 @@ describe('the console', () => {
     const values = `new Proxy({}, { ownKeys() { throw 1 }, getPrototypeOf() { throw 1 } })`
     const body = `const value = ${values}; console.dir(value); console.table(value); console.assert(false, value); console.trace(value)`
     const lines = await levelsAndLines(body)
-    expect(lines.map((line) => line.includes('[It could not be shown]'))).toEqual([true, true, true, true])
+    expect(lines.map((line) => line.includes('[The value could not be formatted]'))).toEqual([true, true, true, true])
   })
 
   test('indents so far and no further', async () => {
