@@ -84,10 +84,7 @@ async function upload(
   const request = { body, ...(signal && { signal }) }
   try {
     const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
-    const updated =
-      id === undefined
-        ? undefined
-        : await updateBot(connection, id, { ...request, body: { ...body, allowNoHooks: allowsNoHooks } })
+    const updated = id === undefined ? undefined : await updateBot(connection, id, request, allowsNoHooks)
     if (updated) return { bot: updated, isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
@@ -101,9 +98,20 @@ async function upload(
 }
 
 /** @returns undefined when the platform does not have the bot: it was deleted, or the address has another platform */
-async function updateBot(connection: Connection, id: string, request: object): Promise<Bot | undefined> {
+async function updateBot(
+  connection: Connection,
+  id: string,
+  request: { body: object; signal?: AbortSignal },
+  allowNoHooks: boolean,
+): Promise<Bot | undefined> {
+  const update = async (body: object) =>
+    (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })).bot
   try {
-    return (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, request)).bot
+    return await update({ ...request.body, allowNoHooks }).catch((error: unknown) => {
+      // Earlier versions of the platform do not have the field, nor the check.
+      if (error instanceof Failure && error.message.includes("field 'allowNoHooks'")) return update(request.body)
+      throw error
+    })
   } catch (error) {
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error

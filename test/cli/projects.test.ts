@@ -45,10 +45,10 @@ async function writeSources(folder: string, files: Record<string, string>): Prom
 }
 
 /** What `isobot deploy` does, in this process. */
-async function deploy(folder: string, options: Partial<DeployOptions> = {}) {
+async function deploy(folder: string, options: Partial<DeployOptions> = {}, on = connection) {
   const project = await openProject(folder)
   await using bundler = await openBundler(project)
-  return deployProject(project, connection, bundler, { checksTypes: false, ...options })
+  return deployProject(project, on, bundler, { checksTypes: false, ...options })
 }
 
 /** A bot that answers with what an expression of the event comes to. */
@@ -270,6 +270,22 @@ describe('deploy', () => {
     await writeSources(folder, { 'src/index.ts': `export const hooks = {}` })
     expect(await isobot.run(['deploy', folder, '--no-types'])).toMatchObject({ code: 2 })
     expect(await isobot.json<Shown>('deploy', folder, '--no-types', '--yes')).toMatchObject({ version: { hooks: [] } })
+  })
+
+  test('works on a platform of an earlier version, which has no field for code without hooks', async () => {
+    const folder = await createProject('timeless', answering('event.preview'))
+    const { bot } = (await deploy(folder)) as Deployed
+    await writeSources(folder, { 'src/index.ts': `export const actions = { greet() {} }` })
+    // The platform refuses each field that it does not have; the earlier version's refusal differs in the name alone.
+    const ask = (async (method, path, request) => {
+      const body = JSON.parse(JSON.stringify(request?.body ?? {}).replace('allowNoHooks', 'unknownField')) as object
+      return connection.ask(method, path, { ...request, ...(method === 'PUT' && { body }) }).catch((error: Error) => {
+        error.message = error.message.replace('unknownField', 'allowNoHooks')
+        throw error
+      })
+    }) as Connection['ask']
+    const updated = await deploy(folder, {}, { ...connection, ask })
+    expect(updated).toMatchObject({ bot: { id: bot.id, version: { hooks: [], actions: ['greet'] } } })
   })
 
   test('of a project that exports no hooks and no actions says what a bot exports', async () => {

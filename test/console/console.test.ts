@@ -117,6 +117,25 @@ test('a rollback asks first, shows what it changes, and deploys the former versi
   await expect.poll(lastMessage, patience).toBe('Bot: You said: as before')
 })
 
+test('code without hooks is deployed only after a question that names the hooks which the bot would lose', async () => {
+  const [{ id }] = (await platform.ask('GET', '/v1/admin/bots')).body.bots
+  const hooks = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.version.hooks
+  await tab('Code').click()
+  await page.locator('.view-line', { hasText: 'isobot/bot' }).waitFor()
+  await write('export const actions = { greet() { return {} } }')
+  await button('Deploy').click()
+  const question = page.getByRole('dialog', { name: 'Deploy code without hooks' })
+  await question.getByText('The bot would lose the hook afterIncomingMessage.').waitFor()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByText('not deployed').waitFor()
+  expect(await hooks()).toEqual(['afterIncomingMessage'])
+
+  await button('Deploy').click()
+  await question.getByRole('button', { name: 'Deploy without hooks' }).click()
+  await expect.poll(hooks, patience).toEqual([])
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
+})
+
 async function upload(code: string): Promise<void> {
   const [bot] = (await platform.ask('GET', '/v1/admin/bots')).body.bots
   expect((await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code })).status).toBe(200)

@@ -1,7 +1,7 @@
 import type { Chances } from '../chaos/random.ts'
 import { kindOf, type Api, type Operation } from './operations.ts'
 import { firstOfKind, type Credentials, type Ids, type Tenant } from './tenant.ts'
-import { mutate, oddTexts, oddValue, valueOf } from './values.ts'
+import { mutate, oddTexts, oddValue, poorCodes, valueOf } from './values.ts'
 
 /** A request, and the texts that its answer must not contain. */
 export interface FuzzRequest {
@@ -68,6 +68,9 @@ export function randomRequest(api: Api, own: Tenant, foreign: Tenant, chances: C
   function bodyOf({ schema, example }: NonNullable<Operation['body']>): string {
     let value: unknown = is(0.6) && example !== undefined ? example : valueOf(schema, chances, api.resolve)
     value = withIds(value, (field) => idFor(field))
+    const { code, allowNoHooks } = schema.properties ?? {}
+    if (code && is(0.3)) value = { ...(value as object), code: chances.pick(poorCodes) }
+    if (allowNoHooks && is(0.5)) value = { ...(value as object), allowNoHooks: is(0.8) ? is(0.5) : oddValue(chances) }
     while (is(0.45)) value = mutate(value, chances)
     const text = value === undefined ? '' : JSON.stringify(value)
     if (is(0.03)) return text.slice(0, Math.floor(chances.between(0, text.length)))

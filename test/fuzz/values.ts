@@ -35,6 +35,17 @@ export const oddTexts: readonly string[] = [
   ['user_', 'conv_01', 'msg_01JD2W6VYB0M3W6TQ5XKX1J9QZ', 'x'.repeat(71), 'x'.repeat(256), 'x'.repeat(long)],
 ].flat()
 
+/** Code that has fewer functions than the code that it replaces, or none. */
+export const poorCodes: readonly string[] = [
+  'export const hooks = {}',
+  'export const actions = {}',
+  'export const actions = { greet() {} }',
+  'export const register = () => {}',
+  'export const hooks = [], actions = null',
+  'export default {}',
+  '',
+]
+
 const oddNumbers = [0, -0, -1, 1.5, 2 ** 31, 2 ** 31 - 1, 2 ** 53, 2 ** 63, 1e21, 1e308, -1e308, 5e-324, 101, 1_000_000]
 
 /** Values of every type, mostly of the wrong one for their field. */

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, explain, Failure } from '../api/ask.ts'
 import type { Bot } from '../api/types.ts'
 import type { CodeEditor } from '../editor/open-editor.ts'
+import { Confirm } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Refusal, Skeleton } from '../parts/loaded.tsx'
 import { notify } from '../state/notices.ts'
@@ -50,23 +51,26 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
   const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
   const [isBusy, setIsBusy] = useState(false)
   const [problem, setProblem] = useState('')
+  /** The reason why the platform refuses code without hooks. */
+  const [loss, setLoss] = useState('')
   const made = madeElsewhere(bot, code)
   const isReadOnly = made !== undefined || !mayChange.value
   const inService = useRef(code)
 
-  const deploy = async () => {
+  const deploy = async (allowNoHooks = false) => {
     if (isReadOnly || !editor.current) return
     const text = editor.current.read()
     setIsBusy(true)
     setProblem('')
     try {
-      await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { code: text } })
+      await ask<'updateBot'>('PUT', `/bots/${bot.id}`, { body: { code: text, allowNoHooks } })
       inService.current = text
       drafts.delete(bot.id)
       setIsChanged(editor.current.read() !== text)
       notify('good', 'Deployed: it handles all events from now on.')
       reloadBot()
     } catch (error) {
+      if (error instanceof Failure && error.type === 'BreakingChanges') return setLoss(lossOf(error))
       setProblem(explain(error))
       const at = placeOf(error)
       if (at) editor.current.mark(at, explain(error))
@@ -136,7 +140,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
           class="button primary"
           disabled={!isReady || isBusy || isReadOnly || !isChanged}
           title="Ctrl+S or ⌘S in the editor"
-          onClick={deploy}
+          onClick={() => deploy()}
         >
           <Icon name="deploy" />
           {isBusy ? 'Deploying' : 'Deploy'}
@@ -155,6 +159,17 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
       <div class="editor" ref={place}>
         {!isReady && <Skeleton lines={12} />}
       </div>
+      {loss && (
+        <Confirm
+          title="Deploy code without hooks"
+          action="Deploy without hooks"
+          isDangerous
+          onClose={() => setLoss('')}
+          onSubmit={() => deploy(true)}
+        >
+          <p>{loss}</p>
+        </Confirm>
+      )}
     </section>
   )
 }
@@ -165,6 +180,13 @@ function madeElsewhere(bot: Bot, code: string): string | undefined {
     return 'This is a bundle of the public SDK: change its project, and deploy it from there.'
   if (!code.includes('\n//# sourceMappingURL=')) return undefined
   return 'This is a bundle: change its source files, and deploy them with “isobot deploy”.'
+}
+
+/** The functions that the bot would lose by code that the platform refuses because it has no hooks. */
+function lossOf({ metadata }: Failure): string {
+  const { hooks = [], actions = [] } = metadata as { hooks?: string[]; actions?: string[] }
+  const lost = [...hooks.map((hook) => `the hook ${hook}`), ...actions.map((action) => `the action ${action}`)]
+  return `This code has no hooks. The bot would lose ${lost.join(', ')}.`
 }
 
 /** The position in the code of a refused upload's error, if it has one. */
