@@ -6,6 +6,7 @@ import { openPool } from './host/pool.ts'
 import { bundlePrograms } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
 import { runHandle, type RunHandle } from './host/run-handle.ts'
+import { openExtractor } from './extractor/open-extractor.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
@@ -17,6 +18,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const given = { processes, memoryMegabytes, isolation, programs, operations, log, onSuspension, watch, recycling }
   const pool = await openPool(given)
   const compiler = openCompiler({ isolation, reader: programs.reader, limits: options.compile, log })
+  const extractor = openExtractor({ isolation, program: programs.extractor, limits: options.extract, log })
   const runs = new Map<string, RunHandle>()
 
   return {
@@ -37,9 +39,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       return run.inspection
     },
     compiler,
+    extractor,
     memory: () => pool.memory(),
     async close() {
-      await Promise.all([pool.close(), compiler.close()])
+      await Promise.all([pool.close(), compiler.close(), extractor.close()])
     },
   }
 }

@@ -49,6 +49,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
       profile: config.sandbox.profile,
       require: config.sandbox.require,
       compile: config.sandbox.compile,
+      extract: config.sandbox.extract,
       operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
       hooks: hookNames,
       // A sandbox process outlives the event in whose log scope it starts.

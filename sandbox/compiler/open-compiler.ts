@@ -13,10 +13,12 @@ import {
 } from './contract.ts'
 import { asking, readError, toScan, toScript, transformer } from './esbuild.ts'
 import { findEsbuild } from './find-esbuild.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue } from '../programs/fair-queue.ts'
 import { joinParts, splitParts } from './parts.ts'
 import type { Examined } from './process/examine.ts'
-import { runProgram, type Ended, type ProgramInput } from './run-program.ts'
+import { nodeProgram, reservedMegabytes } from '../programs/node-program.ts'
+import { hasNotStarted, isOverCpu, isWhole } from '../programs/outcome.ts'
+import { runProgram, type Ended, type ProgramInput } from '../programs/run-program.ts'
 import { joinMap, splitMap } from './source-text.ts'
 
 export interface CompilerOptions {
@@ -45,20 +47,8 @@ const mapLimits = { wallMilliseconds: 10_000, cpuSeconds: 3, outputBytes: 40 * m
 /** Concurrent compilations. Each owner has at most one, so one owner's upload does not wait for another's. */
 const concurrency = 2
 
-/**
- * Flags of the reader, which gets its program on standard input. The JIT stays on, because it compiles only that
- * program.
- */
-const readerFlags = [
-  '--no-node-snapshot',
-  '--permission',
-  '--disable-warning=PERM0001',
-  '--no-experimental-sqlite',
-  '--max-old-space-size=512',
-  '-',
-]
-/** Address space that V8 reserves for machine code and its heap, and does not use. */
-const reservedMegabytes = 640
+/** Heap of the reader. */
+const heapMegabytes = 512
 
 const noMap = 'sourceMap must be the JSON of a source map, version 3'
 
@@ -73,10 +63,6 @@ class Unfit extends Error {
     super(`The upload is ${result.status}`)
     this.result = result
   }
-}
-
-function readerProgram(cpuSeconds: number): OtherProgram {
-  return { words: [process.execPath, ...readerFlags], files: [], environment: {}, cpuSeconds }
 }
 
 /** Opens the compiler, which compiles uploads and reads source maps in isolated processes. */
@@ -138,7 +124,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     const deadline = performance.now() + seconds * wallShare * 1000
     const task = Promise.withResolvers<Uint8Array>()
     const input = { stdin: reader, channel: task.promise }
-    const reading = runFor(deadline, readerProgram(seconds), input, readerMegabytes)
+    const reading = runFor(deadline, nodeProgram({ cpuSeconds: seconds, heapMegabytes }), input, readerMegabytes)
     // The promise is awaited later and may reject before.
     reading.catch(() => {})
     try {
@@ -168,7 +154,10 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
         const { cpuSeconds, ...within } = mapLimits
         const channel = Promise.resolve(joinParts(['source map', sourceMap]))
         const asked = { stdin: reader, channel }
-        const ended = await run(readerProgram(cpuSeconds), asked, { ...within, dataMegabytes: readerMegabytes })
+        const ended = await run(nodeProgram({ cpuSeconds, heapMegabytes }), asked, {
+          ...within,
+          dataMegabytes: readerMegabytes,
+        })
         if (isWhole(ended)) return toIndex(ended.output)
         log('warn', 'A source map could not be read', { owner, ...ended, output: undefined })
         return undefined
@@ -178,29 +167,6 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
       await Promise.all(inFlight)
     },
   }
-}
-
-/** Whether the process ended close to its limit of processor time, so that the kernel's limit ended it. */
-function isOverCpu({ milliseconds }: Ended, { seconds }: CompileLimits): boolean {
-  return milliseconds > seconds * 900
-}
-
-/**
- * Whether the program itself never ran: it was not found, may not be executed, or a tool that builds its isolation failed.
- * None of that is the fault of the upload.
- */
-function hasNotStarted({ code, wasKilled, stopped, complaint }: Ended): boolean {
-  if (stopped !== undefined || wasKilled || code === 0) return false
-  return (
-    code === null ||
-    code === 126 ||
-    code === 127 ||
-    /^(?:\S*\/)?(?:sh|unshare|mount|nice|setpriv|chroot): /.test(complaint)
-  )
-}
-
-function isWhole({ code, stopped }: Ended): boolean {
-  return code === 0 && stopped === undefined
 }
 
 const smaller = 'make the upload smaller, or reduce its nesting'

@@ -7,6 +7,8 @@ export interface Programs {
   process: string
   /** The program of a process that reads uploads and source maps; given on standard input too. */
   reader: string
+  /** The program of a process that reads documents; given on standard input too. */
+  extractor: string
   /** The kernel's program, which runs first in each isolate; it defines `inside`. */
   inside: string
   /** The preludes of bundles; each defines `prelude`. */
@@ -24,9 +26,16 @@ export function bundlePrograms(): Promise<Programs> {
 }
 
 async function bundleAll(): Promise<Programs> {
-  const [process, reader, inside, groups] = await Promise.all([
+  const [process, reader, extractor, inside, groups] = await Promise.all([
     bundle('../child/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
     bundle('../compiler/process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
+    bundle('../extractor/process/main.ts', {
+      format: 'cjs',
+      platform: 'node',
+      target: 'node24',
+      minify: true,
+      legalComments: 'none',
+    }),
     bundle('../isolate/kernel.ts', {
       format: 'iife',
       globalName: 'inside',
@@ -38,7 +47,7 @@ async function bundleAll(): Promise<Programs> {
   ])
   // Otherwise esbuild's own process would live as long as this one.
   await stop()
-  return { process, reader, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
+  return { process, reader, extractor, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
 }
 
 function bundlePrelude(entry: string): Promise<string> {

@@ -10,6 +10,7 @@
  */
 
 import type { CompileLimits, Compiler } from '../compiler/contract.ts'
+import type { ExtractionLimits, Extractor } from '../extractor/contract.ts'
 import type { IsolationLayer } from '../isolation/names.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -341,6 +342,8 @@ export interface SandboxOptions {
   memoryMegabytes?: number
   /** Limits of each process that compiles an upload. */
   compile?: Partial<CompileLimits>
+  /** Limits of each process that reads a document. */
+  extract?: Partial<ExtractionLimits>
   /** Default: `hardened`. */
   profile?: Profile
   /** Required isolation layers, without which the sandbox does not open. */
@@ -419,6 +422,7 @@ export interface Sandbox {
   inspect(bundle: Bundle, limits: Limits): Promise<Inspection>
   /** Compiles code without running it. */
   readonly compiler: Compiler
+  readonly extractor: Extractor
   /** Memory of the processes, as reported with their last heartbeats. */
   memory(): PlaceMemory[]
   /** Kills all processes; runs in flight end as interrupted. */

@@ -82,6 +82,8 @@ export interface Config extends TelemetrySettings {
     totalMegabytes: number
     /** Limits of each process that compiles an upload; the seconds are processor time. */
     compile: { seconds: number; memoryMegabytes: number }
+    /** Limits of each process that reads a document; the seconds are processor time. */
+    extract: { seconds: number; memoryMegabytes: number }
     /** `jit` is for operators who trust the authors of their bots: it is faster, and has a larger attack surface. */
     profile: 'hardened' | 'jit'
     /** Isolation layers without which a worker does not start. */
@@ -157,6 +159,8 @@ const environmentSchema = closedObject(
     RETENTION_VERSIONS: { type: 'integer', minimum: 1, maximum: 10_000, default: 50 },
     SANDBOX_PROCESSES: { type: 'integer', minimum: 1, maximum: 64 },
     COMPILE_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 10 },
+    EXTRACT_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 30 },
+    EXTRACT_MEMORY: { type: 'integer', minimum: 128, maximum: 8192, default: 640 },
     COMPILE_MEMORY: { type: 'integer', minimum: 256, maximum: 8192, default: 640 },
     SANDBOX_MEMORY: { type: 'integer', minimum: 128, maximum: 1_048_576 },
     SANDBOX_PROFILE: { type: 'string', enum: ['hardened', 'jit'], default: 'hardened' },
@@ -193,6 +197,8 @@ const remedies: Record<string, string | undefined> = {
   SHUTDOWN_SECONDS:
     'set it to a few seconds less than your platform’s grace period between SIGTERM and SIGKILL, from 2',
   COMPILE_SECONDS: 'set it to the seconds of processor time that compiling one upload may take, 1 to 600',
+  EXTRACT_SECONDS: 'set it to the seconds of processor time that reading one document may take, 1 to 600',
+  EXTRACT_MEMORY: 'set it to the memory limit in megabytes of a process that reads a document, 128 to 8192',
   COMPILE_MEMORY: 'set it to the memory limit in megabytes of a process that compiles an upload, 256 to 8192',
   SANDBOX_MEMORY: 'set it to the megabytes that all sandbox processes of a worker may hold together, 128 or more',
   SANDBOX_PROFILE: 'set it to hardened, or to jit where all authors of bots are trusted',
@@ -271,6 +277,7 @@ function toConfig(given: Environment): Config {
     sandbox: {
       processes,
       compile: { seconds: given.COMPILE_SECONDS, memoryMegabytes: given.COMPILE_MEMORY },
+      extract: { seconds: given.EXTRACT_SECONDS, memoryMegabytes: given.EXTRACT_MEMORY },
       totalMegabytes: given.SANDBOX_MEMORY ?? sandboxMegabytes(processes),
       ...readLimits(given),
       profile: given.SANDBOX_PROFILE,

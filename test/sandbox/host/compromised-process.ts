@@ -31,7 +31,13 @@ export async function startCompromised(program: string): Promise<CompromisedProc
   const { promise: died, resolve } = Promise.withResolvers<{ reason: string; exit: ProcessExit | undefined }>()
   const sandboxProcess = new SandboxProcess({
     isolation: await isolationHere(),
-    programs: { reader: '', process: `${speech}\n${program}`, inside: '', groups: {} as Programs['groups'] },
+    programs: {
+      reader: '',
+      extractor: '',
+      process: `${speech}\n${program}`,
+      inside: '',
+      groups: {} as Programs['groups'],
+    },
     operations: [],
     memory: processMemory(128),
     log: (_level, message, details) => {

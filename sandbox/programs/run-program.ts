@@ -14,8 +14,8 @@ export interface ProgramLimits {
 export interface ProgramInput {
   /** Standard input of the program. */
   stdin: string | Uint8Array
-  /** Input for the program's descriptor 3, for which the program may wait. */
-  channel?: Promise<Uint8Array>
+  /** Input for the program's descriptor 3, for which the program may wait. When it fails, the program is ended. */
+  channel?: Promise<Uint8Array> | AsyncIterable<Uint8Array>
 }
 
 export interface Ended {
@@ -68,18 +68,28 @@ export async function runProgram(
   // The program may end before it has read all input.
   for (const stream of [child.stdin!, duplex]) stream.on('error', () => {})
   child.stdin!.end(stdin)
-  if (channel) {
-    channel.then(
-      (bytes) => duplex.end(bytes),
-      () => stop('closed'),
-    )
-  } else duplex.end()
+  if (channel) send(channel, duplex, closed).catch(() => stop('closed'))
+  else duplex.end()
   const { code, wasKilled } = await closed
   clearTimeout(overdue)
   signal.removeEventListener('abort', close)
   complaint += Buffer.concat(complaints).toString()
   const milliseconds = performance.now() - started
   return { output: Buffer.concat(output), complaint, code, wasKilled, milliseconds, ...(stopped && { stopped }) }
+}
+
+/** Writes the input no faster than the program reads it, as long as it runs. */
+async function send(
+  input: NonNullable<ProgramInput['channel']>,
+  duplex: Duplex,
+  closed: Promise<unknown>,
+): Promise<void> {
+  if (!(Symbol.asyncIterator in input)) return void duplex.end(await input)
+  for await (const chunk of input) {
+    if (duplex.destroyed) return
+    if (!duplex.write(chunk)) await Promise.race([new Promise((resolve) => duplex.once('drain', resolve)), closed])
+  }
+  duplex.end()
 }
 
 /** Collects at most `bytes` bytes; reports an excess, and drops the rest. */

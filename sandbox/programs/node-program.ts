@@ -1,0 +1,31 @@
+import type { OtherProgram } from '../host/command.ts'
+
+/** Address space that V8 reserves for machine code and its heap, and does not use. */
+export const reservedMegabytes = 640
+
+/**
+ * Node with a program of the platform's on standard input, which reads what users upload and runs none of it. The JIT
+ * stays on, because it compiles only that program.
+ */
+export function nodeProgram({
+  cpuSeconds,
+  heapMegabytes,
+}: {
+  cpuSeconds: number
+  heapMegabytes: number
+}): OtherProgram {
+  return {
+    words: [
+      process.execPath,
+      '--no-node-snapshot',
+      '--permission',
+      '--disable-warning=PERM0001',
+      '--no-experimental-sqlite',
+      `--max-old-space-size=${heapMegabytes}`,
+      '-',
+    ],
+    files: [],
+    environment: {},
+    cpuSeconds,
+  }
+}
