@@ -97,7 +97,7 @@ test('a taken port is named, with what to do', async () => {
     env: environment(port),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  expect(await text(second.stderr)).toContain(`Port ${port} of 127.0.0.1 is taken`)
+  expect(await text(second.stderr)).toContain(`Port ${port} of 127.0.0.1 is in use`)
   expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1)
   await started.interrupt()
 }, 120_000)

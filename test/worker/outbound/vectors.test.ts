@@ -276,7 +276,7 @@ test.each([
   const before = open.connections()
   expect(await ask(url(open.port))).toMatchObject({
     error: 'TypeError',
-    message: expect.stringContaining('no user and password'),
+    message: expect.stringContaining('must not contain a user or password'),
   })
   expect(open.connections()).toBe(before)
 })
