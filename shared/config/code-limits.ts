@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 
 /** How one limit of code is configured. */
 interface LimitRule {
@@ -134,9 +134,7 @@ const properties = Object.fromEntries(
 
 /** A bot's own limits, as the Admin API accepts and returns them. */
 export const limits = {
-  type: 'object',
-  additionalProperties: false,
-  properties,
+  ...closedObject({}, properties),
   description:
     'Limits of the code that runs for the bot, up to the operator’s maximum. The operator’s default applies to each ' +
     'absent limit.',

@@ -40,7 +40,7 @@ export const botDefinition = {
   maxExecutionTime: { type: 'integer', minimum: 1 },
 } as const
 
-export const botDefinitionSchema = { type: 'object', additionalProperties: false, properties: botDefinition } as const
+export const botDefinitionSchema = closedObject({}, botDefinition)
 
 export type BotDefinition = Infer<typeof botDefinitionSchema>
 
@@ -48,14 +48,11 @@ export type BotDefinition = Infer<typeof botDefinitionSchema>
 export const recurringEvents = {
   type: 'object',
   additionalProperties: {
-    type: 'object',
-    nullable: true,
-    additionalProperties: false,
-    required: ['schedule', 'type', 'payload'],
-    properties: {
+    ...closedObject({
       schedule: closedObject({ cron: { type: 'string', maxLength: 200, description: 'In UTC.' } }),
       type: { type: 'string', minLength: 1, maxLength: 200 },
       payload: anyObject,
-    },
+    }),
+    nullable: true,
   },
 } as const

@@ -1,5 +1,5 @@
 import { addCounts, percentile, type LatencyHistogram } from '../telemetry/latency-histogram.ts'
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 
 const count = { type: 'integer' } as const
 const time = { type: 'string', format: 'date-time' } as const
@@ -11,18 +11,19 @@ const outcomes = {
   ignored: { ...count, description: 'Events without a hook or handler.' },
   retried: { ...count, description: 'Runs that failed and are retried.' },
 } as const
-const outcomeNames = ['processed', 'failed', 'ignored', 'retried'] as const
 
-const state = {
+const waiting = { ...count, description: 'Events that are due and not yet handled.' } as const
+
+/** The fields of a bot's state that may be absent. */
+const optionalState = {
   versionId: { type: 'string', description: 'The deployed version.' },
   disabledReason: { type: 'string', description: 'Why the platform suspended the version; absent while it runs.' },
   lastEventAt: time,
-  waiting: { ...count, description: 'Events that are due and not yet handled.' },
   oldestWaitingAt: { ...time, description: 'The time since which the oldest waiting event is due.' },
 } as const
 
 const quality = {
-  events: { type: 'object', additionalProperties: false, required: outcomeNames, properties: outcomes },
+  events: closedObject(outcomes),
   errorRate: {
     ...milliseconds,
     description: 'Failed events as a fraction of the handled events; null without handled events.',
@@ -35,11 +36,8 @@ const quality = {
 } as const
 
 /** A bot's health, as lists show it. */
-export const botHealthSummary = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['botId', 'name', 'events', 'eventsPerMinute', 'errorRate', 'p50', 'p95', 'waiting'],
-  properties: {
+export const botHealthSummary = closedObject(
+  {
     botId: { type: 'string' },
     name: { type: 'string' },
     ...quality,
@@ -48,24 +46,20 @@ export const botHealthSummary = {
       items: { type: 'integer' },
       description: 'The number of handled events in each minute of the last hour; the current minute is the last.',
     },
-    ...state,
+    waiting,
   },
-} as const
+  optionalState,
+)
 
-const bucket = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['at', ...outcomeNames, 'putBack', 'p50', 'p95', 'queueP50', 'queueP95'],
-  properties: {
-    at: { ...time, description: 'The begin of the bucket.' },
-    ...outcomes,
-    putBack: { ...count, description: 'Wake-ups that were requeued because the bot used its full share of a worker.' },
-    p50: milliseconds,
-    p95: milliseconds,
-    queueP50: milliseconds,
-    queueP95: milliseconds,
-  },
-} as const
+const bucket = closedObject({
+  at: { ...time, description: 'The begin of the bucket.' },
+  ...outcomes,
+  putBack: { ...count, description: 'Wake-ups that were requeued because the bot used its full share of a worker.' },
+  p50: milliseconds,
+  p95: milliseconds,
+  queueP50: milliseconds,
+  queueP95: milliseconds,
+})
 
 /** The available windows: length in seconds and number of the buckets, and the period of the stored counts. */
 export const windows = {
@@ -77,24 +71,8 @@ export type Window = keyof typeof windows
 export const windowInput = { enum: ['1h', '24h', '7d'], default: '24h' } as const
 
 /** A bot's present and past health. */
-export const botHealth = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'window',
-    'from',
-    'to',
-    'bucketSeconds',
-    'events',
-    'errorRate',
-    'p50',
-    'p95',
-    'queueP50',
-    'queueP95',
-    'waiting',
-    'buckets',
-  ],
-  properties: {
+export const botHealth = closedObject(
+  {
     window: { enum: ['1h', '24h', '7d'] },
     from: time,
     to: time,
@@ -102,10 +80,11 @@ export const botHealth = {
     ...quality,
     queueP50: { ...milliseconds, description: 'Median of the time that events waited for a worker, in milliseconds.' },
     queueP95: milliseconds,
-    ...state,
+    waiting,
     buckets: { type: 'array', items: bucket },
   },
-} as const
+  optionalState,
+)
 
 /** The begin of a window that ends now; all buckets have the full length except the last, which is not over. */
 export function beginOf({ seconds, buckets }: { seconds: number; buckets: number }, now = Date.now()): Date {
@@ -189,7 +168,7 @@ function sumOf(rows: ActivityRow[]) {
   }
 }
 
-function total(rows: ActivityRow[], name: (typeof outcomeNames)[number] | 'put_back'): number {
+function total(rows: ActivityRow[], name: keyof typeof outcomes | 'put_back'): number {
   return rows.reduce((sum, row) => sum + row[name], 0)
 }
 

@@ -5,32 +5,31 @@ import { version } from './bot.ts'
 export const versionName = { type: 'string', minLength: 1, maxLength: 200 } as const
 export const versionDescription = { type: 'string', maxLength: 2000 } as const
 
-const fields = {
-  ...version.properties,
-  name: { ...versionName, description: 'The given name; without one, the beginning of the hash.' },
-  description: {
-    ...versionDescription,
-    description: 'The changes in this version: the given description; without one, the `note` of the upload.',
-  },
-  author: {
-    ...closedObject({ id: { type: 'string' }, name: { type: 'string' } }, { email: { type: 'string' } }),
-    description: 'The account that uploaded the version; absent when it is unknown.',
-  },
-  isDeployed: { type: 'boolean', description: 'Whether this version is deployed.' },
-} as const
-
-const required = [...version.required, 'name', 'isDeployed'] as const
-
 /** A version of a bot's code, as lists show it. */
-export const botVersion = { type: 'object', additionalProperties: false, required, properties: fields } as const
+export const botVersion = {
+  ...version,
+  required: [...version.required, 'name', 'isDeployed'],
+  properties: {
+    ...version.properties,
+    name: { ...versionName, description: 'The given name; without one, the beginning of the hash.' },
+    description: {
+      ...versionDescription,
+      description: 'The changes in this version: the given description; without one, the `note` of the upload.',
+    },
+    author: {
+      ...closedObject({ id: { type: 'string' }, name: { type: 'string' } }, { email: { type: 'string' } }),
+      description: 'The account that uploaded the version; absent when it is unknown.',
+    },
+    isDeployed: { type: 'boolean', description: 'Whether this version is deployed.' },
+  },
+} as const
 
 /** A version with its code. */
 export const botVersionWithCode = {
-  type: 'object',
-  additionalProperties: false,
-  required: [...required, 'code'],
+  ...botVersion,
+  required: [...botVersion.required, 'code'],
   properties: {
-    ...fields,
+    ...botVersion.properties,
     code: { type: 'string', description: 'The code as uploaded.' },
     files: {
       type: 'array',

@@ -6,7 +6,8 @@ import { limits } from '../config/code-limits.ts'
 import { anyObject } from './definition.ts'
 import { installation, toInstallation, type InstallationView } from './installation.ts'
 
-const summaryFields = {
+/** A bot, as lists show it. */
+export const botSummary = closedObject({
   id: { type: 'string' },
   createdAt: { type: 'string', format: 'date-time' },
   updatedAt: { type: 'string', format: 'date-time' },
@@ -16,15 +17,7 @@ const summaryFields = {
     format: 'date-time',
     description: 'The time when the deployed version was uploaded; without one, the time when the bot was created.',
   },
-} as const
-
-/** A bot, as lists show it. */
-export const botSummary = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'name', 'deployedAt'],
-  properties: summaryFields,
-} as const
+})
 
 export function toBotSummary(row: BotRow): Infer<typeof botSummary> {
   return {
@@ -78,7 +71,7 @@ export const bot = {
   ],
   properties: {
     ...botDefinition,
-    ...summaryFields,
+    ...botSummary.properties,
     permissions,
     limits,
     version: { ...version, description: 'The deployed version; absent until code is uploaded.' },

@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 
 const fields = {
   encryptionKey: {
@@ -25,12 +25,7 @@ const fields = {
 } as const
 
 /** The configuration of a chat installation. A misspelt field is refused, because the chat would be open without it. */
-export const chatConfiguration = {
-  type: 'object',
-  additionalProperties: false,
-  propertyNames: { enum: Object.keys(fields) },
-  properties: fields,
-} as const
+export const chatConfiguration = { ...closedObject({}, fields), propertyNames: { enum: Object.keys(fields) } } as const
 
 export type ChatConfiguration = Infer<typeof chatConfiguration>
 

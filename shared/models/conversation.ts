@@ -17,19 +17,14 @@ export function toConversation(row: ConversationRow, id = row.foreign_id ?? row.
 }
 
 /** A conversation as the runtime API shows it to bots and integrations. */
-export const runtimeConversation = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'createdAt', 'updatedAt', 'channel', 'integration', 'tags', 'messageCount', 'properties'],
-  properties: {
-    ...conversation.properties,
-    channel: { type: 'string' },
-    integration: { type: 'string' },
-    tags,
-    messageCount: { type: 'integer' },
-    properties: tags,
-  },
-} as const
+export const runtimeConversation = closedObject({
+  ...conversation.properties,
+  channel: { type: 'string' },
+  integration: { type: 'string' },
+  tags,
+  messageCount: { type: 'integer' },
+  properties: tags,
+})
 
 export type RuntimeConversation = Infer<typeof runtimeConversation>
 

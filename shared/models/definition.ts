@@ -23,20 +23,14 @@ export const attributes = {
 /** The tags that resources of one kind may have. */
 export const tagDefinitions = {
   type: 'object',
-  additionalProperties: { type: 'object', nullable: true, additionalProperties: false, properties: words },
+  additionalProperties: { ...closedObject({}, words), nullable: true },
 } as const
 
 export const taggedDefinition = closedObject({}, { tags: tagDefinitions })
 
 export const eventDefinitions = {
   type: 'object',
-  additionalProperties: {
-    type: 'object',
-    nullable: true,
-    additionalProperties: false,
-    required: ['schema'],
-    properties: { ...words, schema: jsonSchema, attributes },
-  },
+  additionalProperties: { ...closedObject({ schema: jsonSchema }, { ...words, attributes }), nullable: true },
 } as const
 
 const withSchema = closedObject({ schema: jsonSchema })
@@ -44,30 +38,17 @@ const withSchema = closedObject({ schema: jsonSchema })
 export const actionDefinitions = {
   type: 'object',
   additionalProperties: {
-    type: 'object',
+    ...closedObject(
+      { input: withSchema, output: withSchema },
+      { ...words, billable: { type: 'boolean' }, cacheable: { type: 'boolean' }, attributes },
+    ),
     nullable: true,
-    additionalProperties: false,
-    required: ['input', 'output'],
-    properties: {
-      ...words,
-      billable: { type: 'boolean' },
-      cacheable: { type: 'boolean' },
-      input: withSchema,
-      output: withSchema,
-      attributes,
-    },
   },
 } as const
 
 export const entityDefinitions = {
   type: 'object',
-  additionalProperties: {
-    type: 'object',
-    nullable: true,
-    additionalProperties: false,
-    required: ['schema'],
-    properties: { ...words, schema: jsonSchema },
-  },
+  additionalProperties: { ...closedObject({ schema: jsonSchema }, words), nullable: true },
 } as const
 
 const stateFields = {
@@ -136,11 +117,7 @@ const configurationFields = {
 } as const
 
 /** The configuration that an integration accepts at its installation. */
-export const configurationDefinition = {
-  type: 'object',
-  additionalProperties: false,
-  properties: configurationFields,
-} as const
+export const configurationDefinition = closedObject({}, configurationFields)
 
 export const configurationDefinitions = {
   type: 'object',

@@ -14,24 +14,25 @@ export const unreplayable: readonly string[] = [
   messageScheduled,
 ]
 
-const fields = {
+const required = {
   id: { type: 'string' },
   botId: { type: 'string' },
   type: { type: 'string' },
   failureReason: { type: ['string', 'null'] },
   attempts: { type: 'integer', description: 'The number of runs, interrupted runs included.' },
-  conversationId: { type: 'string' },
-  userId: { type: 'string' },
-  messageId: { type: 'string' },
   isReplayable: { type: 'boolean' },
   createdAt: { type: 'string', format: 'date-time' },
   failedAt: { type: 'string', format: 'date-time' },
 } as const
 
-const required = ['id', 'botId', 'type', 'failureReason', 'attempts', 'isReplayable', 'createdAt', 'failedAt'] as const
+const optional = {
+  conversationId: { type: 'string' },
+  userId: { type: 'string' },
+  messageId: { type: 'string' },
+} as const
 
 /** A failed event, as lists show it. */
-export const failedEventSummary = { type: 'object', additionalProperties: false, required, properties: fields } as const
+export const failedEventSummary = closedObject(required, optional)
 
 const logLine = closedObject({
   timestamp: { type: 'string', format: 'date-time' },
@@ -40,12 +41,9 @@ const logLine = closedObject({
 })
 
 /** A failed event with all details. */
-export const failedEvent = {
-  type: 'object',
-  additionalProperties: false,
-  required: [...required, 'payload', 'logs'],
-  properties: {
-    ...fields,
+export const failedEvent = closedObject(
+  {
+    ...required,
     payload: { type: 'object' },
     logs: {
       type: 'array',
@@ -53,7 +51,8 @@ export const failedEvent = {
       description: 'The log of the event’s runs, oldest line first, at most 1,000 lines.',
     },
   },
-} as const
+  optional,
+)
 
 /** An event that has ended as failed. */
 export type FailedEventRow = EventRow & { ended_at: Date }

@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import type { IntegrationRow } from './tables.ts'
 import {
   actionDefinitions,
@@ -31,12 +31,7 @@ export const integrationDefinition = {
   interfaces: { type: 'object', additionalProperties: { ...anyObject, nullable: true } },
   extraOperations: {
     type: 'object',
-    additionalProperties: {
-      type: 'object',
-      nullable: true,
-      additionalProperties: false,
-      properties: { enabled: { type: 'boolean' } },
-    },
+    additionalProperties: { ...closedObject({}, { enabled: { type: 'boolean' } }), nullable: true },
   },
   attributes,
   dev: { type: 'boolean' },
@@ -45,13 +40,10 @@ export const integrationDefinition = {
   sdkVersion: { type: 'string', maxLength: 200 },
 } as const
 
-export const integrationDefinitionSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: integrationDefinition,
-} as const
+export const integrationDefinitionSchema = closedObject({}, integrationDefinition)
 
-const summaryFields = {
+/** An integration, as lists show it. */
+export const integrationSummary = closedObject({
   id: { type: 'string', description: 'The id of this version of the integration.' },
   createdAt: { type: 'string', format: 'date-time' },
   updatedAt: { type: 'string', format: 'date-time' },
@@ -64,37 +56,14 @@ const summaryFields = {
   visibility: integrationDefinition.visibility,
   verificationStatus: { enum: ['unapproved'] },
   lifecycleStatus: { enum: ['published'] },
-} as const
-
-const summaryRequired = [
-  'id',
-  'createdAt',
-  'updatedAt',
-  'name',
-  'version',
-  'title',
-  'description',
-  'iconUrl',
-  'public',
-  'visibility',
-  'verificationStatus',
-  'lifecycleStatus',
-] as const
-
-/** An integration, as lists show it. */
-export const integrationSummary = {
-  type: 'object',
-  additionalProperties: false,
-  required: summaryRequired,
-  properties: summaryFields,
-} as const
+})
 
 /** An integration in full. Published clients read nested fields without checks, so every part is always present. */
 export const integration = {
   type: 'object',
   additionalProperties: false,
   required: [
-    ...summaryRequired,
+    ...integrationSummary.required,
     'url',
     'signingSecret',
     'dev',
@@ -114,7 +83,7 @@ export const integration = {
   ],
   properties: {
     ...integrationDefinition,
-    ...summaryFields,
+    ...integrationSummary.properties,
     url: { type: 'string' },
     signingSecret: { type: 'string' },
     readmeUrl: { type: 'string' },

@@ -1,4 +1,4 @@
-import type { Infer } from '../schema.ts'
+import { closedObject, type Infer } from '../schema.ts'
 import { roles, type Role } from './tables.ts'
 
 export const role = {
@@ -8,35 +8,32 @@ export const role = {
     'members up to administrators, and reads secrets. An owner also manages owners, and creates and closes workspaces.',
 } as const
 
-export const memberFields = {
-  id: { type: 'string' },
-  userId: { type: 'string', description: 'The id of the account, which is also the id of the member.' },
-  email: {
-    type: 'string',
-    description: 'The email address that was invited; empty for the platform’s first account.',
-  },
-  createdAt: { type: 'string', format: 'date-time' },
-  role,
-  profilePicture: { type: 'string' },
-  displayName: { type: 'string' },
-  status: {
-    enum: ['active', 'invited'],
-    description: 'Invited: the invitation is not yet accepted, and the member has no access.',
-  },
-  invitationExpiresAt: {
-    type: 'string',
-    format: 'date-time',
-    description: 'The time until which the invitation can be accepted; absent when a new invitation is needed.',
-  },
-} as const
-
 /** An account in a workspace, or one reserved for an invited person. */
-export const member = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'userId', 'email', 'createdAt', 'role', 'displayName', 'status'],
-  properties: memberFields,
-} as const
+export const member = closedObject(
+  {
+    id: { type: 'string' },
+    userId: { type: 'string', description: 'The id of the account, which is also the id of the member.' },
+    email: {
+      type: 'string',
+      description: 'The email address that was invited; empty for the platform’s first account.',
+    },
+    createdAt: { type: 'string', format: 'date-time' },
+    role,
+    displayName: { type: 'string' },
+    status: {
+      enum: ['active', 'invited'],
+      description: 'Invited: the invitation is not yet accepted, and the member has no access.',
+    },
+  },
+  {
+    profilePicture: { type: 'string' },
+    invitationExpiresAt: {
+      type: 'string',
+      format: 'date-time',
+      description: 'The time until which the invitation can be accepted; absent when a new invitation is needed.',
+    },
+  },
+)
 
 /** A membership with the account's visible fields. */
 export interface DescribedMemberRow {

@@ -9,11 +9,18 @@ import { stepKinds, type RunRecord } from './run-record.ts'
 const time = { type: 'string', format: 'date-time' } as const
 const milliseconds = { type: 'number' } as const
 
-const fields = {
+const required = {
   id: { type: 'string' },
   type: { type: 'string' },
   direction: { enum: ['incoming', 'outgoing'] },
   status: { enum: eventStatuses },
+  attempts: { type: 'integer', description: 'The number of runs, interrupted runs included.' },
+  failureReason: { type: 'string', nullable: true },
+  isReplayable: { type: 'boolean', description: 'Whether the event failed and replayFailedEvent accepts it.' },
+  createdAt: time,
+} as const
+
+const optional = {
   preview: { type: 'string', description: 'The beginning of the content, as plain text. Not for viewers.' },
   conversationId: { type: 'string' },
   userId: { type: 'string' },
@@ -23,12 +30,8 @@ const fields = {
     type: 'string',
     description: 'The alias of the installation whose code handles the event; absent when the bot’s code handles it.',
   },
-  attempts: { type: 'integer', description: 'The number of runs, interrupted runs included.' },
-  failureReason: { type: 'string', nullable: true },
   hook: { type: 'string', description: 'The hook or other function that failed last.' },
   versionId: { type: 'string', description: 'The bot’s version that ran last.' },
-  isReplayable: { type: 'boolean', description: 'Whether the event failed and replayFailedEvent accepts it.' },
-  createdAt: time,
   startedAt: { ...time, description: 'The begin of the last run.' },
   endedAt: time,
   queueMilliseconds: { ...milliseconds, description: 'Time from the event’s due time to the begin of the last run.' },
@@ -36,19 +39,8 @@ const fields = {
   cpuMilliseconds: { ...milliseconds, description: 'Processor time of the last run.' },
 } as const
 
-const required = [
-  'id',
-  'type',
-  'direction',
-  'status',
-  'attempts',
-  'failureReason',
-  'isReplayable',
-  'createdAt',
-] as const
-
 /** An event, as a timeline shows it. */
-export const timelineEvent = { type: 'object', additionalProperties: false, required, properties: fields } as const
+export const timelineEvent = closedObject(required, optional)
 
 const runError = closedObject(
   {
@@ -91,37 +83,37 @@ const run = closedObject(
 )
 
 /** An event with all details. */
-export const timelineEventDetails = {
-  type: 'object',
-  additionalProperties: false,
-  required: [...required, 'payload', 'availableAt', 'runs', 'logs'],
-  properties: {
-    ...fields,
+export const timelineEventDetails = closedObject(
+  {
+    ...required,
     payload: { type: 'object' },
-    result: { description: 'The output of an action or an integration.' },
     availableAt: { ...time, description: 'The time when the event is due.' },
-    message: closedObject({
-      id: { type: 'string' },
-      type: { type: 'string' },
-      payload: { type: 'object' },
-      createdAt: time,
-    }),
     runs: {
       type: 'array',
       items: run,
       description: 'The last five runs, oldest first. Interrupted runs leave no record.',
     },
-    error: closedObject(
-      { message: { type: 'string' } },
-      { stack: { type: 'string', description: 'The stack, with files and lines of the author’s sources.' } },
-    ),
     logs: {
       type: 'array',
       items: logLine,
       description: 'The log of the event’s runs, oldest line first, at most 1,000 lines.',
     },
   },
-} as const
+  {
+    ...optional,
+    result: { description: 'The output of an action or an integration.' },
+    message: closedObject({
+      id: { type: 'string' },
+      type: { type: 'string' },
+      payload: { type: 'object' },
+      createdAt: time,
+    }),
+    error: closedObject(
+      { message: { type: 'string' } },
+      { stack: { type: 'string', description: 'The stack, with files and lines of the author’s sources.' } },
+    ),
+  },
+)
 
 const previewCharacters = 200
 

@@ -64,14 +64,21 @@ export function toWorkflow(row: WorkflowRow): Workflow {
 }
 
 /** The fields of a new workflow. */
-export const newWorkflowFields = {
-  name: { type: 'string', minLength: 1, maxLength: 200 },
-  status: { enum: ['pending', 'in_progress', 'listening'] },
-  input: { type: 'object' },
-  parentWorkflowId: { type: 'string' },
-  conversationId: { type: 'string' },
-  userId: { type: 'string' },
-  timeoutAt: { type: 'string', format: 'date-time', description: 'Default: in one day.' },
-  tags: givenTags,
-  eventId: { type: 'string', description: 'The event that the bot is handling; required with the status in_progress.' },
-} as const
+export const newWorkflow = closedObject(
+  {
+    name: { type: 'string', minLength: 1, maxLength: 200 },
+    status: { enum: ['pending', 'in_progress', 'listening'] },
+  },
+  {
+    input: { type: 'object' },
+    parentWorkflowId: { type: 'string' },
+    conversationId: { type: 'string' },
+    userId: { type: 'string' },
+    timeoutAt: { type: 'string', format: 'date-time', description: 'Default: in one day.' },
+    tags: givenTags,
+    eventId: {
+      type: 'string',
+      description: 'The event that the bot is handling; required with the status in_progress.',
+    },
+  },
+)

@@ -1,3 +1,4 @@
+import { closedObject } from '../schema.ts'
 import { isRole } from '../rpc/caller.ts'
 import { errorStatuses, type ErrorBody, type ErrorType } from '../errors.ts'
 import type { Operation } from '../rpc/operation.ts'
@@ -35,18 +36,15 @@ const meanings: Record<ErrorType, string> = {
 const allTypes = Object.keys(errorStatuses) as ErrorType[]
 
 /** The body of every failed answer (`ErrorBody`). */
-export const errorSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['id', 'code', 'type', 'message'],
-  properties: {
+export const errorSchema = closedObject(
+  {
     id: { type: 'string', description: 'The id of the error in the log.' },
     code: { type: 'integer', description: 'The HTTP status.' },
     type: { enum: allTypes, description: 'The type of the error, for programs.' },
     message: { type: 'string', description: 'The problem and its remedy, for people.' },
-    metadata: { type: 'object', description: 'Details for programs, depending on the type.' },
   },
-}
+  { metadata: { type: 'object', description: 'Details for programs, depending on the type.' } },
+)
 
 /**
  * Every error that an operation may return: its own, and those that follow from its access and input, in the order of

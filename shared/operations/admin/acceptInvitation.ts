@@ -3,7 +3,7 @@ import type { Invitee } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId, newToken } from '../../ids.ts'
 import { accountFields } from '../../models/account.ts'
-import { member, memberFields, toMember } from '../../models/member.ts'
+import { member, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { findAccount, insertPersonalToken, updateAccountFields } from '../../store/accounts.ts'
@@ -37,7 +37,7 @@ export const acceptInvitation = operation({
     additionalProperties: false,
     required: [...member.required, 'workspaceId'],
     properties: {
-      ...memberFields,
+      ...member.properties,
       workspaceId: { type: 'string' },
       token: { type: 'string', description: 'The personal token of the new account.' },
     },

@@ -31,7 +31,7 @@ export const createBot = operation({
     'LimitExceeded',
     'OperationTimeout',
   ],
-  input: { type: 'object', additionalProperties: false, properties: botFields },
+  input: closedObject({}, botFields),
   output: closedObject({ bot }),
 
   async handle(context, input) {

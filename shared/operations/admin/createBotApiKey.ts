@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
-import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { findBot } from '../../store/bots.ts'
@@ -15,13 +15,8 @@ export const createBotApiKey = operation({
   access: 'developer',
   errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['botId', 'note'],
-  input: closedObject({ botId: { type: 'string' } }, { note: apiKeyFields.note }),
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: [...apiKey.required, 'value'],
-    properties: { ...apiKeyFields, value: { type: 'string' } },
-  },
+  input: closedObject({ botId: { type: 'string' } }, { note: apiKey.properties.note }),
+  output: closedObject({ ...apiKey.properties, value: { type: 'string' } }),
 
   async handle({ db, caller }, { botId, note = '' }) {
     if (!(await findBot(db, caller.workspaceId, botId))) throw noSuchBot(botId)

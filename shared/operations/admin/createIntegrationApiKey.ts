@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
-import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { findIntegration } from '../../store/integrations.ts'
@@ -16,13 +16,8 @@ export const createIntegrationApiKey = operation({
   access: 'developer',
   errors: ['ResourceNotFound', 'LimitExceeded'],
   auditedFields: ['integrationId', 'note'],
-  input: closedObject({ integrationId: { type: 'string' } }, { note: apiKeyFields.note }),
-  output: {
-    type: 'object',
-    additionalProperties: false,
-    required: [...apiKey.required, 'value'],
-    properties: { ...apiKeyFields, value: { type: 'string' } },
-  },
+  input: closedObject({ integrationId: { type: 'string' } }, { note: apiKey.properties.note }),
+  output: closedObject({ ...apiKey.properties, value: { type: 'string' } }),
 
   async handle({ db, caller }, { integrationId, note = '' }) {
     if (!(await findIntegration(db, caller.workspaceId, integrationId))) throw noSuchIntegration(integrationId)

@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { newId, newToken } from '../../ids.ts'
-import { apiKey, apiKeyFields, toApiKey } from '../../models/api-key.ts'
+import { apiKey, toApiKey } from '../../models/api-key.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { insertToken } from '../../store/tokens.ts'
@@ -12,14 +12,9 @@ export const createPersonalAccessToken = operation({
   path: '/v1/admin/account/pats',
   access: 'account',
   errors: ['LimitExceeded', 'ResourceNotFound'],
-  input: closedObject({ note: apiKeyFields.note }),
+  input: closedObject({ note: apiKey.properties.note }),
   output: closedObject({
-    pat: {
-      type: 'object',
-      additionalProperties: false,
-      required: [...apiKey.required, 'value'],
-      properties: { ...apiKeyFields, value: { type: 'string' } },
-    },
+    pat: closedObject({ ...apiKey.properties, value: { type: 'string' } }),
   }),
 
   async handle({ db, caller }, { note }) {

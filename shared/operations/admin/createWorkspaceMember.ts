@@ -2,7 +2,7 @@ import { closedObject } from '../../schema.ts'
 import type { Administrator } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId, newToken } from '../../ids.ts'
-import { member, memberFields, role, toMember } from '../../models/member.ts'
+import { member, role, toMember } from '../../models/member.ts'
 import { operation } from '../../rpc/operation.ts'
 import { hashToken } from '../../secrets.ts'
 import { insertAccount } from '../../store/accounts.ts'
@@ -30,7 +30,7 @@ export const createWorkspaceMember = operation({
     additionalProperties: false,
     required: [...member.required, 'invitation', 'invitationUrl'],
     properties: {
-      ...memberFields,
+      ...member.properties,
       invitation: { type: 'string', description: 'The secret of the invitation, for the header x-invitation.' },
       invitationUrl: { type: 'string', description: 'The page of the console that accepts the invitation.' },
     },

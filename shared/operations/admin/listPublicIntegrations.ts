@@ -9,7 +9,7 @@ export const listPublicIntegrations = operation({
   method: 'GET',
   path: '/v1/admin/hub/integrations',
   access: 'viewer',
-  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  input: closedObject({}, pageInput),
   output: closedObject({ integrations: { type: 'array', items: integrationSummary }, meta: pageMeta }),
 
   async handle() {

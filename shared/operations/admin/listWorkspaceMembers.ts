@@ -10,7 +10,7 @@ export const listWorkspaceMembers = operation({
   method: 'GET',
   path: '/v1/admin/workspace-members',
   access: 'viewer',
-  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  input: closedObject({}, pageInput),
   output: closedObject({ members: { type: 'array', items: member }, meta: pageMeta }),
 
   async handle({ db, caller }, input) {

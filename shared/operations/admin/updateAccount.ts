@@ -9,7 +9,7 @@ export const updateAccount = operation({
   method: 'PUT',
   path: '/v1/admin/account/me',
   access: 'account',
-  input: { type: 'object', additionalProperties: false, properties: accountFields },
+  input: closedObject({}, accountFields),
   output: closedObject({ account }),
 
   async handle({ db, caller }, { displayName, profilePicture }) {

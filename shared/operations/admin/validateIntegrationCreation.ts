@@ -13,12 +13,7 @@ export const validateIntegrationCreation = operation({
   access: 'developer',
   errors: ['InvalidJsonSchema', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
   changesNothing: true,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'version'],
-    properties: { ...integrationName, ...integrationFields },
-  },
+  input: closedObject(integrationName, integrationFields),
   output: closedObject({}),
 
   async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {

@@ -13,7 +13,7 @@ export const getOrCreateUser = operation({
   path: '/chat/{webhookId}/users/get-or-create',
   access: 'user',
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: userFields },
+  input: closedObject({}, userFields),
   output: closedObject({ user }),
 
   async handle({ db, caller }, fields) {

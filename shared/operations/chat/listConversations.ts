@@ -11,7 +11,7 @@ export const listConversations = operation({
   method: 'GET',
   path: '/chat/{webhookId}/conversations',
   access: 'user',
-  input: { type: 'object', additionalProperties: false, properties: pageInput },
+  input: closedObject({}, pageInput),
   output: closedObject({ conversations: { type: 'array', items: conversation }, meta: pageMeta }),
 
   async handle(context, input) {

@@ -10,7 +10,7 @@ export const updateUser = operation({
   method: 'PUT',
   path: '/chat/{webhookId}/users/me',
   access: 'user',
-  input: { type: 'object', additionalProperties: false, properties: userFields },
+  input: closedObject({}, userFields),
   output: closedObject({ user }),
 
   async handle(context, fields) {

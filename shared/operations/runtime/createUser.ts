@@ -22,7 +22,7 @@ export const createUser = operation({
   access: 'bot',
   errors: ['ReferenceNotFound'],
   status: 201,
-  input: { type: 'object', additionalProperties: false, properties: userInput },
+  input: closedObject({}, userInput),
   output: closedObject({ user: runtimeUser }),
 
   async handle(context, input) {

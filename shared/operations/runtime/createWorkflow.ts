@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
-import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
+import { newWorkflow, toWorkflow, workflow } from '../../models/workflow.ts'
 import { operation } from '../../rpc/operation.ts'
 import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
 
@@ -13,12 +13,7 @@ export const createWorkflow = operation({
   access: 'bot',
   errors: ['ReferenceNotFound', 'RateLimited'],
   status: 201,
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['name', 'status'],
-    properties: newWorkflowFields,
-  },
+  input: newWorkflow,
   output: closedObject({ workflow }),
 
   async handle(context, input) {

@@ -2,7 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { wakeWorker } from '../../signals/after-commit.ts'
 import { once } from '../../rpc/journal.ts'
 import { discriminateByTags, isSettled, toChange } from '../../models/tags.ts'
-import { newWorkflowFields, toWorkflow, workflow } from '../../models/workflow.ts'
+import { newWorkflow, toWorkflow, workflow } from '../../models/workflow.ts'
 import { operation } from '../../rpc/operation.ts'
 import { changeWorkflow, lockWorkflowName, matchWorkflow } from '../../store/workflows.ts'
 import { startWorkflow, toNewWorkflow } from './new-workflow.ts'
@@ -19,9 +19,9 @@ export const getOrCreateWorkflow = operation({
   input: {
     type: 'object',
     additionalProperties: false,
-    required: ['name', 'status'],
+    required: newWorkflow.required,
     properties: {
-      ...newWorkflowFields,
+      ...newWorkflow.properties,
       discriminateByTags,
       discriminateByStatusGroup: { enum: ['active', 'finished'], description: 'Default: both.' },
     },

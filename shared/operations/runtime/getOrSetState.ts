@@ -15,12 +15,7 @@ export const getOrSetState = operation({
   path: '/v1/chat/states/{type}/{id}/{name}/get-or-set',
   access: 'bot',
   errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'LimitExceeded'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'id', 'name', 'payload'],
-    properties: { ...stateName, payload: { type: 'object' }, expiry: stateExpiry },
-  },
+  input: closedObject({ ...stateName, payload: { type: 'object' } }, { expiry: stateExpiry }),
   output: closedObject({ state, meta: stateMeta }),
 
   async handle(context, input) {

@@ -10,12 +10,7 @@ export const getState = operation({
   method: 'GET',
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'id', 'name'],
-    properties: stateName,
-  },
+  input: closedObject(stateName),
   output: closedObject({ state, meta: stateMeta }),
 
   async handle(context, input) {

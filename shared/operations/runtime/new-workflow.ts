@@ -2,7 +2,7 @@ import type { BotCaller, BotContext } from '../../rpc/caller.ts'
 import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Infer } from '../../schema.ts'
-import { newWorkflowFields } from '../../models/workflow.ts'
+import { newWorkflow } from '../../models/workflow.ts'
 import type { Database } from '../../store/database.ts'
 import { findEvent } from '../../store/events.ts'
 import type { WorkflowRow } from '../../models/tables.ts'
@@ -10,18 +10,11 @@ import { insertWorkflow, type NewWorkflow } from '../../store/workflows.ts'
 import { sendWorkflowEvent } from '../../messaging/workflow-updates.ts'
 import { assertReferences } from './references.ts'
 
-const given = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['name', 'status'],
-  properties: newWorkflowFields,
-} as const
-
 /**
  * Converts an input to a new workflow.
  * @throws ApiError `ReferenceNotFound`, `InvalidPayload`; `Forbidden` for an integration
  */
-export async function toNewWorkflow(context: BotContext, input: Infer<typeof given>): Promise<NewWorkflow> {
+export async function toNewWorkflow(context: BotContext, input: Infer<typeof newWorkflow>): Promise<NewWorkflow> {
   const { botId } = context.caller
   const { parentWorkflowId, conversationId, userId, timeoutAt } = input
   assertBotItself(context.caller)

@@ -14,12 +14,7 @@ export const patchState = operation({
   path: '/v1/chat/states/{type}/{id}/{name}',
   access: 'bot',
   errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'LimitExceeded'],
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'id', 'name', 'payload'],
-    properties: { ...stateName, payload: { type: 'object' }, expiry: stateExpiry },
-  },
+  input: closedObject({ ...stateName, payload: { type: 'object' } }, { expiry: stateExpiry }),
   output: closedObject({ state }),
 
   async handle(context, input) {

@@ -11,12 +11,7 @@ export const setStateExpiry = operation({
   method: 'POST',
   path: '/v1/chat/states/{type}/{id}/{name}/expiry',
   access: 'bot',
-  input: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['type', 'id', 'name', 'expiry'],
-    properties: { ...stateName, expiry: stateExpiry },
-  },
+  input: closedObject({ ...stateName, expiry: stateExpiry }),
   output: closedObject({ state }),
 
   async handle(context, input) {
