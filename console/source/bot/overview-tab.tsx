@@ -3,6 +3,7 @@ import type { BotHealth, Window } from '../api/types.ts'
 import { formatCount, formatMilliseconds, formatShare } from '../format.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Segmented } from '../parts/choice.tsx'
+import { Figures, OldestWaiting, type Figure } from '../parts/figures.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Time } from '../parts/time.tsx'
@@ -38,7 +39,7 @@ export function OverviewTab({ bot }: TabProps): JSX.Element {
       <Loaded of={health} lines={8}>
         {({ health }) => (
           <>
-            <Figures health={health} />
+            <Figures figures={figuresOf(health)} />
             <div class="charts">
               <EventsChart health={health} />
               <TimesChart health={health} />
@@ -63,36 +64,15 @@ function OutOfService({ reason, botId }: { reason: string; botId: string }): JSX
   )
 }
 
-function Figures({ health }: { health: BotHealth }): JSX.Element {
-  const { processed, failed, ignored } = health.events
-  const figures: [label: string, value: string, note: JSX.Element | string, tone?: string][] = [
+function figuresOf({ events, errorRate, waiting, oldestWaitingAt, p50, p95, queueP50, queueP95 }: BotHealth): Figure[] {
+  const { processed, failed, ignored } = events
+  return [
     ['Events', formatCount(processed + failed + ignored), `${formatCount(ignored)} ignored`],
-    ['Error rate', formatShare(health.errorRate), `${formatCount(failed)} failed`, failed > 0 ? 'bad' : ''],
-    ['Handled in', formatMilliseconds(health.p50), `95 % within ${formatMilliseconds(health.p95)}`],
-    ['Time in queue', formatMilliseconds(health.queueP50), `95 % within ${formatMilliseconds(health.queueP95)}`],
-    [
-      'Waiting now',
-      formatCount(health.waiting),
-      health.oldestWaitingAt ? (
-        <>
-          the oldest since <Time at={health.oldestWaitingAt} />
-        </>
-      ) : (
-        'no events are late'
-      ),
-    ],
+    ['Error rate', formatShare(errorRate), `${formatCount(failed)} failed`, failed > 0 ? 'bad' : ''],
+    ['Handled in', formatMilliseconds(p50), `95 % within ${formatMilliseconds(p95)}`],
+    ['Time in queue', formatMilliseconds(queueP50), `95 % within ${formatMilliseconds(queueP95)}`],
+    ['Waiting now', formatCount(waiting), <OldestWaiting at={oldestWaitingAt} />],
   ]
-  return (
-    <dl class="figures">
-      {figures.map(([label, value, note, tone = '']) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd class={tone}>{value}</dd>
-          <dd class="note">{note}</dd>
-        </div>
-      ))}
-    </dl>
-  )
 }
 
 function EventsChart({ health: { buckets, bucketSeconds } }: { health: BotHealth }): JSX.Element {

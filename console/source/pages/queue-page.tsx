@@ -1,6 +1,7 @@
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import type { QueueState } from '../api/types.ts'
 import { formatCount, plural } from '../format.ts'
+import { Figures, OldestWaiting, type Figure } from '../parts/figures.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -17,26 +18,7 @@ export function QueuePage(): JSX.Element {
       <Loaded of={queue}>
         {({ queue }) => (
           <>
-            <dl class="figures">
-              <Figure label="Waiting" value={queue.waiting}>
-                {queue.oldestWaitingAt ? (
-                  <>
-                    the oldest since <Time at={queue.oldestWaitingAt} />
-                  </>
-                ) : (
-                  'no events are late'
-                )}
-              </Figure>
-              <Figure label="Retrying" value={queue.retrying}>
-                wait for a retry
-              </Figure>
-              <Figure label="Scheduled" value={queue.scheduled}>
-                for a later time
-              </Figure>
-              <Figure label="Failed" value={queue.failed} tone={queue.failed > 0 ? 'bad' : ''}>
-                within 24 hours
-              </Figure>
-            </dl>
+            <Figures figures={figuresOf(queue)} />
             <WaitingBots queue={queue} />
             {queue.platform && <Platform platform={queue.platform} />}
           </>
@@ -46,14 +28,13 @@ export function QueuePage(): JSX.Element {
   )
 }
 
-function Figure(props: { label: string; value: number; tone?: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{props.label}</dt>
-      <dd class={props.tone ?? ''}>{formatCount(props.value)}</dd>
-      <dd class="note">{props.children}</dd>
-    </div>
-  )
+function figuresOf({ waiting, oldestWaitingAt, retrying, scheduled, failed }: QueueState): Figure[] {
+  return [
+    ['Waiting', formatCount(waiting), <OldestWaiting at={oldestWaitingAt} />],
+    ['Retrying', formatCount(retrying), 'wait for a retry'],
+    ['Scheduled', formatCount(scheduled), 'for a later time'],
+    ['Failed', formatCount(failed), 'within 24 hours', failed > 0 ? 'bad' : ''],
+  ]
 }
 
 function WaitingBots({ queue: { bots } }: { queue: QueueState }): JSX.Element {
