@@ -16,7 +16,7 @@ export const layers: string[][] = [
   ['shared/signals/after-commit.ts'],
   ['shared/rpc/'],
   ['shared/monitoring/', 'shared/code/', 'shared/process/'],
-  ['shared/integrations/', 'shared/files/'],
+  ['shared/integrations/', 'shared/files/', 'shared/tables/'],
   ['shared/messaging/'],
   ['shared/operations/'],
   ['shared/router.ts'],
