@@ -505,6 +505,37 @@ export interface CreateMessageOutput {
   message: Message
 }
 
+export interface CreateTableInput {
+  /** Letters, digits and underscores; it ends in `Table`. */
+  name: string
+  /** A JSON Schema with `properties`, a map of columns to JSON Schemas, or a map of columns to example values. */
+  schema: JsonObject
+  factor?: number
+  frozen?: boolean
+  keyColumn?: string | null
+  tags?: Record<string, string>
+  isComputeEnabled?: boolean
+}
+
+export interface CreateTableOutput {
+  table: Table
+}
+
+export interface CreateTableRowsInput {
+  /** The id or the name of a table. */
+  table: string
+  rows: JsonObject[]
+  waitComputed?: boolean
+}
+
+export interface CreateTableRowsOutput {
+  rows: TableRow[]
+  /** Columns that the table lacks. */
+  warnings?: string[]
+  /** Rows that were not stored, and why. */
+  errors?: string[]
+}
+
 export interface CreateUserInput {
   tags?: Record<string, string>
   properties?: Record<string, string>
@@ -548,6 +579,24 @@ export interface DeleteMessageInput {
 
 export type DeleteMessageOutput = Record<string, never>
 
+export interface DeleteTableInput {
+  /** The id or the name of a table. */
+  table: string
+}
+
+export type DeleteTableOutput = Record<string, never>
+
+export interface DeleteTableRowsInput {
+  /** The id or the name of a table. */
+  table: string
+  ids?: number[]
+  deleteAllRows?: boolean
+}
+
+export interface DeleteTableRowsOutput {
+  deletedRows: number
+}
+
 export interface DeleteUserInput {
   id: string
 }
@@ -559,6 +608,20 @@ export interface DeleteWorkflowInput {
 }
 
 export type DeleteWorkflowOutput = Record<string, never>
+
+export interface DuplicateTableInput {
+  /** The id or the name of a table. */
+  sourceTableId: string
+  /** Letters, digits and underscores; it ends in `Table`. */
+  tableName?: string
+  schemaOnly?: boolean
+  factor?: number
+}
+
+export interface DuplicateTableOutput {
+  table: Table
+  rows: number
+}
 
 export interface GetConversationInput {
   id: string
@@ -612,6 +675,26 @@ export type GetOrCreateMessageInput = MessageContent & {
 export interface GetOrCreateMessageOutput {
   message: Message
   meta: { created: boolean }
+}
+
+export interface GetOrCreateTableInput {
+  /** The id or the name of a table. */
+  table: string
+  /** A JSON Schema with `properties`, a map of columns to JSON Schemas, or a map of columns to example values. */
+  schema: JsonObject
+  factor?: number
+  frozen?: boolean
+  keyColumn?: string | null
+  tags?: Record<string, string>
+  isComputeEnabled?: boolean
+}
+
+export interface GetOrCreateTableOutput {
+  table: Table
+  created: boolean
+  rows: number
+  stale: number
+  indexing: number
 }
 
 export interface GetOrCreateUserInput {
@@ -688,6 +771,28 @@ export interface GetStateInput {
 export interface GetStateOutput {
   state: StoredState
   meta: { cached: boolean }
+}
+
+export interface GetTableInput {
+  /** The id or the name of a table. */
+  table: string
+}
+
+export interface GetTableOutput {
+  table: Table
+  rows: number
+  stale: number
+  indexing: number
+}
+
+export interface GetTableRowInput {
+  /** The id or the name of a table. */
+  table: string
+  id: number
+}
+
+export interface GetTableRowOutput {
+  row: TableRow
 }
 
 export interface GetUserInput {
@@ -836,6 +941,14 @@ export interface ListParticipantsOutput {
   meta: PageMeta
 }
 
+export interface ListTablesInput {
+  tags?: Record<string, string>
+}
+
+export interface ListTablesOutput {
+  tables: Table[]
+}
+
 export interface ListTagValuesInput {
   key: string
 }
@@ -909,6 +1022,17 @@ export interface RemoveParticipantInput {
 
 export type RemoveParticipantOutput = Record<string, never>
 
+export interface RenameTableColumnInput {
+  /** The id or the name of a table. */
+  table: string
+  name: string
+  newName: string
+}
+
+export interface RenameTableColumnOutput {
+  table: Table
+}
+
 export interface SetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
   /** The id of the bot, user, conversation, workflow or integration that owns the state. */
@@ -963,6 +1087,40 @@ export interface UpdateMessageOutput {
   message: Message
 }
 
+export interface UpdateTableInput {
+  /** The id or the name of a table. */
+  table: string
+  factor?: number
+  frozen?: boolean
+  keyColumn?: string | null
+  tags?: Record<string, string | null>
+  isComputeEnabled?: boolean
+  /** Letters, digits and underscores; it ends in `Table`. */
+  name?: string
+  /** A JSON Schema with `properties`, a map of columns to JSON Schemas, or a map of columns to example values. */
+  schema?: JsonObject
+}
+
+export interface UpdateTableOutput {
+  table: Table
+  staleColumns?: string[]
+}
+
+export interface UpdateTableRowsInput {
+  /** The id or the name of a table. */
+  table: string
+  rows: Array<{ id: number }>
+  waitComputed?: boolean
+}
+
+export interface UpdateTableRowsOutput {
+  rows: TableRow[]
+  /** Columns that the table lacks. */
+  warnings?: string[]
+  /** Rows that were not stored, and why. */
+  errors?: string[]
+}
+
 export interface UpdateUserInput {
   id: string
   tags?: Record<string, string | null>
@@ -991,6 +1149,23 @@ export interface UpdateWorkflowInput {
 
 export interface UpdateWorkflowOutput {
   workflow: Workflow
+}
+
+export interface UpsertTableRowsInput {
+  /** The id or the name of a table. */
+  table: string
+  rows: JsonObject[]
+  keyColumn?: string
+  waitComputed?: boolean
+}
+
+export interface UpsertTableRowsOutput {
+  inserted: TableRow[]
+  updated: TableRow[]
+  /** Columns that the table lacks. */
+  warnings?: string[]
+  /** Rows that were not stored, and why. */
+  errors?: string[]
 }
 
 /** The operations of the platform for bots and integrations. */
@@ -1035,6 +1210,16 @@ export interface Operations {
    */
   createMessage(input: CreateMessageInput): Promise<CreateMessageOutput>
   /**
+   * Creates a table.
+   * @throws ApiError `AlreadyExists`, `InvalidJsonSchema`, `LimitExceeded`, `QuotaExceeded`
+   */
+  createTable(input: CreateTableInput): Promise<CreateTableOutput>
+  /**
+   * Creates rows. A row that fails is reported in `errors`, and the others are stored.
+   * @throws ApiError `LimitExceeded`, `QuotaExceeded`
+   */
+  createTableRows(input: CreateTableRowsInput): Promise<CreateTableRowsOutput>
+  /**
    * Creates a user of the calling integration or of the bot.
    * @throws ApiError `ReferenceNotFound`
    */
@@ -1053,6 +1238,14 @@ export interface Operations {
    */
   deleteMessage(input: DeleteMessageInput): Promise<DeleteMessageOutput>
   /**
+   * Deletes a table with its rows.
+   */
+  deleteTable(input: DeleteTableInput): Promise<DeleteTableOutput>
+  /**
+   * Deletes rows by their ids, or all rows of a table.
+   */
+  deleteTableRows(input: DeleteTableRowsInput): Promise<DeleteTableRowsOutput>
+  /**
    * Deletes a user with its states, and ends the user’s streams. The user’s messages stay.
    */
   deleteUser(input: DeleteUserInput): Promise<DeleteUserOutput>
@@ -1060,6 +1253,11 @@ export interface Operations {
    * Deletes a workflow with its states and its children.
    */
   deleteWorkflow(input: DeleteWorkflowInput): Promise<DeleteWorkflowOutput>
+  /**
+   * Creates a table with the columns of another one, and with its rows unless `schemaOnly` is set.
+   * @throws ApiError `AlreadyExists`, `QuotaExceeded`, `RelationConflict`
+   */
+  duplicateTable(input: DuplicateTableInput): Promise<DuplicateTableOutput>
   /**
    * Returns one of the bot’s conversations.
    */
@@ -1083,6 +1281,11 @@ export interface Operations {
    */
   getOrCreateMessage(input: GetOrCreateMessageInput): Promise<GetOrCreateMessageOutput>
   /**
+   * Gives a table, and creates it first where there is none. A table that exists is not changed.
+   * @throws ApiError `InvalidJsonSchema`, `LimitExceeded`, `QuotaExceeded`
+   */
+  getOrCreateTable(input: GetOrCreateTableInput): Promise<GetOrCreateTableOutput>
+  /**
    * Returns the user with these tags; creates it if it does not exist.
    * @throws ApiError `ReferenceNotFound`
    */
@@ -1105,6 +1308,14 @@ export interface Operations {
    * Returns a state. Each read of a state with an expiry restarts its expiry period.
    */
   getState(input: GetStateInput): Promise<GetStateOutput>
+  /**
+   * Gives a table, with the number of its rows.
+   */
+  getTable(input: GetTableInput): Promise<GetTableOutput>
+  /**
+   * Gives a row of a table.
+   */
+  getTableRow(input: GetTableRowInput): Promise<GetTableRowOutput>
   /**
    * Returns one of the bot’s users; the bot’s own id is that of its own user.
    */
@@ -1140,6 +1351,10 @@ export interface Operations {
    */
   listParticipants(input: ListParticipantsInput): Promise<ListParticipantsOutput>
   /**
+   * Lists the tables of the bot, the oldest first; those with all given tags.
+   */
+  listTables(input?: ListTablesInput): Promise<ListTablesOutput>
+  /**
    * Always fails: the values of a tag can no longer be listed. It exists for published clients.
    * @throws ApiError `ResourceGone`
    */
@@ -1162,6 +1377,11 @@ export interface Operations {
    */
   removeParticipant(input: RemoveParticipantInput): Promise<RemoveParticipantOutput>
   /**
+   * Renames a column of a table; its values and attributes stay.
+   * @throws ApiError `AlreadyExists`, `RelationConflict`
+   */
+  renameTableColumn(input: RenameTableColumnInput): Promise<RenameTableColumnOutput>
+  /**
    * Replaces a state, or creates it; a payload of null removes it.
    * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`
    */
@@ -1183,6 +1403,16 @@ export interface Operations {
    */
   updateMessage(input: UpdateMessageInput): Promise<UpdateMessageOutput>
   /**
+   * Changes a table. Columns in `schema` are added or changed, null removes one, and the others stay. A column whose type changes loses its values.
+   * @throws ApiError `AlreadyExists`, `InvalidJsonSchema`, `LimitExceeded`, `QuotaExceeded`, `RelationConflict`
+   */
+  updateTable(input: UpdateTableInput): Promise<UpdateTableOutput>
+  /**
+   * Changes the given columns of rows. A row that fails is reported in `errors`, and the others are changed.
+   * @throws ApiError `LimitExceeded`
+   */
+  updateTableRows(input: UpdateTableRowsInput): Promise<UpdateTableRowsOutput>
+  /**
    * Changes a user; null removes a field, a tag or a property.
    */
   updateUser(input: UpdateUserInput): Promise<UpdateUserOutput>
@@ -1191,6 +1421,11 @@ export interface Operations {
    * @throws ApiError `ReferenceNotFound`, `RelationConflict`
    */
   updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>
+  /**
+   * Changes the rows that have the same value in a column, and inserts the others. A row that fails is reported in `errors`.
+   * @throws ApiError `LimitExceeded`, `QuotaExceeded`
+   */
+  upsertTableRows(input: UpsertTableRowsInput): Promise<UpsertTableRowsOutput>
 }
 
 export interface User {
@@ -1238,6 +1473,29 @@ export interface Message {
   conversationId: string
   tags: Record<string, string>
   origin?: 'synthetic'
+}
+
+export interface Table {
+  id: string
+  name: string
+  schema: { type: 'object'; properties: Record<string, JsonObject>; additionalProperties: boolean; required?: string[] }
+  factor: number
+  frozen: boolean
+  keyColumn: string | null
+  tags: Record<string, string>
+  isComputeEnabled: boolean
+  createdAt: string
+  updatedAt: string
+}
+
+export interface TableRow {
+  id: number
+  createdAt?: string
+  updatedAt?: string
+  computed: Record<string, { status: string; error?: string; updatedBy?: string; updatedAt?: string }>
+  stale?: string[]
+  similarity?: number
+  [column: string]: any
 }
 
 export interface Workflow {

@@ -35,6 +35,7 @@ const query = `
   union all
   select rtrim(pg_get_functiondef(pg_proc.oid), E'\\n ') || ';', ' ' || proname from pg_proc
   where pronamespace = 'public'::regnamespace and proname not like 'bullmq%'
+    and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
   union all
   select pg_get_triggerdef(pg_trigger.oid) || ';', relname || ' ' || tgname
   from pg_trigger join pg_class on pg_class.oid = tgrelid

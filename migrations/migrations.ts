@@ -22,6 +22,7 @@ import * as versionAuthors from './022_version_authors.ts'
 import * as separateIds from './035_separate_ids.ts'
 import * as fileObjects from './036_file_objects.ts'
 import * as files from './037_files.ts'
+import * as botTables from './038_tables.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -45,6 +46,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '035_separate_ids': separateIds,
   '036_file_objects': fileObjects,
   '037_files': files,
+  '038_tables': botTables,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -28,6 +28,17 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION public.count_table_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update bot_tables set row_count = row_count + case tg_op when 'INSERT' then changed.rows else -changed.rows end
+        from (select table_id, count(*)::integer as rows from changed_rows group by table_id) changed
+        where bot_tables.id = changed.table_id;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_external_id()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -89,6 +100,29 @@ create table bot_activity (
 );
 
 CREATE INDEX bot_activity_by_age ON public.bot_activity USING btree (seconds, at);
+
+create table bot_tables (
+  id text not null,
+  bot_id text not null,
+  name text not null,
+  columns jsonb not null,
+  required text[] not null default '{}'::text[],
+  next_field integer not null,
+  factor integer not null default 1,
+  is_frozen boolean not null default false,
+  key_column text,
+  tags jsonb not null default '{}'::jsonb,
+  is_compute_enabled boolean not null default true,
+  next_row_id integer not null default 1,
+  row_count integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint bot_tables_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint bot_tables_bot_id_name_key UNIQUE (bot_id, name),
+  constraint bot_tables_factor_check CHECK (((factor >= 1) AND (factor <= 30))),
+  constraint bot_tables_pkey PRIMARY KEY (id),
+  constraint bot_tables_tags_size CHECK ((pg_column_size(tags) <= 400000))
+);
 
 create table bot_versions (
   id text not null,
@@ -558,6 +592,30 @@ create table states (
 CREATE INDEX states_by_installation ON public.states USING btree (installation_id) WHERE (installation_id IS NOT NULL);
 
 CREATE INDEX states_to_expire ON public.states USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+create table table_rows (
+  table_id text not null,
+  id integer not null,
+  data jsonb not null,
+  key text,
+  bytes integer not null,
+  stale text[] not null default '{}'::text[],
+  computed jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint table_rows_pkey PRIMARY KEY (table_id, id),
+  constraint table_rows_table_id_fkey FOREIGN KEY (table_id) REFERENCES bot_tables(id) ON DELETE CASCADE
+);
+
+CREATE TRIGGER count_added_table_rows AFTER INSERT ON public.table_rows REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION count_table_rows();
+
+CREATE TRIGGER count_removed_table_rows AFTER DELETE ON public.table_rows REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION count_table_rows();
+
+CREATE INDEX stale_table_rows ON public.table_rows USING btree (table_id, id) WHERE (stale <> '{}'::text[]);
+
+CREATE INDEX table_rows_by_data ON public.table_rows USING gin (table_id, data jsonb_path_ops);
+
+CREATE UNIQUE INDEX table_rows_by_key ON public.table_rows USING btree (table_id, key) WHERE (key IS NOT NULL);
 
 create table tokens (
   id text not null,

@@ -36,12 +36,16 @@ export function typeOf(schema: Published, nameOf: (component: string) => string)
 }
 
 /** The fields of an object's type, each with its description. */
-export function fieldsOf({ properties = {}, required = [] }: Schema, nameOf: (component: string) => string): string {
+export function fieldsOf(
+  { properties = {}, required = [], additionalProperties }: Schema,
+  nameOf: (component: string) => string,
+): string {
   const fields = Object.entries(properties).map(([name, schema]) => {
     const optional = required.includes(name) ? '' : '?'
     return `${comment(schema.description)}${name}${optional}: ${typeOf(schema, nameOf)}`
   })
-  return fields.join('\n')
+  // The further fields of a row are its columns, of any type.
+  return [...fields, ...(additionalProperties === true ? ['[column: string]: any'] : [])].join('\n')
 }
 
 /** A doc comment, which editors show; an empty string when there is no text. */

@@ -62,6 +62,8 @@ export interface Config extends TelemetrySettings {
     /** Upper bound of all contents of one bot, in bytes. */
     maxBytes: number
   }
+  /** Quotas of each bot's tables; a row counts as many rows as the factor of its table. */
+  tables: { perBot: number; rowsPerBot: number }
   /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
   secret: string
   /** The token of the first administrator, which the release step stores. */
@@ -135,6 +137,8 @@ const environmentSchema = closedObject(
     API_DELAY_MS: { type: 'integer', minimum: 50, maximum: 60_000, default: 1000 },
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
+    BOT_TABLES: { type: 'integer', minimum: 0, maximum: 100_000, default: 100 },
+    BOT_TABLE_ROWS: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 100_000 },
     BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
     FILE_MB: { ...megabytes, default: 100 },
     BOT_FILES: { type: 'integer', minimum: 0, maximum: 100_000_000, default: 10_000 },
@@ -184,6 +188,8 @@ const remedies: Record<string, string | undefined> = {
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
+  BOT_TABLES: 'set it to the number of tables that one bot may have, for instance 100',
+  BOT_TABLE_ROWS: 'set it to the number of rows that the tables of one bot may have together, for instance 100000',
   API_REQUESTS: 'set it to the maximum of concurrent requests of one api process, for instance 1000',
   API_BODY_MB: 'set it to the megabytes of request bodies that one api process may buffer, for instance 16',
   API_DELAY_MS: 'set it to the event loop delay in milliseconds above which an api process refuses requests, from 50',
@@ -264,6 +270,7 @@ function toConfig(given: Environment): Config {
       maxFiles: given.BOT_FILES,
       maxBytes: given.BOT_FILES_MB * 1024 * 1024,
     },
+    tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,

@@ -2,6 +2,7 @@
 
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { RunRecord } from './run-record.ts'
+import type { Column, ComputedState } from './column.ts'
 
 /** A workspace's public profile. */
 export interface WorkspaceProfile {
@@ -517,12 +518,51 @@ export interface KnowledgeBaseRow {
   updated_at: Date
 }
 
+/** A table of a bot. */
+export interface BotTableRow {
+  id: string
+  bot_id: string
+  name: string
+  /** By the column's name. */
+  columns: Record<string, Column>
+  /** The names of columns that every row has a value of. */
+  required: string[]
+  /** The number in the field of the next new column. */
+  next_field: number
+  factor: number
+  is_frozen: boolean
+  key_column: string | null
+  tags: Record<string, string>
+  is_compute_enabled: boolean
+  next_row_id: number
+  row_count: number
+  created_at: Date
+  updated_at: Date
+}
+
 /** What the files of a bot take; kept by triggers. */
 export interface FileUsageRow {
   bot_id: string
   /** PostgreSQL's bigint arrives as text. */
   files: string
   bytes: string
+}
+
+/** A row of a bot's table. */
+export interface TableRowRow {
+  table_id: string
+  id: number
+  /** By the fields of the columns. */
+  data: Record<string, unknown>
+  key: string | null
+  /** Of its JSON. */
+  bytes: number
+  /** The fields whose computed values are out of date. */
+  stale: string[]
+  /** By field. */
+  computed: Record<string, ComputedState>
+  created_at: Date
+  updated_at: Date
 }
 
 declare module 'knex/types/tables.js' {
@@ -559,6 +599,8 @@ declare module 'knex/types/tables.js' {
     files: FileRow
     knowledge_bases: KnowledgeBaseRow
     file_usage: FileUsageRow
+    bot_tables: BotTableRow
+    table_rows: TableRowRow
   }
 }
 

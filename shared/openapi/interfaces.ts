@@ -4,7 +4,7 @@ import type { Stability } from '../rpc/operation.ts'
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
-  name: 'chat' | 'runtime' | 'admin'
+  name: 'chat' | 'runtime' | 'tables' | 'admin'
   /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
@@ -27,6 +27,13 @@ const interfaces: Interface[] = [
     description:
       'For bots and integrations: each operation is also a method of `client` in bot code. Over HTTP it requires ' +
       'a token, and the header `x-bot-id`, which names the bot to act as.',
+  },
+  {
+    name: 'tables',
+    tag: 'Tables',
+    prefix: '/v1/tables',
+    description:
+      'Tables of a bot: columns, rows, and what finds them. Callers and headers are those of the runtime API.',
   },
   {
     name: 'admin',
@@ -57,7 +64,7 @@ export const tags: { name: string; description: string }[] = [
  * @throws Error when the path belongs to none
  */
 export function interfaceOf(path: string): Interface {
-  const found = interfaces.find(({ prefix }) => path.startsWith(`${prefix}/`))
+  const found = interfaces.find(({ prefix }) => `${path}/`.startsWith(`${prefix}/`))
   if (!found) throw new Error(`No interface of the API has the path ${path}: add it in shared/openapi/interfaces.ts`)
   return found
 }

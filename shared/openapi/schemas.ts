@@ -9,6 +9,7 @@ import { integration, integrationSummary } from '../models/integration.ts'
 import { message, runtimeMessage } from '../models/message.ts'
 import { chatPayload } from '../models/payload.ts'
 import { state } from '../models/state.ts'
+import { table, tableRow } from '../models/table.ts'
 import { runtimeUser, user } from '../models/user.ts'
 import { workflow } from '../models/workflow.ts'
 import { reference } from './errors.ts'
@@ -44,6 +45,8 @@ const named: [object, string][] = [
   [runtimeEvent, 'RuntimeEvent'],
   [state, 'State'],
   [workflow, 'Workflow'],
+  [table, 'Table'],
+  [tableRow, 'TableRow'],
   [bot, 'Bot'],
   [botSummary, 'BotSummary'],
   [installation, 'Installation'],

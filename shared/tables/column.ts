@@ -1,0 +1,95 @@
+import { ApiError } from '../errors.ts'
+import { isObject } from '../code/json-schema/is-object.ts'
+import type { ColumnSettings } from '../models/column.ts'
+
+/** A column as a request declares it, without its place and field. */
+export interface GivenColumn {
+  type?: string
+  format?: string
+  nullable: boolean
+  'x-zui': Partial<ColumnSettings>
+}
+
+const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']
+
+/**
+ * Whether a value of a column map is a schema of the column, and not an example of its values. An object with a field
+ * `type` that is no type of JSON Schema is an example.
+ */
+export function isColumnSchema(given: unknown): given is Record<string, unknown> {
+  if (!isObject(given)) return false
+  const { type, anyOf, oneOf, enum: values, 'x-zui': settings } = given
+  if (typeof type === 'string') return types.includes(type)
+  return [type, anyOf, oneOf, values].some(Array.isArray) || isObject(settings)
+}
+
+/** The schema of a column whose values are like an example. */
+export function schemaOfExample(name: string, example: unknown): Record<string, unknown> {
+  if (example === null || example === undefined) {
+    throw invalidColumn(name, 'has no type: give a JSON Schema such as { "type": "string" }, or an example value')
+  }
+  if (!Array.isArray(example)) return { type: typeof example }
+  const items = example as unknown[]
+  return {
+    type: 'array',
+    ...(items[0] !== undefined && items[0] !== null && { items: schemaOfExample(name, items[0]) }),
+  }
+}
+
+/**
+ * Brings a schema of a column into the form that is stored: with one type where there is one, and with its settings.
+ * @throws ApiError `InvalidJsonSchema` that names the column
+ */
+export function toColumn(name: string, schema: Record<string, unknown>): GivenColumn {
+  const { nullable, 'x-zui': settings = {}, field: _, type: given, ...keywords } = schema
+  if (nullable !== undefined && typeof nullable !== 'boolean')
+    throw invalidColumn(name, 'has a nullable that is no boolean')
+  if (!isObject(settings)) throw invalidColumn(name, 'has an x-zui that is no object')
+  assertSettings(name, settings)
+  const type = typeOf(name, schema)
+  const isWhole = given === 'integer' && keywords['multipleOf'] === undefined
+  return {
+    ...keywords,
+    ...(type !== undefined && { type }),
+    ...(isWhole && { multipleOf: 1 }),
+    'x-zui': settings,
+    nullable: nullable ?? true,
+  }
+}
+
+/** The one type of a column's values beside null; undefined for a union. */
+function typeOf(name: string, { type, anyOf, oneOf, enum: values, const: constant }: Record<string, unknown>) {
+  const named = Array.isArray(type) ? (type as unknown[]) : type === undefined ? undefined : [type]
+  if (named?.some((one) => !types.includes(one as string))) {
+    throw invalidColumn(name, `has a type that is not one of ${types.join(', ')}`)
+  }
+  const alternatives = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
+  const found: unknown[] =
+    named ??
+    alternatives?.map((one: unknown) => (isObject(one) ? one['type'] : undefined)) ??
+    (Array.isArray(values) ? values : constant === undefined ? [] : [constant]).map(typeOfValue)
+  const distinct = new Set(found.map((one) => (one === 'integer' ? 'number' : one)))
+  if (distinct.size > 1) distinct.delete('null')
+  const [only] = distinct
+  return distinct.size === 1 && typeof only === 'string' ? only : undefined
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function assertSettings(name: string, { index, searchable, computed }: Record<string, unknown>): void {
+  const isPlace = index === undefined || (Number.isInteger(index) && (index as number) >= 0 && (index as number) < 1e6)
+  if (!isPlace) throw invalidColumn(name, 'has an x-zui.index that is no whole number from 0')
+  if (searchable !== undefined && typeof searchable !== 'boolean') {
+    throw invalidColumn(name, 'has an x-zui.searchable that is no boolean')
+  }
+  if (computed !== undefined && computed !== null && !isObject(computed)) {
+    throw invalidColumn(name, 'has an x-zui.computed that is no object')
+  }
+}
+
+export function invalidColumn(name: string, problem: string): ApiError {
+  return new ApiError('InvalidJsonSchema', `schema: column '${name.slice(0, 60)}' ${problem}`)
+}

@@ -1,0 +1,269 @@
+import { performance } from 'node:perf_hooks'
+import { setImmediate } from 'node:timers/promises'
+import { ApiError } from '../errors.ts'
+import { rowKilobytes, type TableRow } from '../models/table.ts'
+import type { BotTableRow, TableRowRow } from '../models/tables.ts'
+import { setNextRowId } from '../store/bot-tables.ts'
+import type { Database } from '../store/database.ts'
+import {
+  findTakenKeys,
+  insertRows,
+  matchKeys,
+  matchValues,
+  readRows,
+  replaceRows,
+  type RowToStore,
+  type StoredTimes,
+} from '../store/table-rows.ts'
+import { RowChecker } from './check-row.ts'
+import { RowReader } from './row.ts'
+
+type Given = Record<string, unknown>
+
+/** What a write of rows did. */
+export interface WriteReport {
+  inserted: TableRow[]
+  updated: TableRow[]
+  warnings?: string[]
+  errors?: string[]
+}
+
+/** What becomes of one given row. */
+interface Target {
+  place: string
+  given: Given
+  /** The row to change; undefined for a row to insert. */
+  id?: number | undefined
+}
+
+/** A checked row, and the row that it replaces. */
+interface Change extends RowToStore {
+  place: string
+  present?: TableRowRow | undefined
+}
+
+/** The largest id of a row: the counter, which is one ahead, has to be an integer of PostgreSQL too. */
+export const maxRowId = 2_147_483_646
+
+/** Rows of one statement, and the bytes that they may have at most: both are built and parsed in one turn. */
+const chunkRows = 100
+const chunkKilobytes = 1024
+/** A turn of checks ends after this time, so that other requests are answered meanwhile. */
+const turnMilliseconds = 10
+/** The checks of one call. Only columns with costly patterns take as long. */
+const maxCheckMilliseconds = 3000
+
+/**
+ * Writes rows of one table, whose row is locked: other writers of the table wait, so that ids, keys and matching values
+ * stay as they were found. Rows that fail are reported; the others are written.
+ */
+export class RowWriter {
+  readonly #db: Database
+  readonly #table: BotTableRow
+  readonly #checker: RowChecker
+  readonly #reader: RowReader
+  readonly #report: { inserted: TableRow[]; updated: TableRow[]; errors: Map<string, string> }
+  readonly #keyField: string | null
+  #nextId: number
+  #checkedMilliseconds = 0
+
+  constructor(db: Database, table: BotTableRow) {
+    this.#db = db
+    this.#table = table
+    this.#checker = new RowChecker(table)
+    this.#reader = new RowReader(table.columns)
+    this.#report = { inserted: [], updated: [], errors: new Map() }
+    this.#keyField = table.key_column === null ? null : table.columns[table.key_column]!.field
+    this.#nextId = table.next_row_id
+  }
+
+  /** Creates rows. Ids that they carry are ignored. */
+  async create(rows: Given[]): Promise<WriteReport> {
+    for (const chunk of this.#chunks(rows)) await this.#write(chunk)
+    return this.#finish()
+  }
+
+  /** Changes the given columns of rows, which carry their ids. */
+  async update(rows: Given[]): Promise<WriteReport> {
+    for (const chunk of this.#chunks(rows, ({ given }) => String(given['id']))) {
+      await this.#write(chunk.map((target) => ({ ...target, id: target.given['id'] as number })))
+    }
+    return this.#finish()
+  }
+
+  /** Changes rows that are there, and inserts the others under their ids, or new ones. */
+  async upsertById(rows: Given[]): Promise<WriteReport> {
+    for (const chunk of this.#chunks(rows, ({ given, place }) => JSON.stringify(given['id'] ?? place))) {
+      const isValid = ({ place, given: { id } }: Target) => {
+        const isId =
+          id === undefined || id === null || (Number.isInteger(id) && Number(id) >= 1 && Number(id) <= maxRowId)
+        return isId || this.#fail(place, `.id must be a whole number from 1 to ${maxRowId}`)
+      }
+      const targets = chunk
+        .filter(isValid)
+        .map((target) => ({ ...target, id: (target.given['id'] ?? undefined) as number | undefined }))
+      await this.#write(targets, true)
+    }
+    return this.#finish()
+  }
+
+  /** Changes the rows that have the same value in a column, and inserts the others. */
+  async upsertBy(column: string, rows: Given[]): Promise<WriteReport> {
+    for (const chunk of this.#chunks(rows, ({ given, place }) => JSON.stringify(given[column] ?? [place]))) {
+      await this.#write(await this.#matched(column, chunk))
+    }
+    return this.#finish()
+  }
+
+  async #matched(column: string, chunk: Target[]): Promise<Target[]> {
+    const { field } = this.#table.columns[column]!
+    const targets: { target: Target; value: unknown }[] = []
+    for (const target of chunk) {
+      const normalised = this.#checker.valueOf(column, target.given[column])
+      if ('problem' in normalised) this.#fail(target.place, `.${column} ${normalised.problem}`)
+      else if (normalised.value === null) this.#fail(target.place, `.${column} has no value, by which its row is found`)
+      else targets.push({ target, value: normalised.value })
+    }
+    const values = targets.map(({ value }) => value)
+    const { id: tableId } = this.#table
+    const matches =
+      field === this.#keyField
+        ? await matchKeys(this.#db, tableId, values)
+        : await matchValues(this.#db, tableId, field, values)
+    const byPosition = Map.groupBy(matches, ({ position }) => position)
+    return targets.flatMap(({ target }, index) => {
+      const [match, ...others] = byPosition.get(index + 1) ?? []
+      if (others.length === 0) return [{ ...target, id: match?.id }]
+      this.#fail(target.place, `.${column} is the value of several rows: change them by id`)
+      return []
+    })
+  }
+
+  /**
+   * Splits rows into chunks.
+   *
+   * @param identity of the row that a given one means: a chunk means no row twice, since its rows are found first
+   */
+  *#chunks(rows: Given[], identity?: (target: Target) => string): Generator<Target[]> {
+    const most = Math.min(chunkRows, Math.ceil(chunkKilobytes / (this.#table.factor * rowKilobytes)))
+    let chunk: Target[] = []
+    let known = new Set<string>()
+    for (const [index, given] of rows.entries()) {
+      const target = { place: `rows.${index}`, given }
+      const id = identity?.(target)
+      if (chunk.length === most || (id !== undefined && known.has(id))) {
+        yield chunk
+        chunk = []
+        known = new Set()
+      }
+      chunk.push(target)
+      if (id !== undefined) known.add(id)
+    }
+    if (chunk.length > 0) yield chunk
+  }
+
+  /** @param insertsMissing whether a row with an id is inserted where there is none */
+  async #write(targets: Target[], insertsMissing = false): Promise<void> {
+    const ids = targets.flatMap(({ id }) => id ?? [])
+    const found = ids.length === 0 ? [] : await readRows(this.#db, this.#table.id, ids)
+    const present = new Map(found.map((row) => [row.id, row]))
+    const inserts: Change[] = []
+    const replacements: Change[] = []
+    for (const { place, given, id } of targets) {
+      const row = id === undefined ? undefined : present.get(id)
+      if (id !== undefined && !row && !insertsMissing) {
+        this.#fail(place, `: row ${id} not found`)
+        continue
+      }
+      const checked = await this.#check(place, given, row?.data)
+      if ('problem' in checked) this.#report.errors.set(place, checked.problem)
+      else if (row) replacements.push({ ...checked, id: row.id, place, present: row })
+      else inserts.push({ ...checked, id: this.#takeId(id), place })
+    }
+    await this.#replace(replacements)
+    await this.#insert(inserts)
+  }
+
+  #takeId(given: number | undefined): number {
+    const id = given ?? this.#nextId
+    if (id > maxRowId)
+      throw new ApiError('LimitExceeded', `The ids of the table are used up: the last one is ${maxRowId}`)
+    this.#nextId = Math.max(this.#nextId, id + 1)
+    return id
+  }
+
+  async #check(place: string, given: Given, present?: Record<string, unknown>) {
+    const start = performance.now()
+    const checked = this.#checker.check(place, given, present)
+    this.#checkedMilliseconds += performance.now() - start
+    if (this.#checkedMilliseconds > this.#turnEnd) {
+      this.#turnEnd = this.#checkedMilliseconds + turnMilliseconds
+      await setImmediate()
+    }
+    if (this.#checkedMilliseconds <= maxCheckMilliseconds) return checked
+    throw new ApiError('LimitExceeded', 'Checking the rows takes too long: simplify the patterns of the columns')
+  }
+
+  #turnEnd = turnMilliseconds
+
+  async #insert(changes: Change[]): Promise<void> {
+    if (changes.length === 0) return
+    const stored = await insertRows(this.#db, this.#table.id, this.#keyField, changes)
+    this.#keep(changes, stored, this.#report.inserted)
+  }
+
+  async #replace(changes: Change[]): Promise<void> {
+    const free = await this.#withoutTakenKeys(changes)
+    if (free.length === 0) return
+    const stored = await replaceRows(this.#db, this.#table.id, this.#keyField, free)
+    this.#keep(free, stored, this.#report.updated)
+  }
+
+  /** Leaves out changes to a key that another row has, or an earlier change takes. */
+  async #withoutTakenKeys(changes: Change[]): Promise<Change[]> {
+    const field = this.#keyField
+    if (field === null) return changes
+    const moving = changes.filter(({ data, present }) => data[field] !== present?.data[field])
+    if (moving.length === 0) return changes
+    const taken = new Set(await findTakenKeys(this.#db, this.#table.id, field, moving))
+    const given = new Set<string>()
+    for (const { id, data } of moving) {
+      const key = JSON.stringify(data[field]) ?? ''
+      if (key !== '' && given.has(key)) taken.add(id)
+      given.add(key)
+    }
+    return changes.filter(({ id, place }) => !taken.has(id) || this.#failKey(place))
+  }
+
+  #keep(changes: Change[], stored: StoredTimes[], into: TableRow[]): void {
+    const times = new Map(stored.map((row) => [row.id, row]))
+    for (const { id, data, place, present } of changes) {
+      const row = times.get(id)
+      const { stale = [], computed = {} } = present ?? {}
+      if (row) into.push(this.#reader.toRow({ ...row, data, stale, computed }))
+      else this.#failKey(place)
+    }
+  }
+
+  #failKey(place: string): false {
+    return this.#fail(place, `.${this.#table.key_column} has the key of another row`)
+  }
+
+  #fail(place: string, problem: string): false {
+    this.#report.errors.set(place, `${place}${problem}`)
+    return false
+  }
+
+  async #finish(): Promise<WriteReport> {
+    const { id, next_row_id } = this.#table
+    if (this.#nextId !== next_row_id) await setNextRowId(this.#db, id, this.#nextId)
+    const { inserted, updated, errors } = this.#report
+    const warnings = this.#checker.warnings()
+    return {
+      inserted,
+      updated,
+      ...(warnings.length > 0 && { warnings }),
+      ...(errors.size > 0 && { errors: [...errors.values()] }),
+    }
+  }
+}
