@@ -59,11 +59,11 @@ export function openStreamGuard(context: Context): StreamGuard {
     for (const { stream } of entries) if ((stream.listening.expiresAt ?? Infinity) <= Date.now()) stream.end()
     const seen = new Map(entries.map(({ stream, updatedAt }) => [stream.listening.webhookId, updatedAt!]))
     for (const webhookId of await changedInstallations(db, seen)) await recheck(webhookId)
-    const places = await goneListeners(
+    const indexes = await goneListeners(
       db,
       entries.map(({ stream }) => stream.listening),
     )
-    for (const place of places) entries[place]!.stream.end()
+    for (const index of indexes) entries[index]!.stream.end()
   }
 
   function attempt(work: () => Promise<void>): void {

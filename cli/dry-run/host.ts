@@ -66,8 +66,8 @@ function openHost(scene: Scene, within: string): Host {
     const name = operation.name === 'callAction' ? (input['type'] as string) : ''
     if (!actions.includes(name)) return { source: 'made up', answer: answers.madeUp(operation, input) }
     const id = `${within}/${++nested}`
-    const place = { within, event: {}, streamPrefix: `${id}/` }
-    const outcome = await runDry(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...place })
+    const position = { within, event: {}, streamPrefix: `${id}/` }
+    const outcome = await runDry(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...position })
     return { source: 'own', answer: { output: outputOf(name, outcome), meta: { cached: false } } }
   }
 

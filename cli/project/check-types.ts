@@ -43,13 +43,13 @@ function findCompiler(): string | undefined {
   }
 }
 
-const place = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/
+const diagnostic = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/
 
 /** Parses the compiler's output. Indented lines continue the problem above. */
 function readProblems(output: string): Problem[] {
   const problems: Problem[] = []
   for (const line of output.split('\n')) {
-    const [, file, row, column, message] = place.exec(line) ?? []
+    const [, file, row, column, message] = diagnostic.exec(line) ?? []
     if (message !== undefined) problems.push({ file: file!, line: Number(row), column: Number(column), message })
     else if (/^error TS\d+: /.test(line)) problems.push({ message: line })
     else if (/^\s+\S/.test(line) && problems.length > 0) problems.at(-1)!.message += `\n${line}`

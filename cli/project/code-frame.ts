@@ -21,9 +21,9 @@ export async function showProblems(folder: string, problems: readonly Problem[])
 
 async function showProblem(folder: string, { file, line, column = 1, message }: Problem): Promise<string> {
   if (file === undefined || line === undefined) return message
-  const place = `${styled('cyan', file)}:${line}:${column}`
+  const location = `${styled('cyan', file)}:${line}:${column}`
   const source = await readFile(resolve(folder, file), 'utf8').catch(() => undefined)
-  const heading = `${place}: ${message}`
+  const heading = `${location}: ${message}`
   return source === undefined ? heading : `${heading}\n${codeFrame(source, { line, column })}`
 }
 

@@ -63,8 +63,8 @@ export function describeThrown(thrown: unknown, redact: (text: string) => string
   const name = cut(read(thrown.name), nameCharacters) || 'Error'
   const message = cut(read(thrown.message), messageCharacters)
   // isolated-vm appends the position of a syntax error to its message.
-  const place = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(message)
-  if (place !== null) return { name, message: place[1]!, stack: `    at ${place[2]}` }
+  const match = /^(.*) \[(bot\.js:\d+:\d+)\]$/s.exec(message)
+  if (match !== null) return { name, message: match[1]!, stack: `    at ${match[2]}` }
   const stack = botFrames(read(thrown.stack))
   return { name, message, ...(stack === '' ? {} : { stack }) }
 }

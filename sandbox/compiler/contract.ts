@@ -1,4 +1,4 @@
-import type { Place, SourceMapIndex, SourcePlace } from './source-map.ts'
+import type { Position, SourceMapIndex, SourcePosition } from './source-map.ts'
 
 /** Code as its author uploads it. */
 export interface Upload {
@@ -17,7 +17,7 @@ export interface Script {
 }
 
 /** A module that code imports by name. */
-export interface ImportedName extends Place {
+export interface ImportedName extends Position {
   name: string
 }
 
@@ -44,7 +44,7 @@ export interface Compiled {
 export type Compilation =
   | Compiled
   /** The upload is not valid code. */
-  | { status: 'refused'; problem: string; at?: SourcePlace }
+  | { status: 'refused'; problem: string; at?: SourcePosition }
   /** Compilation exceeds a limit. */
   | { status: 'exceeded'; problem: string; limit: 'time' | 'memory' | 'size' }
 

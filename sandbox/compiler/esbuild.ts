@@ -1,5 +1,5 @@
 import type { OtherProgram } from '../host/command.ts'
-import { sourceFile, type SourcePlace } from './source-map.ts'
+import { sourceFile, type SourcePosition } from './source-map.ts'
 
 /**
  * Share of its memory beyond which esbuild collects garbage, so that ordinary code stays below the limit. Below this
@@ -62,7 +62,7 @@ export function moduleMark(nonce: string): string {
 const messageCharacters = 1000
 
 /** Reads the first error in esbuild's standard error; undefined when the output has another form. */
-export function readError(complaint: string): { problem: string; at?: SourcePlace } | undefined {
+export function readError(complaint: string): { problem: string; at?: SourcePosition } | undefined {
   const [, text, rest = ''] = /^✘ \[ERROR\] (.*)\n(?:\n {4}(\S.*:\d+:\d+):\n)?/m.exec(complaint) ?? []
   if (text === undefined) return undefined
   const problem = text.slice(0, messageCharacters)

@@ -1,5 +1,5 @@
 import { isBuiltin } from 'node:module'
-import { sourceFile, type SourcePlace } from './source-map.ts'
+import { sourceFile, type SourcePosition } from './source-map.ts'
 import type { ImportedName } from './contract.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { ImportedName } from './contract.ts'
 export function refusedImport(
   imports: ImportedName[],
   given: ReadonlySet<string> = new Set(),
-): { problem: string; at: SourcePlace } | undefined {
+): { problem: string; at: SourcePosition } | undefined {
   const refused = imports.find(({ name }) => !given.has(name.replace(/^node:/, '')))
   if (refused === undefined) return undefined
   const { name, line, column } = refused

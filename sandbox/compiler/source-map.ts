@@ -1,10 +1,10 @@
 /** A position in a text; line and column count from 1. */
-export interface Place {
+export interface Position {
   line: number
   column: number
 }
 
-export interface SourcePlace extends Place {
+export interface SourcePosition extends Position {
   /** The file's name in the source map, relative to the author's folder. */
   file: string
 }
@@ -55,10 +55,13 @@ export function readSourceMap(json: string): { version: 3; sources: string[]; ma
 }
 
 /** Finds the original of a position in the generated script; undefined where the map has none. */
-export function findSource({ sources, lines, segments }: SourceMapIndex, place: Place): SourcePlace | undefined {
-  const column = place.column - 1
-  let low = lines[place.line - 1] ?? 0
-  let high = lines[place.line] ?? 0
+export function findSource(
+  { sources, lines, segments }: SourceMapIndex,
+  position: Position,
+): SourcePosition | undefined {
+  const column = position.column - 1
+  let low = lines[position.line - 1] ?? 0
+  let high = lines[position.line] ?? 0
   const first = low
   // Find the last segment of the line that begins at or before the column.
   while (low < high) {
@@ -169,23 +172,23 @@ const scriptPosition = /\bbot\.js:(\d+):(\d+)/g
 /** Rewrites the positions in an error's stack from the script to the original files. */
 export function toSourceStack(stack: string, index: SourceMapIndex | undefined): string {
   return stack.replaceAll(scriptPosition, (_position, line: string, column: string) => {
-    const place = toSource(index, Number(line), Number(column))
-    return `${place.file}:${place.line}:${place.column}`
+    const position = toSource(index, Number(line), Number(column))
+    return `${position.file}:${position.line}:${position.column}`
   })
 }
 
 /** The first position in an error's stack that is in the author's code. */
-export function firstPosition(stack: string, index: SourceMapIndex | undefined): SourcePlace | undefined {
+export function firstPosition(stack: string, index: SourceMapIndex | undefined): SourcePosition | undefined {
   const [, line, column] = new RegExp(scriptPosition.source).exec(stack) ?? []
   return line === undefined ? undefined : toSource(index, Number(line), Number(column))
 }
 
-function toSource(index: SourceMapIndex | undefined, line: number, column: number): SourcePlace {
+function toSource(index: SourceMapIndex | undefined, line: number, column: number): SourcePosition {
   return (index && findSource(index, { line, column })) ?? { file: sourceFile, line, column }
 }
 
 /** Finds the first occurrence of a name in the source, which is usually close enough to the declaration of a hook. */
-export function positionOfName(source: string, name: string): SourcePlace | undefined {
+export function positionOfName(source: string, name: string): SourcePosition | undefined {
   const index = source.search(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`))
   if (index < 0) return undefined
   const before = source.slice(0, index).split('\n')

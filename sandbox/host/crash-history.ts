@@ -76,10 +76,10 @@ export class CrashHistory {
   }
 
   /** Returns the place in which code has to run, or the reason why it must not. */
-  placeOf(owner: Owner): { place: 'slot' | 'quarantine' } | { place: 'disabled'; reason: string } {
+  placementOf(owner: Owner): { placement: 'slot' | 'quarantine' } | { placement: 'disabled'; reason: string } {
     const record = this.#records.get(ownerKey(owner))
-    if (record?.disabled?.codeId === owner.codeId) return { place: 'disabled', reason: record.disabled.reason }
-    return { place: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'slot' }
+    if (record?.disabled?.codeId === owner.codeId) return { placement: 'disabled', reason: record.disabled.reason }
+    return { placement: record !== undefined && record.quarantinedUntil > this.#now() ? 'quarantine' : 'slot' }
   }
 
   /** Records the death of a process in a slot. */
@@ -92,7 +92,7 @@ export class CrashHistory {
       if (record.quarantinedUntil > this.#now() || sum(record) < killsForQuarantine - tolerance) continue
       record.quarantinedUntil = this.#now() + quarantineMilliseconds
       record.kills = []
-      this.#onSuspension({ ...owner, place: 'quarantine', reason: quarantineReason })
+      this.#onSuspension({ ...owner, placement: 'quarantine', reason: quarantineReason })
     }
   }
 
@@ -104,7 +104,7 @@ export class CrashHistory {
     if (sum(record) < killsForDisabling - tolerance) return
     record.kills = []
     record.disabled = { codeId: owner.codeId, reason: disabledReason }
-    this.#onSuspension({ ...owner, place: 'disabled', reason: disabledReason })
+    this.#onSuspension({ ...owner, placement: 'disabled', reason: disabledReason })
     this.#clear()
   }
 

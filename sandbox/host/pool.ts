@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { CrashHistory, ownerOf, type Owner } from './crash-history.ts'
 import type {
   ClientOperation,
-  PlaceMemory,
+  SlotMemory,
   Recycling,
   SandboxLog,
   SandboxWatch,
@@ -32,7 +32,7 @@ export interface PoolOptions {
 export interface Pool {
   /** Assigns a run to the slot of its bot, or to the quarantine process of its owner. */
   assign(run: RunHandle): Promise<void>
-  memory(): PlaceMemory[]
+  memory(): SlotMemory[]
   close(): Promise<void>
 }
 
@@ -84,8 +84,8 @@ class SandboxPool implements Pool {
   async assign(run: RunHandle): Promise<void> {
     if (run.runTree !== run.id) return this.#assignWithin(run)
     const owner = ownerOf(run.bundle)
-    const where = this.#crashHistory.placeOf(owner)
-    switch (where.place) {
+    const where = this.#crashHistory.placementOf(owner)
+    switch (where.placement) {
       case 'slot':
         return this.#slotOf(owner).assign(run)
       case 'quarantine':
@@ -95,11 +95,11 @@ class SandboxPool implements Pool {
     }
   }
 
-  memory(): PlaceMemory[] {
+  memory(): SlotMemory[] {
     const { residentBytes } = this.#quarantine
     return [
-      ...this.#slots.map((slot, index) => ({ place: `home ${index}`, residentBytes: slot.residentBytes })),
-      { place: 'quarantine', residentBytes },
+      ...this.#slots.map((slot, index) => ({ slot: `home ${index}`, residentBytes: slot.residentBytes })),
+      { slot: 'quarantine', residentBytes },
     ]
   }
 
@@ -109,8 +109,8 @@ class SandboxPool implements Pool {
 
   /** A run that another run called goes to the process of that run, even if new runs go elsewhere by now. */
   #assignWithin(run: RunHandle): void {
-    for (const place of [...this.#slots, this.#quarantine]) {
-      const process = place.holding(run.runTree)
+    for (const holder of [...this.#slots, this.#quarantine]) {
+      const process = holder.holding(run.runTree)
       if (process !== undefined) return process.take(run)
     }
     run.interrupt('the run that called it is not in flight', 0)
@@ -127,8 +127,8 @@ class SandboxPool implements Pool {
   }
 
   #suspend(suspension: CodeSuspension): void {
-    const { place, botId, installationId, codeId } = suspension
-    const what = place === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
+    const { placement, botId, installationId, codeId } = suspension
+    const what = placement === 'quarantine' ? 'Code is in quarantine' : 'Code in quarantine is disabled'
     this.#options.log('warn', `${what}: it crashed sandbox processes`, { botId, installationId, codeId })
     this.#options.onSuspension?.(suspension)
   }

@@ -58,17 +58,17 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
     }
 
     const send: Send = async (operation, input, site, finish) => {
-      const place = hostCalls.reserve()
+      const slot = hostCalls.reserve()
       try {
-        const sendInPlace = async (what: unknown) => {
+        const sendInOrder = async (what: unknown) => {
           const last = finish === undefined ? what : await finish(what)
-          return unwrap(await hostCalls.make(place, requestText(operation, last, site), site), site)
+          return unwrap(await hostCalls.make(slot, requestText(operation, last, site), site), site)
         }
         const hooks = hookedOperations[operation.name]
-        if (hooks === undefined) return await sendInPlace(input)
-        return await sendHooked({ run, bot, hooks, input, send: sendInPlace, context })
+        if (hooks === undefined) return await sendInOrder(input)
+        return await sendHooked({ run, bot, hooks, input, send: sendInOrder, context })
       } finally {
-        hostCalls.release(place)
+        hostCalls.release(slot)
       }
     }
     return makeClient({ run, send, sendNow })

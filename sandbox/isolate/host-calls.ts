@@ -6,7 +6,7 @@ import { createQueue } from './queue.ts'
 import type { Post, Shared } from './shared.ts'
 
 /** The position of a call in the order of a run's calls. */
-export interface Place {
+export interface CallSlot {
   state: 'held' | 'ready' | 'free'
   send: (() => void) | undefined
 }
@@ -14,11 +14,11 @@ export interface Place {
 /** The calls of one run to the host. */
 export interface HostCalls {
   /** Reserves a position for a call whose request is not known yet. Later calls cross after it. */
-  reserve(): Place
+  reserve(): CallSlot
   /** Releases a position. */
-  release(place: Place): void
+  release(slot: CallSlot): void
   /** Makes the call of a position; resolves to the text of the reply. */
-  make(place: Place, request: string, site: CallSite): Promise<string>
+  make(slot: CallSlot, request: string, site: CallSite): Promise<string>
   /**
    * Makes a call at once, ahead of all reserved positions: a hook's call must not wait for the call that the hook
    * belongs to.
@@ -44,7 +44,7 @@ interface Waiting {
  * fewer than the allowed number are in flight; and in flight, until the host replies.
  */
 export function createHostCalls({ id, limits, shared }: Caller, post: Post): HostCalls {
-  const line = createQueue<Place>()
+  const line = createQueue<CallSlot>()
   const outbox = createQueue<Waiting>()
   const inFlight = create(null) as Record<string, Waiting>
   let callsInFlight = 0
@@ -61,9 +61,9 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
   }
 
   const advanceLine = () => {
-    for (let place = line.first(); place !== undefined && place.state !== 'held'; place = line.first()) {
+    for (let slot = line.first(); slot !== undefined && slot.state !== 'held'; slot = line.first()) {
       line.shift()
-      place.send?.()
+      slot.send?.()
     }
   }
 
@@ -87,18 +87,18 @@ export function createHostCalls({ id, limits, shared }: Caller, post: Post): Hos
 
   return {
     reserve() {
-      const place: Place = { state: 'held', send: undefined }
-      line.push(place)
-      return place
+      const slot: CallSlot = { state: 'held', send: undefined }
+      line.push(slot)
+      return slot
     },
-    release(place) {
-      if (place.state === 'held') place.state = 'free'
+    release(slot) {
+      if (slot.state === 'held') slot.state = 'free'
       advanceLine()
     },
-    make: (place, request, site) =>
+    make: (slot, request, site) =>
       enter(request, site, (send) => {
-        place.state = 'ready'
-        place.send = send
+        slot.state = 'ready'
+        slot.send = send
         advanceLine()
       }),
     makeNow: (request, site) => enter(request, site, (send) => send()),

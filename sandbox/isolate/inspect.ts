@@ -25,10 +25,10 @@ const deepest = 2
 const totalCharacters = 10_000
 
 /** The position of an inspection: its depth, the enclosing objects, and the remaining budget of characters. */
-interface Place {
+interface Level {
   depth: number
   object: object | undefined
-  around: Place | undefined
+  around: Level | undefined
   budget: Budget
 }
 
@@ -37,7 +37,7 @@ export function inspect(value: unknown): string {
   return show(value, { depth: 0, object: undefined, around: undefined, budget: { left: totalCharacters } })
 }
 
-function show(value: unknown, place: Place): string {
+function show(value: unknown, level: Level): string {
   switch (typeof value) {
     case 'string':
       return quote(value)
@@ -50,7 +50,7 @@ function show(value: unknown, place: Place): string {
     case 'function':
       return `[Function: ${nameOf(value) || '(anonymous)'}]`
     default:
-      return isObject(value) ? showObject(value, place) : toText(value)
+      return isObject(value) ? showObject(value, level) : toText(value)
   }
 }
 
@@ -60,11 +60,11 @@ function quote(text: string): string {
   return plain ? `'${sliceText(quoted, 1, -1)}'` : quoted
 }
 
-function showObject(object: Record<string, unknown>, place: Place): string {
-  for (let outer: Place | undefined = place; outer !== undefined; outer = outer.around) {
+function showObject(object: Record<string, unknown>, level: Level): string {
+  for (let outer: Level | undefined = level; outer !== undefined; outer = outer.around) {
     if (outer.object === object) return '[Circular]'
   }
-  const inner = { depth: place.depth, object, around: place, budget: place.budget }
+  const inner = { depth: level.depth, object, around: level, budget: level.budget }
   switch (tagOf(object)) {
     case '[object Date]':
       return showDate(object as unknown as Date)
@@ -73,7 +73,7 @@ function showObject(object: Record<string, unknown>, place: Place): string {
     case '[object Error]':
       return showError(object, inner)
   }
-  if (place.depth > deepest) return isArray(object) ? '[Array]' : `[${classOf(object) || 'Object'}]`
+  if (level.depth > deepest) return isArray(object) ? '[Array]' : `[${classOf(object) || 'Object'}]`
   if (isArray(object)) return showList(object, '[', inner)
   if (isView(object)) return showList(object as unknown as ArrayLike<unknown>, `${classOf(object)} [`, inner)
   switch (tagOf(object)) {
@@ -89,54 +89,54 @@ function showDate(date: Date): string {
   return isNaN(timeOf(date)) ? 'Invalid Date' : dateToIso(date)
 }
 
-function showError(error: Record<string, unknown>, place: Place): string {
+function showError(error: Record<string, unknown>, level: Level): string {
   const { name, message, stack } = error
   const frames = typeof stack === 'string' ? botFrames(stack) : ''
   const header = `${typeof name === 'string' ? name : 'Error'}: ${typeof message === 'string' ? message : ''}`
-  const properties = keys(error).length > 0 && place.depth <= deepest ? ` ${showProperties(error, '{', place)}` : ''
+  const properties = keys(error).length > 0 && level.depth <= deepest ? ` ${showProperties(error, '{', level)}` : ''
   return `${header}${frames === '' ? '' : `\n${frames}`}${properties}`
 }
 
-function showList(list: ArrayLike<unknown>, bracket: string, place: Place): string {
-  const block = openBlock(bracket, place.depth, place.budget)
+function showList(list: ArrayLike<unknown>, bracket: string, level: Level): string {
+  const block = openBlock(bracket, level.depth, level.budget)
   for (let index = 0; index < list.length; index += 1) {
-    if (!block.add(show(list[index], deeper(place)))) break
+    if (!block.add(show(list[index], deeper(level)))) break
   }
   return block.close(']')
 }
 
-function showMap(map: Map<unknown, unknown>, place: Place): string {
-  const block = openBlock('Map {', place.depth, place.budget)
+function showMap(map: Map<unknown, unknown>, level: Level): string {
+  const block = openBlock('Map {', level.depth, level.budget)
   let more = true
   forEachInMap(map, (value, key) => {
-    if (more) more = block.add(`${show(key, deeper(place))} => ${show(value, deeper(place))}`)
+    if (more) more = block.add(`${show(key, deeper(level))} => ${show(value, deeper(level))}`)
   })
   return block.close('}')
 }
 
-function showSet(set: Set<unknown>, place: Place): string {
-  const block = openBlock('Set {', place.depth, place.budget)
+function showSet(set: Set<unknown>, level: Level): string {
+  const block = openBlock('Set {', level.depth, level.budget)
   let more = true
   forEachInSet(set, (value) => {
-    if (more) more = block.add(show(value, deeper(place)))
+    if (more) more = block.add(show(value, deeper(level)))
   })
   return block.close('}')
 }
 
-function showProperties(object: Record<string, unknown>, bracket: string, place: Place): string {
-  const block = openBlock(bracket, place.depth, place.budget)
+function showProperties(object: Record<string, unknown>, bracket: string, level: Level): string {
+  const block = openBlock(bracket, level.depth, level.budget)
   const names = keys(object)
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index]!
     const property = getOwnPropertyDescriptor(object, name)
-    const value = property?.get === undefined ? show(property?.value, deeper(place)) : '[Getter]'
+    const value = property?.get === undefined ? show(property?.value, deeper(level)) : '[Getter]'
     if (!block.add(`${isIdentifier(name) ? name : quote(name)}: ${value}`)) break
   }
   return block.close('}')
 }
 
-function deeper(place: Place): Place {
-  return { depth: place.depth + 1, object: place.object, around: place.around, budget: place.budget }
+function deeper(level: Level): Level {
+  return { depth: level.depth + 1, object: level.object, around: level.around, budget: level.budget }
 }
 
 function prefixOf(object: object): string {

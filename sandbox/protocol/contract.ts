@@ -386,8 +386,8 @@ export interface SandboxWatch {
 }
 
 /** Memory of the processes of one slot, or of all processes in quarantine. */
-export interface PlaceMemory {
-  place: string
+export interface SlotMemory {
+  slot: string
   residentBytes: number
 }
 
@@ -397,7 +397,7 @@ export interface CodeSuspension {
   codeId: string
   installationId?: string
   /** `quarantine`: it runs in a process of its own. `disabled`: it does not run. */
-  place: 'quarantine' | 'disabled'
+  placement: 'quarantine' | 'disabled'
   /** For the author of the bot: the cause, and the remedy. */
   reason: string
 }
@@ -424,7 +424,7 @@ export interface Sandbox {
   readonly compiler: Compiler
   readonly extractor: Extractor
   /** Memory of the processes, as reported with their last heartbeats. */
-  memory(): PlaceMemory[]
+  memory(): SlotMemory[]
   /** Kills all processes; runs in flight end as interrupted. */
   close(): Promise<void>
 }

@@ -64,7 +64,7 @@ const longestConfiguration = 20_000
 const maxInstalled = 30
 
 /** The workspace and the present installations of the bot whose installations change. */
-export interface Place {
+export interface InstallationContext {
   db: Database
   workspaceId: string
   /** The platform's secret. */
@@ -81,12 +81,12 @@ export interface Place {
  *   `LimitExceeded` when the bot would have too many
  */
 export async function planInstallations(
-  place: Place,
+  context: InstallationContext,
   given: Infer<typeof integrations>,
 ): Promise<InstallationChange[]> {
   const changes = new Map<string, InstallationChange>()
   for (const [name, settings] of Object.entries(given)) {
-    const change = settings ? await planChange(place, name, settings) : planRemoval(place, name)
+    const change = settings ? await planChange(context, name, settings) : planRemoval(context, name)
     if (!change) continue
     const key = change.kind === 'install' ? change.alias : change.present.alias
     const other = changes.get(key)
@@ -99,27 +99,27 @@ export async function planInstallations(
   const planned = [...changes.values()]
   const added = planned.filter((change) => change.kind === 'install' && !change.present).length
   const removed = planned.filter(({ kind }) => kind === 'remove').length
-  if (added > 0 && place.present.length + added - removed > maxInstalled) {
+  if (added > 0 && context.present.length + added - removed > maxInstalled) {
     throw new ApiError('LimitExceeded', `A bot has at most ${maxInstalled} integrations, the chat included`)
   }
   return planned
 }
 
-function planRemoval({ present }: Place, name: string): InstallationChange | undefined {
+function planRemoval({ present }: InstallationContext, name: string): InstallationChange | undefined {
   const installation = findNamed(present, name)
   // Published clients remove all installations that a bot's definition does not name, and no definition names the chat.
   if (!installation?.integration_id) return undefined
   return { kind: 'remove', present: installation }
 }
 
-async function planChange(place: Place, name: string, settings: Given): Promise<InstallationChange> {
+async function planChange(context: InstallationContext, name: string, settings: Given): Promise<InstallationChange> {
   const named = settings.integrationId
-    ? place.present.find(({ alias }) => alias === name)
-    : findNamed(place.present, name)
+    ? context.present.find(({ alias }) => alias === name)
+    : findNamed(context.present, name)
   if (named && !named.integration_id) return planChat(named, name, settings)
-  const integration = await findWanted(place, name, settings.integrationId ?? named?.integration_id ?? undefined)
+  const integration = await findWanted(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
-  const present = named ?? place.present.find((one) => one.alias === alias)
+  const present = named ?? context.present.find((one) => one.alias === alias)
   if (present && present.integration !== integration.name) {
     throw refused(
       name,
@@ -129,7 +129,7 @@ async function planChange(place: Place, name: string, settings: Given): Promise<
   if (!aliasPattern.test(alias)) {
     throw refused(name, 'is not a valid alias: use a lower-case letter, then letters, digits, _, - and /')
   }
-  const formerConfiguration = present && (await readConfiguration(place, present, settings))
+  const formerConfiguration = present && (await readConfiguration(context, present, settings))
   const {
     enabled = present?.enabled ?? true,
     configurationType = present?.configuration_type ?? null,
@@ -161,7 +161,7 @@ function assertShort(name: string, configuration: Record<string, unknown>): void
 
 /** @param id the given one, or that of the installed integration; without either, `name` is taken as an id */
 async function findWanted(
-  { db, workspaceId, present }: Place,
+  { db, workspaceId, present }: InstallationContext,
   name: string,
   id: string | undefined,
 ): Promise<ShownIntegration> {
@@ -175,7 +175,7 @@ async function findWanted(
 
 /** A configuration that cannot be decrypted, because the secret has changed, can still be replaced. */
 async function readConfiguration(
-  { secret }: Place,
+  { secret }: InstallationContext,
   installation: InstallationRow,
   { configuration }: Given,
 ): Promise<Record<string, unknown> | undefined> {
@@ -216,9 +216,9 @@ function validated(
       `is '${type}': choose one of the integration’s configurations (${choice})`,
     )
   }
-  const place = `integrations.${name}.configuration`
-  const validated = new UntrustedSchema(declared.schema ?? {}, `the schema of ${place}`).validate(configuration)
-  if ('problem' in validated) throw new ApiError('InvalidDataFormat', `${place}: ${validated.problem}`)
+  const field = `integrations.${name}.configuration`
+  const validated = new UntrustedSchema(declared.schema ?? {}, `the schema of ${field}`).validate(configuration)
+  if ('problem' in validated) throw new ApiError('InvalidDataFormat', `${field}: ${validated.problem}`)
   return validated.completed
 }
 

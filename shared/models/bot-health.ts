@@ -148,8 +148,8 @@ function bucketsOf(
   from: Date,
   { seconds, buckets }: { seconds: number; buckets: number },
 ): ActivityRow[][] {
-  const places = Map.groupBy(rows, ({ at }) => Math.floor((at.getTime() - from.getTime()) / (seconds * 1000)))
-  return Array.from({ length: buckets }, (_none, index) => places.get(index) ?? [])
+  const rowsByPeriod = Map.groupBy(rows, ({ at }) => Math.floor((at.getTime() - from.getTime()) / (seconds * 1000)))
+  return Array.from({ length: buckets }, (_none, index) => rowsByPeriod.get(index) ?? [])
 }
 
 function qualityOf(rows: ActivityRow[]) {

@@ -42,8 +42,8 @@ export async function dispatchOnce(
   request: KeyedRequest,
 ): Promise<{ body: unknown; isRepeated: boolean }> {
   const key = readKey(request.key, context.caller)
-  const place = toPlace(context, { ...request, key })
-  return request.operation.awaitsWorker ? answerInSteps(context, request, place) : answerAtOnce(context, request, place)
+  const record = toRecord(context, { ...request, key })
+  return request.operation.awaitsWorker ? answerInSteps(context, request, record) : answerAtOnce(context, request, record)
 }
 
 /** The draft specifies a quoted string (RFC 8941); most clients send it bare. */
@@ -59,14 +59,14 @@ function readKey(header: string, caller: Caller): string {
   )
 }
 
-interface Place {
+interface IdempotencyRecord {
   id: Buffer
   fingerprint: Buffer
   encrypt(body: unknown): Promise<string>
   decrypt(reply: string): Promise<unknown>
 }
 
-function toPlace({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): Place {
+function toRecord({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): IdempotencyRecord {
   const owner = JSON.stringify([whose(caller), operation.method, operation.path, key])
   // The key is part of the encryption key: a copy of the database and the platform's secret do not suffice to read
   // answers.
@@ -101,15 +101,15 @@ function sha256(text: string): Buffer {
 }
 
 /** Commits the key together with the request's writes, because the process may die at any moment. */
-async function answerAtOnce(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
+async function answerAtOnce(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
   const { caller, db } = context
   const done = await db
     .transaction(async (transaction) => {
-      const earlier = await takeKey(transaction, place.id, place.fingerprint)
-      if (earlier) return recall(earlier, place)
+      const earlier = await takeKey(transaction, record.id, record.fingerprint)
+      if (earlier) return recall(earlier, record)
       const deferred = deferUntilCommit(context, transaction)
       const body = await operation.call({ ...deferred.context, caller }, input)
-      await keepReply(transaction, place.id, await place.encrypt(body))
+      await keepReply(transaction, record.id, await record.encrypt(body))
       return { body, isRepeated: false, follow: () => deferred.follow() }
     })
     .catch((error: unknown) => {
@@ -124,22 +124,22 @@ async function answerAtOnce(context: CallerContext, { operation, input }: KeyedR
  * committed first. If the process dies before the answer is stored, the outcome of the request is unknown, and a
  * repetition receives an error that says so.
  */
-async function answerInSteps(context: CallerContext, { operation, input }: KeyedRequest, place: Place) {
+async function answerInSteps(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
   const { db } = context
-  const earlier = await db.transaction((transaction) => takeKey(transaction, place.id, place.fingerprint))
-  if (earlier) return recall(earlier, place)
+  const earlier = await db.transaction((transaction) => takeKey(transaction, record.id, record.fingerprint))
+  if (earlier) return recall(earlier, record)
   try {
     const body = await operation.call(context, input)
-    await keepReply(db, place.id, await place.encrypt(body))
+    await keepReply(db, record.id, await record.encrypt(body))
     return { body, isRepeated: false }
   } catch (error) {
-    await letGoKey(db, place.id)
+    await letGoKey(db, record.id)
     throw error
   }
 }
 
-async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
-  if (!fingerprint.equals(place.fingerprint)) {
+async function recall({ fingerprint, reply }: IdempotencyKeyRow, record: IdempotencyRecord) {
+  if (!fingerprint.equals(record.fingerprint)) {
     throw new ApiError(
       'InvalidPayload',
       'This Idempotency-Key was used with a different request: send a fresh key with each new request',
@@ -147,7 +147,7 @@ async function recall({ fingerprint, reply }: IdempotencyKeyRow, place: Place) {
     )
   }
   if (reply === null) throw inFlight()
-  return { body: await place.decrypt(reply), isRepeated: true }
+  return { body: await record.decrypt(reply), isRepeated: true }
 }
 
 function inFlight(cause?: unknown): ApiError {

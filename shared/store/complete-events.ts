@@ -124,9 +124,9 @@ const logInsert = `
   select ended.bot_id, ended.id, ended.conversation_id, line.level, line.message, line."timestamp"
   from ended, rows from (
     jsonb_to_recordset(:logs) as ("eventId" text, level text, message text, "timestamp" timestamptz)
-  ) with ordinality as line ("eventId", level, message, "timestamp", place)
+  ) with ordinality as line ("eventId", level, message, "timestamp", ordinal)
   where line."eventId" = ended.id
-  order by line.place`
+  order by line.ordinal`
 
 function toLogJson(events: { id: string; logs: EventLogLine[] }[]): string {
   return JSON.stringify(

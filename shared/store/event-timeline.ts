@@ -1,4 +1,4 @@
-import type { Place } from './pagination.ts'
+import type { Cursor } from './pagination.ts'
 import { query, type Database } from './database.ts'
 import type { EventStatus } from '../models/tables.ts'
 import type { TimelineRow } from '../models/timeline-event.ts'
@@ -24,7 +24,7 @@ export const maxScanned = 5000
 export interface Timeline {
   rows: TimelineRow[]
   /** The last position scanned; undefined when all events were scanned. */
-  end?: Place
+  end?: Cursor
 }
 
 /**
@@ -35,7 +35,7 @@ export async function lookThroughEvents(
   db: Database,
   botId: string,
   filter: TimelineFilter,
-  { after, limit, most: bound = maxScanned }: { after?: Place | undefined; limit: number; most?: number },
+  { after, limit, most: bound = maxScanned }: { after?: Cursor | undefined; limit: number; most?: number },
 ): Promise<Timeline> {
   const { conversationId, eventId, timeStart, timeEnd, words, searchesContents = false } = filter
   const ranges = [

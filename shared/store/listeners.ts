@@ -23,10 +23,10 @@ export async function findListener(
 /** The indexes, from 0, of listeners who are no longer participants of a conversation that still exists. */
 export async function goneListeners(db: Database, listeners: Listener[]): Promise<number[]> {
   if (listeners.length === 0) return []
-  const rows = await query<{ place: number }>(
+  const rows = await query<{ index: number }>(
     db,
-    `select (place - 1)::integer as place
-     from unnest(:conversationIds::text[], :userIds::text[]) with ordinality as listener (conversation, listening, place)
+    `select (ordinal - 1)::integer as index
+     from unnest(:conversationIds::text[], :userIds::text[]) with ordinality as listener (conversation, listening, ordinal)
      where exists (select from conversations where id = conversation)
        and not exists (select from participants where conversation_id = conversation and user_id = listening)`,
     {
@@ -34,7 +34,7 @@ export async function goneListeners(db: Database, listeners: Listener[]): Promis
       userIds: listeners.map(({ userId }) => userId),
     },
   )
-  return rows.map(({ place }) => place)
+  return rows.map(({ index }) => index)
 }
 
 /** The webhook ids of the installations that have changed since they were read, or were deleted. */

@@ -39,7 +39,7 @@ export async function logPosition(db: Database): Promise<LogPosition> {
 export interface LogTail {
   /** The last matching lines, oldest first. */
   rows: DescribedLogRow[]
-  place: LogPosition
+  position: LogPosition
   /** Whether older lines were left out. */
   isCut: boolean
 }
@@ -86,7 +86,7 @@ export async function readLogTail(
   const lines = rows.filter((row): row is Row => row.id !== null)
   return {
     rows: lines.slice(0, limit).toReversed(),
-    place: { snapshot: first!.snapshot!, id: first!.last! },
+    position: { snapshot: first!.snapshot!, id: first!.last! },
     isCut: lines.length > limit || first!.is_far === true,
   }
 }

@@ -94,12 +94,12 @@ function together<Input, Row extends { id: string }>(
 
 /**
  * SQL that allocates the position of each message in its conversation's log, consecutive for messages of one
- * conversation. Reads `said (conversation_id, bot_id, place, …)`, and defines `placed`, with these columns, `at`,
+ * conversation. Reads `said (conversation_id, bot_id, ordinal, …)`, and defines `placed`, with these columns, `at`,
  * `entry` and columns of the conversation.
  */
-const takePlaces = `
+const allocateEntries = `
   turned as (
-    select said.*, (row_number() over (partition by conversation_id order by place))::integer as turn,
+    select said.*, (row_number() over (partition by conversation_id order by ordinal))::integer as turn,
       (count(*) over (partition by conversation_id))::integer as turns
     from said
   ), free as (
@@ -136,7 +136,7 @@ const author = holderOf({
   name: 'given.holder_name',
   issuedAt: 'given.key_issued_at',
 })
-const place = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
+const conversation = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
 
 const received = { messages: messageInsert(manyMessages, `'incoming'`), events: incomingEventInsert(manyMessages) }
 
@@ -144,24 +144,24 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
   return query<StoredMessage>(
     db,
     `with known as materialized (
-       select given.*, ${author} as user_id, ${place} as conversation_id
+       select given.*, ${author} as user_id, ${conversation} as conversation_id
        from rows from (jsonb_to_recordset(:messages) as (
          id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb, origin text, installation_id text,
          known_user_id text, holder_id text, holder_name text, key_issued_at timestamptz,
          known_conversation_id text, event_id text, event_type text, integration text
        )) with ordinality as given (
          id, bot_id, type, payload, metadata, tags, origin, installation_id, known_user_id, holder_id, holder_name,
-         key_issued_at, known_conversation_id, event_id, event_type, integration, place
+         key_issued_at, known_conversation_id, event_id, event_type, integration, ordinal
        )
      ), said as (
        select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, event_id,
-         event_type, integration, place
+         event_type, integration, ordinal
        from known
        where exists (
          select from participants
          where participants.conversation_id = known.conversation_id and participants.user_id = known.user_id
        )
-     ), ${takePlaces}, message as (
+     ), ${allocateEntries}, message as (
        ${received.messages}
      ), event as (
        ${received.events}
@@ -196,18 +196,18 @@ async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<Sai
     db,
     `with said as (
        select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, delivery_id,
-         delivery_mailbox, effect_event_id, effect_operation, effect_ordinal, effect_input_hash, effect_result, place
+         delivery_mailbox, effect_event_id, effect_operation, effect_ordinal, effect_input_hash, effect_result, ordinal
        from rows from (jsonb_to_recordset(:sayings) as (
          id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb, conversation_id text, user_id text,
          origin text, delivery_id text, delivery_mailbox text, effect_event_id text, effect_attempt integer,
          effect_operation text, effect_ordinal integer, effect_input_hash text, effect_result jsonb
        )) with ordinality as given (
          id, bot_id, type, payload, metadata, tags, conversation_id, user_id, origin, delivery_id, delivery_mailbox,
-         effect_event_id, effect_attempt, effect_operation, effect_ordinal, effect_input_hash, effect_result, place
+         effect_event_id, effect_attempt, effect_operation, effect_ordinal, effect_input_hash, effect_result, ordinal
        )
        where effect_event_id is null
          or effect_attempt = (select attempt from events where events.id = effect_event_id and ended_at is null)
-     ), ${takePlaces}, effect as (
+     ), ${allocateEntries}, effect as (
        insert into effects (event_id, operation, ordinal, input_hash, result)
        select effect_event_id, effect_operation, effect_ordinal, effect_input_hash, coalesce(effect_result, 'null')
        from placed where effect_event_id is not null

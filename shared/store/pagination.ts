@@ -7,14 +7,14 @@ import { ApiError } from '../errors.ts'
  * `(created_at, id)`, or another time column in place of the former. Timestamps are `timestamptz(3)`, which a `Date`
  * holds exactly, so no row is lost between pages.
  */
-export interface Place {
+export interface Cursor {
   createdAt: Date
   id: string
 }
 
 export interface PageRequest {
   limit: number
-  after?: Place
+  after?: Cursor
   /** Oldest first. */
   ascending?: boolean
 }
@@ -43,7 +43,7 @@ export const pageMeta = closedObject({}, { nextToken: { type: 'string' } })
  */
 export function pageRequest(input: { nextToken?: string; pageSize?: number }): PageRequest {
   const limit = input.pageSize ?? defaultPageSize
-  return input.nextToken ? { limit, after: unpack(input.nextToken) } : { limit }
+  return input.nextToken ? { limit, after: decodeCursor(input.nextToken) } : { limit }
 }
 
 /** Restricts and orders a query to one page. It fetches one row more, which shows whether another page follows. */
@@ -59,10 +59,10 @@ export function page(query: Knex.QueryBuilder, request: PageRequest, column = 'c
 }
 
 /** Cuts the fetched rows to the page and makes the next page's token. */
-export function toPage<Row>(fetched: Row[], request: PageRequest, place: (row: Row) => Place): Page<Row> {
+export function toPage<Row>(fetched: Row[], request: PageRequest, cursorOf: (row: Row) => Cursor): Page<Row> {
   const rows = fetched.slice(0, request.limit)
   const last = rows.at(-1)
-  return last && fetched.length > request.limit ? { rows, nextToken: packPlace(place(last)) } : { rows }
+  return last && fetched.length > request.limit ? { rows, nextToken: encodeCursor(cursorOf(last)) } : { rows }
 }
 
 /** The `meta` object of an answer. */
@@ -71,11 +71,11 @@ export function toMeta(page: Page<unknown>): { nextToken?: string } {
 }
 
 /** The token of the page after a position. */
-export function packPlace({ createdAt, id }: Place): string {
+export function encodeCursor({ createdAt, id }: Cursor): string {
   return Buffer.from(`${createdAt.getTime()} ${id}`).toString('base64url')
 }
 
-function unpack(token: string): Place {
+function decodeCursor(token: string): Cursor {
   const [, milliseconds, id] = /^(\d{1,14}) (\w{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (!milliseconds || !id) {
     throw new ApiError('InvalidQuery', 'nextToken is not a valid cursor: omit it to start at the first page')

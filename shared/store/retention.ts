@@ -1,9 +1,9 @@
 import { query, type Database } from './database.ts'
 
 /** The progress of a sweep over a table. */
-export interface Progress<Place> {
+export interface Progress<Cursor> {
   /** The row to continue at; undefined at the end, when the next call starts over. */
-  place: Place | undefined
+  cursor: Cursor | undefined
   deleted: number
 }
 
@@ -50,7 +50,7 @@ export async function deleteOldAuditRecords(db: Database, milliseconds: number, 
 }
 
 /** A position among the journal entries, which are ordered by event id. */
-export interface JournalPlace {
+export interface JournalCursor {
   event_id: string
   operation: string
   ordinal: number
@@ -65,10 +65,10 @@ export interface JournalPlace {
  */
 export async function deleteOldJournals(
   db: Database,
-  options: { from: JournalPlace | undefined; until: string; failedMilliseconds: number; limit: number },
-): Promise<Progress<JournalPlace>> {
+  options: { from: JournalCursor | undefined; until: string; failedMilliseconds: number; limit: number },
+): Promise<Progress<JournalCursor>> {
   const { from, until, failedMilliseconds, limit } = options
-  const [row] = await query<JournalPlace & { looked: number; deleted: number }>(
+  const [row] = await query<JournalCursor & { looked: number; deleted: number }>(
     db,
     `with looked as (
        select event_id, operation, ordinal from effects
@@ -95,9 +95,9 @@ export async function deleteOldJournals(
       limit,
     },
   )
-  if (!row) return { place: undefined, deleted: 0 }
-  const { looked, deleted, ...place } = row
-  return { place: looked < limit ? undefined : place, deleted }
+  if (!row) return { cursor: undefined, deleted: 0 }
+  const { looked, deleted, ...cursor } = row
+  return { cursor: looked < limit ? undefined : cursor, deleted }
 }
 
 /**
@@ -128,7 +128,7 @@ export async function deleteOldVersions(
     { from: from ?? '', until, kept, limit },
   )
   const { last, looked, deleted } = row!
-  return { place: looked < limit ? undefined : (last ?? undefined), deleted }
+  return { cursor: looked < limit ? undefined : (last ?? undefined), deleted }
 }
 
 /** Runs work that only one process may do at a time. Undefined when another process is doing it. */

@@ -66,9 +66,9 @@ describe('the OpenAPI document', () => {
 
   test('refers to nothing that it does not have, and has no two operations of one name', () => {
     const text = JSON.stringify(document)
-    const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, place]) => place!))
+    const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer!))
     expect(references.size).toBeGreaterThan(20)
-    expect([...references].filter((place) => at(document, place.split('/')) === undefined)).toEqual([])
+    expect([...references].filter((pointer) => at(document, pointer.split('/')) === undefined)).toEqual([])
     const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map((one) => one['operationId']))
     expect(new Set(ids).size).toBe(Object.keys(operations).length)
   })

@@ -81,7 +81,7 @@ function oddValues(schema: Schema, name: string): unknown[] {
 
 interface Attempt {
   operation: string
-  place: string
+  field: string
   value: unknown
   send(): Promise<Answer>
 }
@@ -129,8 +129,8 @@ function* attemptsOf(
   if (content?.schema.required?.includes('code')) return
   const { code: _code, sourceMap: _sourceMap, integrations: _integrations, ...example } = content?.example ?? {}
   const body = content && method !== 'get' ? example : undefined
-  const make = (place: string, value: unknown, given: Omit<Given, 'method'>): Attempt => {
-    return { operation: operationId, place, value, send: () => ask({ method: method.toUpperCase(), body, ...given }) }
+  const make = (field: string, value: unknown, given: Omit<Given, 'method'>): Attempt => {
+    return { operation: operationId, field, value, send: () => ask({ method: method.toUpperCase(), body, ...given }) }
   }
   for (const { in: where, name, schema } of parameters) {
     // Headers are described once for all.
@@ -142,8 +142,8 @@ function* attemptsOf(
   }
   for (const [name, schema] of Object.entries(content?.schema.properties ?? {})) {
     if (name === 'code' || name === 'sourceMap') continue
-    for (const [place, value, odd] of oddFields(schema, name)) {
-      yield make(place, value, { path: fill(), body: { ...body, [name]: odd } })
+    for (const [field, value, odd] of oddFields(schema, name)) {
+      yield make(field, value, { path: fill(), body: { ...body, [name]: odd } })
     }
   }
 }
@@ -173,10 +173,16 @@ async function failuresOf(all: Iterable<Attempt>): Promise<object[]> {
   const waiting = Iterator.from(all)
   async function work(): Promise<void> {
     for (let next = waiting.next(); !next.done; next = waiting.next()) {
-      const { operation, place, value, send } = next.value
+      const { operation, field, value, send } = next.value
       const { status, body } = await send()
       if (status >= 500)
-        failures.push({ operation, place, value: JSON.stringify(value).slice(0, 80), status, message: body?.message })
+        failures.push({
+          operation,
+          field,
+          value: JSON.stringify(value).slice(0, 80),
+          status,
+          message: body?.message,
+        })
     }
   }
   await Promise.all(Array.from({ length: 8 }, work))

@@ -28,7 +28,7 @@ export interface Fault {
   /** Duration of the fault, if it has one. */
   milliseconds: number
   /** Selects the fault's target among the possible ones: a number from 0 up to 1. */
-  place: number
+  draw: number
 }
 
 /** The targets of faults. */
@@ -61,7 +61,7 @@ export function planFaults(chances: Chances, kinds: readonly FaultKind[], count:
     kind,
     afterMilliseconds: chances.between(0, 2 * spacing),
     milliseconds: chances.between(...(lengths[kind] ?? [0, 0])),
-    place: chances.between(0, 1),
+    draw: chances.between(0, 1),
   }))
 }
 
@@ -101,8 +101,8 @@ export async function carryOut(plan: Fault[], scene: Scene, witness: Witness): P
 
 type Target = Member | Postgres | RedisServer | undefined
 
-function targetOf({ kind, place }: Fault, { members, postgres, redis }: Scene): Target {
-  const oneOf = (some: Member[]) => some[Math.floor(place * some.length)]
+function targetOf({ kind, draw }: Fault, { members, postgres, redis }: Scene): Target {
+  const oneOf = (some: Member[]) => some[Math.floor(draw * some.length)]
   switch (kind) {
     case 'api killed':
       return oneOf(members.filter((member) => member.kind === 'api'))
@@ -123,7 +123,7 @@ function targetOf({ kind, place }: Fault, { members, postgres, redis }: Scene): 
   }
 }
 
-async function happen({ kind, milliseconds, place }: Fault, scene: Scene, target: Target): Promise<void> {
+async function happen({ kind, milliseconds, draw }: Fault, scene: Scene, target: Target): Promise<void> {
   const member = target as Member
   switch (kind) {
     case 'worker killed':
@@ -146,7 +146,7 @@ async function happen({ kind, milliseconds, place }: Fault, scene: Scene, target
     case 'network cut':
     case 'network silent':
     case 'answers lost': {
-      const chosen = someOf(member.links, kind, place)
+      const chosen = someOf(member.links, kind, draw)
       for (const link of chosen) fail[kind](link)
       await pause(milliseconds)
       for (const link of chosen) link.mend()
@@ -161,11 +161,11 @@ const fail: Record<'network cut' | 'network silent' | 'answers lost', (link: Lin
 }
 
 /** Selects one link or all. `place` has selected the process already; its further digits select here. */
-function someOf(links: Link[], kind: FaultKind, place: number): Link[] {
+function someOf(links: Link[], kind: FaultKind, draw: number): Link[] {
   // `answers lost` affects one link at a time: with all of them lost, no client could receive a wrong answer.
   const choices =
     kind === 'answers lost' ? [links.slice(0, 1), links.slice(-1)] : [links, ...links.map((link) => [link])]
-  return choices[Math.floor(place * 997) % choices.length]!
+  return choices[Math.floor(draw * 997) % choices.length]!
 }
 
 async function untilUp(member: Member): Promise<void> {

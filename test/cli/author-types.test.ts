@@ -94,10 +94,10 @@ describe('a project of isobot init', () => {
       ...lines,
       '} }',
     ].join('\n')
-    const places = wrong.map(([line, fault], index) => {
+    const positions = wrong.map(([line, fault], index) => {
       return [index + 3, line.indexOf('»') + 1, fault]
     })
-    expect(await problemsOf(code)).toEqual(places)
+    expect(await problemsOf(code)).toEqual(positions)
   })
 
   test.each([
@@ -135,10 +135,10 @@ interface DeclaredGlobal {
 
 /** The statements that look for a global and its members in an isolate. */
 function lookFor({ name, members, statics }: DeclaredGlobal): string[] {
-  const places = `[typeof ${name} === 'function' && ${name}.prototype, ${name}]`
+  const positions = `[typeof ${name} === 'function' && ${name}.prototype, ${name}]`
   return [
     `if (typeof ${name} === 'undefined') missing.push('${name}')`,
-    ...members.map((member) => `look('${name}.${member}', ${places}, '${member}')`),
+    ...members.map((member) => `look('${name}.${member}', ${positions}, '${member}')`),
     ...statics.map((member) => `look('static ${name}.${member}', [${name}], '${member}')`),
   ]
 }

@@ -160,7 +160,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     isHeard = true
     const heard = await hearing
     for (const [index, talked] of talks.entries()) {
-      const answered = talked.said.map((text, place) => `re: ${text}, which is ${place + 1}`)
+      const answered = talked.said.map((text, index) => `re: ${text}, which is ${index + 1}`)
       expect(await replies(platform, talked.conversationId)).toEqual(answered)
       const all = [...talked.said, ...answered].toSorted()
       expect((heard[index] ?? all).toSorted()).toEqual(all)

@@ -6,7 +6,7 @@ import type { Code } from '../execution/bundles.ts'
 export interface Call {
   code: Code
   /** The sandbox's task, without the fields that depend on the run. */
-  task: WithoutPlace<RunRequest['task']>
+  task: WithoutPosition<RunRequest['task']>
   /** Byte streams that the code may read in parts, by name. */
   sources?: NonNullable<RunRequest['sources']>
   /** Interprets the code's answer; without it, the answer is the result. */
@@ -15,7 +15,7 @@ export interface Call {
   retry: RetryPolicy | null
 }
 
-type WithoutPlace<Task> = Task extends unknown ? Omit<Task, 'streamPrefix' | 'within'> : never
+type WithoutPosition<Task> = Task extends unknown ? Omit<Task, 'streamPrefix' | 'within'> : never
 
 /** The interpretation of an answer of code. */
 export interface Reading {

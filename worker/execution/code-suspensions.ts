@@ -15,7 +15,7 @@ export function openCodeSuspensions({ db, log }: Pick<Context, 'db' | 'log'>): C
   const writing = new Set<Promise<void>>()
 
   const write = async (suspension: CodeSuspension) => {
-    const { botId, installationId, place, reason } = suspension
+    const { botId, installationId, placement: place, reason } = suspension
     const isDisabled = place === 'disabled'
     try {
       if (isDisabled) await disableCode(db, suspension)

@@ -43,7 +43,7 @@ export interface Handling extends FetchCount {
 }
 
 /** Position of a run in the run tree. */
-interface Place {
+interface RunPosition {
   /** The calls of actions that led to it, for instance `callAction:1/`; empty for the event itself. */
   scope: string
   /** The calling run, when both run in the same isolate. */
@@ -67,10 +67,10 @@ export async function runCall(
   worker: WorkerContext,
   handling: Handling,
   call: Call,
-  place: Place = { scope: '' },
+  position: RunPosition = { scope: '' },
 ): Promise<Outcome> {
   const { event, openStreams, limits, recorder } = handling
-  const { scope, within } = place
+  const { scope, within } = position
   // The step of an action is nested in that of its call, which is nested in that of a hook.
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`

@@ -26,6 +26,6 @@ export function exposeWorkerMetrics({ metrics, config }: Context, sandbox: Sandb
     name: 'sandbox_resident_bytes',
     help: 'Memory of sandbox processes by slot, as of their last heartbeat',
     labels: ['place'],
-    read: () => sandbox.memory().map(({ place, residentBytes }) => [{ place }, residentBytes]),
+    read: () => sandbox.memory().map(({ slot: place, residentBytes }) => [{ place }, residentBytes]),
   })
 }

@@ -9,7 +9,7 @@ import {
   deleteOldJournals,
   deleteOldLogs,
   deleteOldVersions,
-  type JournalPlace,
+  type JournalCursor,
 } from '#shared/store/retention.ts'
 import { repeatedly } from './repeatedly.ts'
 
@@ -51,26 +51,26 @@ export function startRetention(context: Context): () => Promise<void> {
 /** One pass over each kind of rows, bounded in rows; each continues where the last one ended. */
 export function openRetention({ db, log, config }: Context, rows = rowsOfPass) {
   const { logMilliseconds, failedMilliseconds, auditMilliseconds, versions } = config.retention
-  let journalPlace: JournalPlace | undefined
-  let versionPlace: string | undefined
+  let journalCursor: JournalCursor | undefined
+  let versionCursor: string | undefined
 
   const passes: Record<string, Pass> = {
     logs: async (transaction) => (await deleteOldLogs(transaction, logMilliseconds, rows)) === rows,
 
     journals: async (transaction) => {
       const until = idsSince('evt', Date.now() - dayMilliseconds)
-      const options = { from: journalPlace, until, failedMilliseconds, limit: rows }
-      const { place } = await deleteOldJournals(transaction, options)
-      journalPlace = place
-      return place !== undefined
+      const options = { from: journalCursor, until, failedMilliseconds, limit: rows }
+      const { cursor } = await deleteOldJournals(transaction, options)
+      journalCursor = cursor
+      return cursor !== undefined
     },
 
     versions: async (transaction) => {
       const until = idsSince('botver', Date.now() - dayMilliseconds)
-      const options = { from: versionPlace, until, kept: versions, limit: Math.ceil(rows / 10) }
-      const { place } = await deleteOldVersions(transaction, options)
-      versionPlace = place
-      return place !== undefined
+      const options = { from: versionCursor, until, kept: versions, limit: Math.ceil(rows / 10) }
+      const { cursor } = await deleteOldVersions(transaction, options)
+      versionCursor = cursor
+      return cursor !== undefined
     },
 
     'audit records': async (transaction) =>

@@ -1,6 +1,6 @@
 import { CompilerError, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
-import { firstPosition, positionOfName, sourceFile, type SourcePlace } from '#sandbox/compiler/source-map.ts'
+import { firstPosition, positionOfName, sourceFile, type SourcePosition } from '#sandbox/compiler/source-map.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
@@ -120,7 +120,7 @@ function toRefusal(
 }
 
 /** A refusal with the position of the fault in the uploaded code. */
-function refusal(problem: string, at: SourcePlace | undefined): Refused {
+function refusal(problem: string, at: SourcePosition | undefined): Refused {
   const refused = { status: 'refused', type: 'InvalidPayload' } as const
   if (!at) return { ...refused, message: `${sourceFile}: ${problem}`, metadata: { file: sourceFile } }
   return { ...refused, message: `${at.file}:${at.line}:${at.column}: ${problem}`, metadata: { ...at } }

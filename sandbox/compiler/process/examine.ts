@@ -1,4 +1,4 @@
-import { findSource, indexSourceMap, readSourceMap, toFile, type Place, type SourceMapIndex } from '../source-map.ts'
+import { findSource, indexSourceMap, readSourceMap, toFile, type Position, type SourceMapIndex } from '../source-map.ts'
 import type { ImportedName, SourceFile } from '../contract.ts'
 import { moduleMark } from '../esbuild.ts'
 import { splitMap } from '../source-text.ts'
@@ -68,7 +68,7 @@ function findImports({ code, carried }: { code: string; carried: string }, { sou
   const text = openText(source)
   const imports = Array.from(found, ([name, index]) => ({
     name,
-    ...toSource(openText(code).placeOf(index), map, text),
+    ...toSource(openText(code).positionOf(index), map, text),
   }))
   return imports.toSorted((a, b) => a.line - b.line || a.column - b.column)
 }
@@ -100,9 +100,9 @@ function readLiteral(literal: string): string | undefined {
 }
 
 interface Text {
-  placeOf(index: number): Place
+  positionOf(index: number): Position
   /** The position of the first quotation mark at or after a position. */
-  literalFrom(place: Place): Place
+  literalFrom(position: Position): Position
 }
 
 const literalCharacters = 500
@@ -110,7 +110,7 @@ const literalCharacters = 500
 function openText(text: string): Text {
   const starts = [0]
   for (let index = text.indexOf('\n'); index >= 0; index = text.indexOf('\n', index + 1)) starts.push(index + 1)
-  const placeOf = (index: number): Place => {
+  const positionOf = (index: number): Position => {
     let low = 0
     for (let high = starts.length; high - low > 1;) {
       const middle = (low + high) >>> 1
@@ -120,17 +120,17 @@ function openText(text: string): Text {
     return { line: low + 1, column: index - starts[low]! + 1 }
   }
   return {
-    placeOf,
+    positionOf,
     literalFrom({ line, column }) {
       const from = (starts[line - 1] ?? 0) + column - 1
       const offset = text.slice(from, from + literalCharacters).search(/["'`]/)
-      return offset < 0 ? { line, column } : placeOf(from + offset)
+      return offset < 0 ? { line, column } : positionOf(from + offset)
     },
   }
 }
 
-function toSource(place: Place, map: SourceMapIndex | undefined, source: Text): Place {
-  const found = map && findSource(map, place)
+function toSource(position: Position, map: SourceMapIndex | undefined, source: Text): Position {
+  const found = map && findSource(map, position)
   return found ? source.literalFrom({ line: found.line, column: found.column }) : { line: 1, column: 1 }
 }
 

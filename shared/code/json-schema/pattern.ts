@@ -54,10 +54,10 @@ function runFrom(run: Run, firstInstruction: number, firstPosition: number): boo
         at += 1
       } else if (operation === instruction.split) {
         if (run.steps > unrecordedSteps) {
-          const place = position * size + at
-          if (failed.has(place)) break
+          const visited = position * size + at
+          if (failed.has(visited)) break
           budget.spend(2)
-          failed.add(place)
+          failed.add(visited)
         }
         waiting.push(code[at * 3 + 2]!, position)
         at = operand

@@ -43,21 +43,21 @@ export const followBotLogs = operation({
     const levels = level && logLevels.slice(logLevels.indexOf(level))
     const filter = { levels, eventId, conversationId, words: messageContains }
     if (after !== undefined) {
-      const { rows, place, isCut } = await readLogTail(db, id, filter, { after: unpack(after), limit: maxLines })
-      return { logs: rows.map(toLogLine), next: pack(place), isCut }
+      const { rows, position, isCut } = await readLogTail(db, id, filter, { after: unpack(after), limit: maxLines })
+      return { logs: rows.map(toLogLine), next: pack(position), isCut }
     }
-    const place = await logPosition(db)
+    const position = await logPosition(db)
     // Lines stored from now on belong to the next call.
     const given = {
       timeStart: new Date(0).toISOString(),
-      seenAt: place.snapshot,
+      seenAt: position.snapshot,
       levels,
       eventId,
       conversationId,
       messageContains,
     }
     const { rows } = await pageOfLogs(db, id, given, { limit: pageSize })
-    return { logs: rows.map(toLogLine).toReversed(), next: pack(place), isCut: false }
+    return { logs: rows.map(toLogLine).toReversed(), next: pack(position), isCut: false }
   },
 })
 
@@ -70,9 +70,9 @@ function pack({ snapshot, id }: LogPosition): string {
 }
 
 function unpack(text: string): LogPosition {
-  const place = Buffer.from(text, 'base64url').toString()
-  const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(place) ?? []
-  if (snapshot === undefined || id === undefined || !isSnapshot(snapshot)) throw noPlace()
+  const position = Buffer.from(text, 'base64url').toString()
+  const [, id, snapshot] = /^(\d{1,18}) (\d{1,18}:\d{1,18}:(?:\d{1,18}(?:,\d{1,18})*)?)$/.exec(position) ?? []
+  if (snapshot === undefined || id === undefined || !isSnapshot(snapshot)) throw invalidPosition()
   return { snapshot, id }
 }
 
@@ -85,6 +85,6 @@ function isSnapshot(text: string): boolean {
   return numbers.every((number, index) => number > 0n && number >= (numbers[index - 1] ?? 0n))
 }
 
-function noPlace(): ApiError {
+function invalidPosition(): ApiError {
   return new ApiError('InvalidQuery', '`after` is not a valid cursor: omit it to start with the last lines')
 }

@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { hasRole } from '../../rpc/caller.ts'
-import { packPlace, pageInput, pageMeta, pageRequest } from '../../store/pagination.ts'
+import { encodeCursor, pageInput, pageMeta, pageRequest } from '../../store/pagination.ts'
 import { oldestReplayable } from '../../code/failed-events.ts'
 import { eventStatuses } from '../../models/event.ts'
 import { timelineEvent, toTimelineEvent } from '../../models/timeline-event.ts'
@@ -59,7 +59,7 @@ export const listBotEvents = operation({
     const view = { showsContents, oldestReplayable: oldestReplayable(config) }
     return {
       events: rows.map((row) => toTimelineEvent(row, view)),
-      meta: end ? { nextToken: packPlace(end) } : {},
+      meta: end ? { nextToken: encodeCursor(end) } : {},
       ...(end && rows.length < limit && { searchedUntil: end.createdAt.toISOString() }),
     }
   },

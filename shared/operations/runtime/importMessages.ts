@@ -73,7 +73,7 @@ export const importMessages = operation({
 
 /** One order for all imports: transactions that create the same messages in different orders would deadlock. */
 function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] {
-  const place = ({ conversationId, tags = {} }: Imported) =>
+  const sortKey = ({ conversationId, tags = {} }: Imported) =>
     JSON.stringify([
       conversationId,
       ...Object.keys(tags)
@@ -81,8 +81,8 @@ function inOneOrder(messages: Imported[]): { index: number; given: Imported }[] 
         .map((name) => [name, tags[name]]),
     ])
   return messages
-    .map((given, index) => ({ index, given, place: place(given) }))
-    .toSorted((one, other) => (one.place < other.place ? -1 : Number(one.place > other.place)))
+    .map((given, index) => ({ index, given, sortKey: sortKey(given) }))
+    .toSorted((one, other) => (one.sortKey < other.sortKey ? -1 : Number(one.sortKey > other.sortKey)))
 }
 
 async function importMessage(context: BotContext, db: Database, given: Imported): Promise<RuntimeMessage> {

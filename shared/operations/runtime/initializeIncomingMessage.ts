@@ -62,13 +62,13 @@ export const initializeIncomingMessage = operation({
     let stored: MessageRow | undefined
     const { user, conversation, message } = await once(context, input, async (db) => {
       const author = await findOrGetUser(context, db, input)
-      const place = await findOrGetConversation(context, db, input)
-      const said = { conversationId: place.id, userId: author.id }
+      const conversation = await findOrGetConversation(context, db, input)
+      const said = { conversationId: conversation.id, userId: author.id }
       const got = input.message && (await getOrCreateMessage(context, db, { ...input.message, ...said }))
       stored = got?.row
       return {
         user: toRuntimeUser(author, caller),
-        conversation: toRuntimeConversation(place, caller),
+        conversation: toRuntimeConversation(conversation, caller),
         message: got ? { id: got.row.id, created: got.created } : null,
       }
     })

@@ -90,8 +90,8 @@ test.each([
   ["export const where = () => require.resolve('ms')", 'bot.ts:1:44', `'ms', ${notThere}`],
   ["try { require('fs') } catch {}", 'bot.ts:1:15', `'fs', ${noNode}`],
   ["import fs = require('fs')\nexport const a = fs", 'bot.ts:1:21', `'fs', ${noNode}`],
-])('%j is refused where it asks for what is not in it', async (source, place, problem) => {
-  expect(await refusalOf(source)).toContain(`${place}: it imports ${problem}`)
+])('%j is refused where it asks for what is not in it', async (source, position, problem) => {
+  expect(await refusalOf(source)).toContain(`${position}: it imports ${problem}`)
 })
 
 test.each([

@@ -3,12 +3,12 @@ import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
 import { transformSync } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { findSource, indexSourceMap, readSourceMap, type Place } from '#sandbox/compiler/source-map.ts'
+import { findSource, indexSourceMap, readSourceMap, type Position } from '#sandbox/compiler/source-map.ts'
 
 /** Where places of a script come from. */
-function findSources(map: string, places: Place[]) {
+function findSources(map: string, positions: Position[]) {
   const index = indexSourceMap(map)
-  return places.map((place) => index && findSource(index, place))
+  return positions.map((position) => index && findSource(index, position))
 }
 
 describe('places of a minified script', () => {
@@ -19,7 +19,7 @@ describe('places of a minified script', () => {
     sourcemap: true,
     sourcefile: 'platform.ts',
   })
-  const places = code
+  const positions = code
     .split('\n')
     .flatMap((text, index) =>
       Array.from({ length: text.length }, (_, column) => ({ line: index + 1, column: column + 1 })),
@@ -27,18 +27,18 @@ describe('places of a minified script', () => {
 
   test('lead where Node’s own reader of source maps says', () => {
     const oracle = new SourceMap(JSON.parse(map) as SourceMapPayload)
-    const expected = places.map(({ line, column }) => {
+    const expected = positions.map(({ line, column }) => {
       const entry = oracle.findEntry(line - 1, column - 1)
       if (!('originalSource' in entry)) return undefined
       return { file: entry.originalSource, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
     })
-    expect(places.length).toBeGreaterThan(1000)
-    expect(findSources(map, places)).toEqual(expected)
+    expect(positions.length).toBeGreaterThan(1000)
+    expect(findSources(map, positions)).toEqual(expected)
   })
 
   test('lead to the same whatever order they are asked for in', () => {
-    const reversed = places.toReversed()
-    expect(findSources(map, reversed).toReversed()).toEqual(findSources(map, places))
+    const reversed = positions.toReversed()
+    expect(findSources(map, reversed).toReversed()).toEqual(findSources(map, positions))
   })
 })
 
@@ -94,8 +94,8 @@ test.each([
 
 test('a place that the map does not lead from leads nowhere', () => {
   const map = JSON.stringify({ version: 3, sources: ['a.ts'], mappings })
-  const places = [1, 3].map((line) => ({ line, column: 1 }))
-  expect(findSources(map, [...places, { line: 2, column: 1 }])).toEqual([
+  const positions = [1, 3].map((line) => ({ line, column: 1 }))
+  expect(findSources(map, [...positions, { line: 2, column: 1 }])).toEqual([
     undefined,
     undefined,
     { file: 'a.ts', line: 1, column: 1 },

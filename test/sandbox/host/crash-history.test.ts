@@ -28,17 +28,17 @@ function dieInQuarantine(times: number, owner = killer): void {
   }
 }
 
-const placeOf = (owner: Owner) => history.placeOf(owner).place
+const placementOf = (owner: Owner) => history.placementOf(owner).placement
 
 describe('code at home', () => {
   test('is in quarantine after three kills in ten minutes, whatever version of it runs', () => {
     die(2)
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
     now += 9 * minute
     die(1)
-    expect(placeOf(killer)).toBe('quarantine')
-    expect(placeOf({ ...killer, codeId: 'version 2' })).toBe('quarantine')
-    expect(suspensions).toEqual([{ ...killer, place: 'quarantine', reason: expect.stringContaining('10 minutes') }])
+    expect(placementOf(killer)).toBe('quarantine')
+    expect(placementOf({ ...killer, codeId: 'version 2' })).toBe('quarantine')
+    expect(suspensions).toEqual([{ ...killer, placement: 'quarantine', reason: expect.stringContaining('10 minutes') }])
   })
 
   test('stays there when its kills are further apart', () => {
@@ -46,39 +46,39 @@ describe('code at home', () => {
       die(1)
       now += 5 * minute + 1
     }
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
   })
 
   test('is told apart from an integration that is installed on the same bot', () => {
     die(3, [{ ...killer, installationId: 'installation' }])
-    expect(placeOf({ ...killer, installationId: 'installation' })).toBe('quarantine')
-    expect(placeOf({ ...killer, installationId: 'another' })).toBe('slot')
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf({ ...killer, installationId: 'installation' })).toBe('quarantine')
+    expect(placementOf({ ...killer, installationId: 'another' })).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
   })
 
   test('of several suspects bears a part of each kill, so that the one who was always there is found', () => {
     for (let kill = 0; kill < 6; kill += 1) {
-      expect(placeOf(killer)).toBe('slot')
+      expect(placementOf(killer)).toBe('slot')
       die(1, [killer, { botId: `passer-by ${kill}`, codeId: 'version 1' }])
     }
-    expect(placeOf(killer)).toBe('quarantine')
+    expect(placementOf(killer)).toBe('quarantine')
     expect(suspensions).toHaveLength(1)
   })
 
   test('is found after twelve kills in however large a crowd', () => {
     const crowd = Array.from({ length: 100 }, (_, index) => ({ botId: `bot ${index}`, codeId: 'version 1' }))
     die(11, [killer, ...crowd])
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
     die(1, [killer])
-    expect(placeOf(killer)).toBe('quarantine')
-    expect(placeOf(crowd[0]!)).toBe('slot')
+    expect(placementOf(killer)).toBe('quarantine')
+    expect(placementOf(crowd[0]!)).toBe('slot')
   })
 
   test('is hardly suspected when something outside killed the process', () => {
     die(11, [killer], true)
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
     die(1, [killer], true)
-    expect(placeOf(killer)).toBe('quarantine')
+    expect(placementOf(killer)).toBe('quarantine')
   })
 
   test('is sent to quarantine once, when runs of it die in two processes', () => {
@@ -95,44 +95,44 @@ describe('code in quarantine', () => {
 
   test('is disabled when it kills three more times, for a reason that says what to do', () => {
     dieInQuarantine(2)
-    expect(placeOf(killer)).toBe('quarantine')
+    expect(placementOf(killer)).toBe('quarantine')
     dieInQuarantine(1)
-    expect(history.placeOf(killer)).toEqual({
-      place: 'disabled',
+    expect(history.placementOf(killer)).toEqual({
+      placement: 'disabled',
       reason: expect.stringContaining('Upload a new version'),
     })
-    expect(suspensions).toMatchObject([{ ...killer, place: 'disabled' }])
+    expect(suspensions).toMatchObject([{ ...killer, placement: 'disabled' }])
   })
 
   test('is home again after an hour without a kill', () => {
     now += 50 * minute
     dieInQuarantine(2)
     now += 50 * minute
-    expect(placeOf(killer)).toBe('quarantine')
+    expect(placementOf(killer)).toBe('quarantine')
     now += 11 * minute
-    expect(placeOf(killer)).toBe('slot')
+    expect(placementOf(killer)).toBe('slot')
   })
 
   test('that is disabled runs again as another upload, in quarantine at first', () => {
     dieInQuarantine(3)
     const next = { ...killer, codeId: 'version 2' }
-    expect(placeOf(next)).toBe('quarantine')
+    expect(placementOf(next)).toBe('quarantine')
     dieInQuarantine(3, next)
-    expect(placeOf(next)).toBe('disabled')
+    expect(placementOf(next)).toBe('disabled')
     now += 61 * minute
-    expect(placeOf({ ...killer, codeId: 'version 3' })).toBe('slot')
+    expect(placementOf({ ...killer, codeId: 'version 3' })).toBe('slot')
   })
 
   test('is never disabled for what happens elsewhere', () => {
     die(100, [killer, neighbour])
-    expect(placeOf(killer)).toBe('quarantine')
-    expect(suspensions.filter(({ place }) => place === 'disabled')).toEqual([])
+    expect(placementOf(killer)).toBe('quarantine')
+    expect(suspensions.filter(({ placement }) => placement === 'disabled')).toEqual([])
   })
 
   test('that is found guilty clears those who were suspected with it', () => {
     die(5, [neighbour, { botId: 'another', codeId: 'version 1' }])
     dieInQuarantine(3)
     die(1, [neighbour, { botId: 'another', codeId: 'version 1' }])
-    expect(placeOf(neighbour)).toBe('slot')
+    expect(placementOf(neighbour)).toBe('slot')
   })
 })

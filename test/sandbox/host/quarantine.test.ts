@@ -39,7 +39,7 @@ describe('code that kills its sandbox process again and again', () => {
         status: 'failed',
         reason: 'cpu',
       })
-    await expect.poll(() => suspensions, patience).toMatchObject([{ botId: killer.botId, place: 'quarantine' }])
+    await expect.poll(() => suspensions, patience).toMatchObject([{ botId: killer.botId, placement: 'quarantine' }])
 
     // The process that is back at its home is not the one it runs in from now on.
     const { host, calls, answer } = patientHost()
@@ -55,7 +55,7 @@ describe('code that kills its sandbox process again and again', () => {
         reason: 'cpu',
       })
     await expect.poll(() => suspensions.length, patience).toBe(2)
-    expect(suspensions[1]).toMatchObject({ botId: killer.botId, codeId: 'version 1', place: 'disabled' })
+    expect(suspensions[1]).toMatchObject({ botId: killer.botId, codeId: 'version 1', placement: 'disabled' })
     const { reason } = suspensions[1]!
     expect(await sandbox.run(messageRun(killer, good))).toMatchObject({
       status: 'failed',
@@ -81,7 +81,7 @@ describe('code that kills its sandbox process again and again', () => {
     }
     await expect
       .poll(() => suspensions, patience)
-      .toMatchObject([{ installationId: 'installation', place: 'quarantine' }])
+      .toMatchObject([{ installationId: 'installation', placement: 'quarantine' }])
     const own = { ...botThat(`await client.callAction({})`), botId: killer.botId }
     let inner
     const host = async () => {

@@ -14,14 +14,14 @@ test('a bot with a message a second waits in front', () => {
 
 test('the more wake-ups a bot has, the further back they wait, but one in each second', () => {
   const order = openOrder()
-  const places = Array.from({ length: 10_000 }, () => {
+  const priorities = Array.from({ length: 10_000 }, () => {
     now += 0.5
     return order.next('flooding')
   })
-  expect(places.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0))
-  expect(places[100]).toBe(4)
-  expect(places.at(-1)).toBe(10)
-  expect(places.slice(10).filter((place) => place === 0)).toHaveLength(4)
+  expect(priorities.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 0))
+  expect(priorities[100]).toBe(4)
+  expect(priorities.at(-1)).toBe(10)
+  expect(priorities.slice(10).filter((priority) => priority === 0)).toHaveLength(4)
   expect(order.next('quiet')).toBe(0)
 })
 

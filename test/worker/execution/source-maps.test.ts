@@ -22,14 +22,14 @@ function codeWith(codeId: string, sourceMap: string): Code {
 }
 
 const mapOf = (fields: object) => JSON.stringify({ version: 3, sources: ['a.ts'], mappings: 'AAAA', ...fields })
-const place = { line: 1, column: 1 }
+const position = { line: 1, column: 1 }
 
 test('a map is read once, however many failures need it, and each upload’s is its own', async () => {
   const { sourceMaps, count } = await openCounting()
   const [first, second] = [codeWith('one', mapOf({})), codeWith('two', mapOf({ sources: ['b.ts'] }))]
   const found = await Promise.all([first, first, second, first].map((code) => sourceMaps.of(code)))
   found.push(await sourceMaps.of(first))
-  expect(found.map((index) => findSource(index!, place)?.file)).toEqual(['a.ts', 'a.ts', 'b.ts', 'a.ts', 'a.ts'])
+  expect(found.map((index) => findSource(index!, position)?.file)).toEqual(['a.ts', 'a.ts', 'b.ts', 'a.ts', 'a.ts'])
   expect(count.reads).toBe(2)
 })
 

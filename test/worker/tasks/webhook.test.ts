@@ -47,9 +47,9 @@ test.each(backEnds)('a webhook is told what the listeners are told, in the same 
   expect(new Set(told(receiver).map(({ type }) => type))).toEqual(new Set(types))
   // What is deleted before its turn comes cannot be told any more.
   const heard = stream.frames()
-  const places = told(receiver).map((signal) => heard.findIndex((frame) => isDeepStrictEqual(frame, signal)))
-  expect(places).not.toContain(-1)
-  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  const indexes = told(receiver).map((signal) => heard.findIndex((frame) => isDeepStrictEqual(frame, signal)))
+  expect(indexes).not.toContain(-1)
+  expect(indexes).toEqual(indexes.toSorted((a, b) => a - b))
   expect(receiver.received[0]).toMatchObject({
     method: 'POST',
     path: '/hook/?token=1',

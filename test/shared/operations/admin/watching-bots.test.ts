@@ -329,10 +329,10 @@ describe('a bot’s log, followed', () => {
     const after = await follow(`after=${begun.next}`)
     expect([begun.lines, after.lines]).toEqual([['told'], ['held']])
 
-    const place = await logPosition(db)
+    const position = await logPosition(db)
     await db('logs').insert(line('in between'))
-    const first = await pageOfLogs(db, quiet.id, { timeStart, seenAt: place.snapshot }, { limit: 9 })
-    const { rows } = await readLogTail(db, quiet.id, {}, { after: place, limit: 9 })
+    const first = await pageOfLogs(db, quiet.id, { timeStart, seenAt: position.snapshot }, { limit: 9 })
+    const { rows } = await readLogTail(db, quiet.id, {}, { after: position, limit: 9 })
     const messages = [...first.rows, ...rows].map(({ message }) => message)
     expect(messages.filter((message) => message === 'in between')).toHaveLength(1)
   })
