@@ -18,7 +18,7 @@ export interface StreamHost {
  *
  * @throws TypeError when the conversation's id is no string
  */
-export function openMessageStream(run: KernelRun, door: StreamHost, conversationId: unknown): object {
+export function openMessageStream(run: KernelRun, host: StreamHost, conversationId: unknown): object {
   if (typeof conversationId !== 'string')
     throw new NativeTypeError('The argument of client.streamMessage must be the id of a conversation')
   run.streams += 1
@@ -34,7 +34,7 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
   let open: Promise<void> | undefined
 
   const publish = (signal: object, site: CallSite) =>
-    door.publish(record({ conversationId, signal: record(signal) }), site)
+    host.publish(record({ conversationId, signal: record(signal) }), site)
   const publishAbort = (site: CallSite) => publish({ type: 'abort', streamId: id }, site)
 
   /** Sends a delta after the previous one has settled, with all text written until then. */
@@ -67,7 +67,7 @@ export function openMessageStream(run: KernelRun, door: StreamHost, conversation
     }
     over = 'ended'
     const content = message ?? { type: 'text', payload: { text: written } }
-    const reply = await door.createMessage({ ...content, conversationId }, site, async (input) => {
+    const reply = await host.createMessage({ ...content, conversationId }, site, async (input) => {
       await settled(newest)
       return withStreamId(input, id)
     })

@@ -25,7 +25,7 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
     '',
   ]
   const methods = ['GET', 'HEAD', 'POST', 'OPTIONS', 'TRACE', 'CONNECT', 'PRI', 'M-SEARCH', 'get', 'GARBAGE']
-  const doors = [
+  const paths = [
     '/docs',
     '/openapi.json',
     `${pathname}/openapi.json`,
@@ -37,13 +37,13 @@ export function rawRequests({ chatUrl, credentials }: Tenant): string[] {
   ]
   return [
     ...targets.flatMap((target) => methods.map((method) => `${method} ${target} HTTP/1.1\r\n${host}\r\n`)),
-    ...doors.flatMap((door) =>
-      [door, `${door}/%zz`, `${door}/%`, `${door}?%zz`, `${door}/x/y`].flatMap((path) =>
+    ...paths.flatMap((entry) =>
+      [entry, `${entry}/%zz`, `${entry}/%`, `${entry}?%zz`, `${entry}/x/y`].flatMap((path) =>
         ['GET', 'HEAD', 'PUT'].map((method) => `${method} ${path} HTTP/1.1\r\n${host}\r\n`),
       ),
     ),
-    ...doors.map((door) => `GET ${door} HTTP/1.1\r\n${host}${websocket}\r\n`),
-    ...doors.map((door) => `GET ${door} HTTP/1.1\r\n${host}Range: bytes=99999999-\r\nIf-Match: "x"\r\n\r\n`),
+    ...paths.map((entry) => `GET ${entry} HTTP/1.1\r\n${host}${websocket}\r\n`),
+    ...paths.map((entry) => `GET ${entry} HTTP/1.1\r\n${host}Range: bytes=99999999-\r\nIf-Match: "x"\r\n\r\n`),
     `GET ${pathname}/conversations/x/listen HTTP/1.1\r\n${host}${websocket}Sec-WebSocket-Version: 99\r\n\r\n`,
     'garbage\r\n\r\n',
     '\r\n\r\n\r\n',

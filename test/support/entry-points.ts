@@ -8,11 +8,11 @@ import type { Answer, Platform } from './platform.ts'
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Pick<Answer, 'status' | 'body'>>
 
 /** A bot, and all its ways to call the platform. A test that uses each of them proves that they are equivalent. */
-export interface BotWithDoors {
+export interface BotWithEntryPoints {
   botId: string
   userId: string
   conversationId: string
-  doors: { overHttp: Ask; fromSandbox: Ask }
+  entryPoints: { overHttp: Ask; fromSandbox: Ask }
 }
 
 /**
@@ -36,7 +36,7 @@ const asker = `
 `
 
 /** Deploys that bot, with a user and a conversation. */
-export async function openDoors(platform: Platform): Promise<BotWithDoors> {
+export async function openEntryPoints(platform: Platform): Promise<BotWithEntryPoints> {
   const bot = await platform.createBot(asker)
   const chatter = await createChatter(bot.chatUrl)
   const conversationId = await chatter.createConversation()
@@ -51,5 +51,5 @@ export async function openDoors(platform: Platform): Promise<BotWithDoors> {
     const { status = operation.status, body: reply } = called.body.output
     return { status, body: reply }
   }
-  return { botId: bot.id, userId: chatter.userId, conversationId, doors: { overHttp, fromSandbox } }
+  return { botId: bot.id, userId: chatter.userId, conversationId, entryPoints: { overHttp, fromSandbox } }
 }

@@ -75,7 +75,7 @@ export async function runCall(
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
-  const door = createHostHandler(worker, {
+  const handleHostCall = createHostHandler(worker, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
     eventId: event.id,
@@ -103,7 +103,7 @@ export async function runCall(
   })
   // The caller of an interrupted run is re-run together with it, and does not observe the interruption.
   const host: Host = async (hostCall) => {
-    const reply = await door(hostCall)
+    const reply = await handleHostCall(hostCall)
     return interrupted === undefined ? reply : { interrupted }
   }
   const open = worker.openFetch({ botId: event.bot_id, code: call.code, limits })

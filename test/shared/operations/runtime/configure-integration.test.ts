@@ -38,7 +38,7 @@ const configuring = `
     },
   }`
 
-describe.each(['over HTTP', 'from the sandbox'])('%s', (door) => {
+describe.each(['over HTTP', 'from the sandbox'])('%s', (entryPoint) => {
   let bot: DeployedBot
   let installation: InstallationRow
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each(['over HTTP', 'from the sandbox'])('%s', (door) => {
 
   async function configure(body: unknown): Promise<{ status: number; body: unknown }> {
     const headers = { 'x-bot-id': bot.id }
-    if (door === 'over HTTP') return platform.ask('POST', path, body, headers)
+    if (entryPoint === 'over HTTP') return platform.ask('POST', path, body, headers)
     const action = { type: 'configure', input: { json: JSON.stringify(body) } }
     const { status, body: reply } = await platform.ask('POST', '/v1/chat/actions', action, headers)
     if (status !== 200) throw new Error(`The action failed: ${JSON.stringify(reply)}`)

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatter } from '../../../support/chat-client.ts'
-import { openDoors, type Ask, type BotWithDoors } from '../../../support/entry-points.ts'
+import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
-let own: BotWithDoors
-let foreign: BotWithDoors
+let own: BotWithEntryPoints
+let foreign: BotWithEntryPoints
 beforeAll(async () => {
   platform = await openPlatform()
-  own = await openDoors(platform)
-  foreign = await openDoors(platform)
+  own = await openEntryPoints(platform)
+  foreign = await openEntryPoints(platform)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -18,8 +18,8 @@ const conversations = '/v1/chat/conversations'
 const ids = (body: { conversations: { id: string }[] }) => body.conversations.map(({ id }) => id)
 const notFound = { status: 404, body: { type: 'ResourceNotFound' } }
 
-describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
-  const ask: Ask = (...request) => own.doors[door](...request)
+describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
+  const ask: Ask = (...request) => own.entryPoints[entryPoint](...request)
   const getOrCreate = (fields: object) =>
     ask('POST', `${conversations}/get-or-create`, { channel: 'channel', ...fields })
   const create = async (fields: object = {}) =>
@@ -224,7 +224,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
     expect(await ask('DELETE', `${path}/participants/${foreign.userId}`)).toMatchObject(notFound)
     const inOwn = `${conversations}/${own.conversationId}/participants`
     expect(await ask('POST', inOwn, { userId: foreign.userId })).toMatchObject({ status: 400 })
-    const { body } = await foreign.doors.overHttp('GET', path)
+    const { body } = await foreign.entryPoints.overHttp('GET', path)
     expect(body.conversation.tags).toEqual({ owner: foreign.userId })
     const listed = await ask('GET', `${conversations}?tags.owner=${foreign.userId}`)
     expect(listed.body.conversations).toEqual([])

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatter } from '../../../support/chat-client.ts'
-import { openDoors, type Ask, type BotWithDoors } from '../../../support/entry-points.ts'
+import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { listen } from '../../../support/event-stream.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
-let own: BotWithDoors
-let foreign: BotWithDoors
+let own: BotWithEntryPoints
+let foreign: BotWithEntryPoints
 beforeAll(async () => {
   platform = await openPlatform()
-  own = await openDoors(platform)
-  foreign = await openDoors(platform)
+  own = await openEntryPoints(platform)
+  foreign = await openEntryPoints(platform)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -19,8 +19,8 @@ const messages = '/v1/chat/messages'
 const notFound = { status: 404, body: { type: 'ResourceNotFound' } }
 const text = { type: 'text', payload: { text: 'hi' } }
 
-describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
-  const ask: Ask = (...request) => own.doors[door](...request)
+describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
+  const ask: Ask = (...request) => own.entryPoints[entryPoint](...request)
   const say = async (fields: object = {}) =>
     (await ask('POST', messages, { ...text, conversationId: own.conversationId, ...fields })).body.message
 
@@ -158,7 +158,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
 
   test('nothing of another bot is reached', async () => {
     const said = { ...text, conversationId: foreign.conversationId, tags: { id: randomUUID() } }
-    const { message } = (await foreign.doors.overHttp('POST', messages, said)).body
+    const { message } = (await foreign.entryPoints.overHttp('POST', messages, said)).body
     expect(await ask('PUT', `${messages}/${message.id}`, { tags: { mine: 'yes' } })).toMatchObject(notFound)
     expect(await ask('DELETE', `${messages}/${message.id}`)).toMatchObject(notFound)
     expect(await ask('POST', `${messages}/get-or-create`, said)).toMatchObject({

@@ -2,24 +2,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { createChatter } from '../../../support/chat-client.ts'
-import { openDoors, type Ask, type BotWithDoors } from '../../../support/entry-points.ts'
+import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { endedEvents } from '../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
-let own: BotWithDoors
-let foreign: BotWithDoors
+let own: BotWithEntryPoints
+let foreign: BotWithEntryPoints
 beforeAll(async () => {
   platform = await openPlatform()
-  own = await openDoors(platform)
-  foreign = await openDoors(platform)
+  own = await openEntryPoints(platform)
+  foreign = await openEntryPoints(platform)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
 const text = { type: 'text', payload: { text: 'hi' } }
 
-describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
-  const ask: Ask = (...request) => own.doors[door](...request)
+describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
+  const ask: Ask = (...request) => own.entryPoints[entryPoint](...request)
 
   test('createMessage says something as the bot, which getMessage and listMessages give back', async () => {
     const { conversationId, botId } = own
@@ -60,7 +60,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
   })
 
   test('nothing of another bot is reached', async () => {
-    const { body } = await foreign.doors.overHttp('POST', '/v1/chat/messages', {
+    const { body } = await foreign.entryPoints.overHttp('POST', '/v1/chat/messages', {
       ...text,
       conversationId: foreign.conversationId,
     })
@@ -106,7 +106,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
   })
 
   test('setState keeps what getState gives, until it is removed or expires', async () => {
-    const path = `/v1/chat/states/conversation/${own.conversationId}/${door}`
+    const path = `/v1/chat/states/conversation/${own.conversationId}/${entryPoint}`
     expect(await ask('GET', path)).toMatchObject({ status: 404, body: { type: 'ResourceNotFound' } })
     expect(await ask('POST', path, { payload: { a: [1, null] } })).toMatchObject({
       status: 200,
@@ -114,7 +114,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
     })
     const got = await ask('GET', path)
     expect(got.body).toMatchObject({
-      state: { name: door, type: 'conversation', conversationId: own.conversationId, payload: { a: [1, null] } },
+      state: { name: entryPoint, type: 'conversation', conversationId: own.conversationId, payload: { a: [1, null] } },
       meta: { cached: false },
     })
     await ask('POST', path, { payload: null })

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDoors, type Ask, type BotWithDoors } from '../../../support/entry-points.ts'
+import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
-let own: BotWithDoors
-let foreign: BotWithDoors
+let own: BotWithEntryPoints
+let foreign: BotWithEntryPoints
 beforeAll(async () => {
   platform = await openPlatform()
-  own = await openDoors(platform)
-  foreign = await openDoors(platform)
+  own = await openEntryPoints(platform)
+  foreign = await openEntryPoints(platform)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -18,8 +18,8 @@ const notFound = { status: 404, body: { type: 'ResourceNotFound' } }
 
 const ownersOfStates = () => platform.context.db('states').where({ type: 'user' }).pluck('owner_id')
 
-describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
-  const ask: Ask = (...request) => own.doors[door](...request)
+describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
+  const ask: Ask = (...request) => own.entryPoints[entryPoint](...request)
   const create = async (fields: object = {}) => (await ask('POST', users, fields)).body.user
 
   const getOrCreate = async (fields: object) => (await ask('POST', `${users}/get-or-create`, fields)).body
@@ -122,7 +122,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (door) => {
     const inTheirs = await ask('GET', `${users}?conversationId=${foreign.conversationId}`)
     expect(inTheirs.body.users).toEqual([])
     const tags = { id: randomUUID() }
-    const theirs = await foreign.doors.overHttp('POST', users, { tags })
+    const theirs = await foreign.entryPoints.overHttp('POST', users, { tags })
     const got = await ask('POST', `${users}/get-or-create`, { tags })
     expect(got.body.user.id).not.toBe(theirs.body.user.id)
   })
