@@ -12,7 +12,7 @@ import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import type { NewJournalEntry } from '../store/journal.ts'
-import { deliveryMailbox, type NewOutgoingMessage, type SaidMessage } from '../store/messages.ts'
+import { deliveryMailbox, type NewOutgoingMessage, type StoredOutgoingMessage } from '../store/messages.ts'
 import { storeOutgoing } from '../store/message-batches.ts'
 import { insertReceivedMessage, type NewReceivedMessage } from '../store/runtime-messages.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
@@ -114,7 +114,7 @@ export async function storeMessage(
   db: Database,
   ready: ReadyMessage,
   effect?: NewJournalEntry,
-): Promise<MessageRow | SaidMessage | undefined> {
+): Promise<MessageRow | StoredOutgoingMessage | undefined> {
   return ready.direction === 'incoming'
     ? insertReceivedMessage(db, ready.message, effect)
     : storeOutgoing(db, ready.message, effect)
@@ -125,7 +125,7 @@ export async function admitMessage(
   { db, waiting, caller }: BotContext,
   ready: ReadyMessage,
   effect?: NewJournalEntry,
-): Promise<MessageRow | SaidMessage | undefined> {
+): Promise<MessageRow | StoredOutgoingMessage | undefined> {
   const store = () => storeMessage(db, ready, effect)
   return ready.direction === 'incoming' ? waiting.admit(db, caller.botId, store) : store()
 }
@@ -138,7 +138,7 @@ export function noSuchConversation(id: string): ApiError {
  * Notifies the recipient of a stored message: the bot of an incoming one; of an outgoing one, the integration that
  * delivers it or the chat's listeners. A message that a repeated call found stored may have been announced before.
  */
-export async function announceMessage(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
+export async function announceMessage(context: BotContext, row: MessageRow | StoredOutgoingMessage): Promise<void> {
   const conversationId = row.conversation_id
   if (row.direction === 'incoming') return wakeWorker(context, 'message', conversationId, row.bot_id)
   if (!('sequence' in row)) await wakeWorker(context, 'message', deliveryMailbox(conversationId), row.bot_id)
@@ -146,7 +146,7 @@ export async function announceMessage(context: BotContext, row: MessageRow | Sai
   await publishMessage(context, row)
 }
 
-async function publishMessage(context: BotContext, row: MessageRow | SaidMessage): Promise<void> {
+async function publishMessage(context: BotContext, row: MessageRow | StoredOutgoingMessage): Promise<void> {
   const conversationId = row.conversation_id
   const known = row.user_id === context.caller.botId ? undefined : await externalUserIds(context.db, [row.user_id])
   const message = toMessage(row, { conversationId, userId: known?.get(row.user_id) ?? row.user_id })

@@ -51,7 +51,7 @@ export interface EventCompletion {
 export async function completeEvents(db: Database, ends: EventCompletion[]): Promise<boolean[]> {
   const ended = new Set<EventCompletion>()
   for (const group of withoutSharedRows(ends)) {
-    const ids = new Set((await endTogether(db, group)).map(({ id }) => id))
+    const ids = new Set((await completeBatch(db, group)).map(({ id }) => id))
     for (const end of group) if (ids.has(end.id)) ended.add(end)
   }
   return ends.map((end) => ended.has(end))
@@ -76,7 +76,7 @@ function withoutSharedRows(ends: EventCompletion[]): EventCompletion[][] {
   return groups.map((group) => group.ends)
 }
 
-async function endTogether(db: Database, ends: EventCompletion[]): Promise<{ id: string }[]> {
+async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ id: string }[]> {
   return query<{ id: string }>(
     db,
     `with ended as (

@@ -36,7 +36,7 @@ export const oneMessage: MessageSource = {
 }
 
 /** Several messages: each is a row of `placed`. */
-export const manyMessages: MessageSource = {
+export const messageBatch: MessageSource = {
   id: 'message_id',
   conversation: 'conversation_id',
   author: 'user_id',

@@ -3,7 +3,7 @@ import { hasWebhook } from './conversation-log.ts'
 import type { Database } from './database.ts'
 import { query } from './database.ts'
 import type { NewJournalEntry } from './journal.ts'
-import { deliveryInsert, incomingEventInsert, manyMessages, messageInsert } from './insert-rows.ts'
+import { deliveryInsert, incomingEventInsert, messageBatch, messageInsert } from './insert-rows.ts'
 import { holderOf, keyBindings, ownId } from './external-ids.ts'
 import {
   deliveryMailbox,
@@ -12,7 +12,7 @@ import {
   type NewIncomingMessage,
   type NewMessage,
   type NewOutgoingMessage,
-  type SaidMessage,
+  type StoredOutgoingMessage,
   type StoredMessage,
 } from './messages.ts'
 
@@ -33,7 +33,7 @@ export interface OutgoingInsert {
 
 interface Batches {
   receive(message: NewIncomingMessage): Promise<StoredMessage | undefined>
-  say(saying: OutgoingInsert): Promise<SaidMessage | undefined>
+  send(insert: OutgoingInsert): Promise<StoredOutgoingMessage | undefined>
 }
 
 const batchesOf = new WeakMap<Database, Batches>()
@@ -51,8 +51,8 @@ export async function storeOutgoing(
   db: Database,
   message: NewOutgoingMessage,
   effect?: NewJournalEntry,
-): Promise<SaidMessage | undefined> {
-  return db.isTransaction ? insertOutgoingMessage(db, message, effect) : batchesFor(db).say({ message, effect })
+): Promise<StoredOutgoingMessage | undefined> {
+  return db.isTransaction ? insertOutgoingMessage(db, message, effect) : batchesFor(db).send({ message, effect })
 }
 
 function batchesFor(db: Database): Batches {
@@ -60,12 +60,12 @@ function batchesFor(db: Database): Batches {
   if (known) return known
   const batches: Batches = {
     receive: together(
-      (messages) => receiveTogether(db, messages),
+      (messages) => insertIncomingMessages(db, messages),
       (message: NewIncomingMessage) => insertIncomingMessage(db, message),
       (message) => message.id,
     ),
-    say: together(
-      (sayings) => sayTogether(db, sayings),
+    send: together(
+      (inserts) => insertOutgoingMessages(db, inserts),
       ({ message, effect }: OutgoingInsert) => insertOutgoingMessage(db, message, effect),
       ({ message }) => message.id,
     ),
@@ -94,16 +94,16 @@ function together<Input, Row extends { id: string }>(
 
 /**
  * SQL that allocates the position of each message in its conversation's log, consecutive for messages of one
- * conversation. Reads `said (conversation_id, bot_id, ordinal, …)`, and defines `placed`, with these columns, `at`,
+ * conversation. Reads `sent (conversation_id, bot_id, ordinal, …)`, and defines `placed`, with these columns, `at`,
  * `entry` and columns of the conversation.
  */
 const allocateEntries = `
   turned as (
-    select said.*, (row_number() over (partition by conversation_id order by ordinal))::integer as turn,
+    select sent.*, (row_number() over (partition by conversation_id order by ordinal))::integer as turn,
       (count(*) over (partition by conversation_id))::integer as turns
-    from said
+    from sent
   ), free as (
-    select id from conversations where id = any(array(select conversation_id from said)) order by id
+    select id from conversations where id = any(array(select conversation_id from sent)) order by id
     for no key update skip locked
   ), conversation as (
     update conversations
@@ -138,9 +138,9 @@ const author = holderOf({
 })
 const conversation = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
 
-const received = { messages: messageInsert(manyMessages, `'incoming'`), events: incomingEventInsert(manyMessages) }
+const received = { messages: messageInsert(messageBatch, `'incoming'`), events: incomingEventInsert(messageBatch) }
 
-async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Promise<StoredMessage[]> {
+async function insertIncomingMessages(db: Database, messages: NewIncomingMessage[]): Promise<StoredMessage[]> {
   return query<StoredMessage>(
     db,
     `with known as materialized (
@@ -153,7 +153,7 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
          id, bot_id, type, payload, metadata, tags, origin, installation_id, known_user_id, holder_id, holder_name,
          key_issued_at, known_conversation_id, event_id, event_type, integration, ordinal
        )
-     ), said as (
+     ), sent as (
        select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, event_id,
          event_type, integration, ordinal
        from known
@@ -189,15 +189,15 @@ async function receiveTogether(db: Database, messages: NewIncomingMessage[]): Pr
   )
 }
 
-const said = { messages: messageInsert(manyMessages, `'outgoing'`), deliveries: deliveryInsert(manyMessages) }
+const sent = { messages: messageInsert(messageBatch, `'outgoing'`), deliveries: deliveryInsert(messageBatch) }
 
-async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<SaidMessage[]> {
-  return query<SaidMessage>(
+async function insertOutgoingMessages(db: Database, inserts: OutgoingInsert[]): Promise<StoredOutgoingMessage[]> {
+  return query<StoredOutgoingMessage>(
     db,
-    `with said as (
+    `with sent as (
        select id as message_id, bot_id, conversation_id, user_id, type, payload, metadata, tags, origin, delivery_id,
          delivery_mailbox, effect_event_id, effect_operation, effect_ordinal, effect_input_hash, effect_result, ordinal
-       from rows from (jsonb_to_recordset(:sayings) as (
+       from rows from (jsonb_to_recordset(:inserts) as (
          id text, bot_id text, type text, payload jsonb, metadata jsonb, tags jsonb, conversation_id text, user_id text,
          origin text, delivery_id text, delivery_mailbox text, effect_event_id text, effect_attempt integer,
          effect_operation text, effect_ordinal integer, effect_input_hash text, effect_result jsonb
@@ -212,16 +212,16 @@ async function sayTogether(db: Database, sayings: OutgoingInsert[]): Promise<Sai
        select effect_event_id, effect_operation, effect_ordinal, effect_input_hash, coalesce(effect_result, 'null')
        from placed where effect_event_id is not null
      ), message as (
-       ${said.messages}
+       ${sent.messages}
      ), delivery as (
-       ${said.deliveries}
+       ${sent.deliveries}
      )
      select message.*, ${storedColumns},
        exists (select from delivery where delivery.message_id = message.id) as has_delivery
      from message join placed on placed.message_id = message.id`,
     {
-      sayings: JSON.stringify(
-        sayings.map(({ message, effect }) => ({
+      inserts: JSON.stringify(
+        inserts.map(({ message, effect }) => ({
           ...columnsOf(message),
           conversation_id: message.conversationId,
           user_id: message.userId,

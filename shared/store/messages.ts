@@ -82,7 +82,7 @@ export interface NewOutgoingMessage extends NewMessage {
 }
 
 /** A bot's stored message, and whether a delivery event was stored. */
-export type SaidMessage = StoredMessage & { has_delivery: boolean }
+export type StoredOutgoingMessage = StoredMessage & { has_delivery: boolean }
 
 /** The mailbox of a conversation's delivery events, apart from the events that the bot handles. */
 export function deliveryMailbox(conversationId: string): string {
@@ -101,8 +101,8 @@ export async function insertOutgoingMessage(
   db: Database,
   message: NewOutgoingMessage,
   effect?: NewJournalEntry,
-): Promise<SaidMessage | undefined> {
-  const [row] = await query<SaidMessage>(
+): Promise<StoredOutgoingMessage | undefined> {
+  const [row] = await query<StoredOutgoingMessage>(
     db,
     `with conversation as (
        ${nextEntry}

@@ -2,7 +2,7 @@ import { glob, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import {
   oneMessage,
-  manyMessages,
+  messageBatch,
   deliveryInsert,
   incomingEventInsert,
   messageInsert,
@@ -37,6 +37,6 @@ test('one message and several are inserted into the same columns', () => {
     (of: typeof oneMessage) => messageInsert(of, ':direction'),
   ]) {
     expect(columns(insert(oneMessage))).toMatch(/^id, bot_id, /)
-    expect(columns(insert(oneMessage))).toBe(columns(insert(manyMessages)))
+    expect(columns(insert(oneMessage))).toBe(columns(insert(messageBatch)))
   }
 })
