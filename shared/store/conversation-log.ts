@@ -55,7 +55,7 @@ export const nextClock = `
 export const nextEntry = `${nextClock}, sequence = sequence + 1`
 
 /** The columns that `conversation as (${nextEntry} …)` must return for the fragments below. */
-export const roomColumns = `id, bot_id, installation_id, clock, sequence`
+export const conversationColumns = `id, bot_id, installation_id, clock, sequence`
 
 /**
  * SQL for whether a `conversation`'s installation has a webhook. A subquery and not a join: few installations have one,
@@ -66,7 +66,7 @@ export const hasWebhook = `(
 )`
 
 /** SQL that records that the entry has to be sent to the installation's webhook, if there is one. */
-export const noteForWebhook = `
+export const webhookCursorUpsert = `
   webhook as (
     insert into webhook_cursors (conversation_id, bot_id, delivered, latest)
     select conversation.id, conversation.bot_id, clock - interval '1 millisecond', clock
@@ -93,8 +93,8 @@ export async function changeAndRecord(
   const [row] = await query<EntryColumns>(
     db,
     `with change as (${change}), conversation as (
-       ${nextEntry} where id = (select conversation_id from change) returning ${roomColumns}
-     ), ${noteForWebhook}, entry as (
+       ${nextEntry} where id = (select conversation_id from change) returning ${conversationColumns}
+     ), ${webhookCursorUpsert}, entry as (
        insert into conversation_signals (conversation_id, bot_id, created_at, signal)
        select id, bot_id, clock, :signal from conversation
      )
@@ -187,11 +187,11 @@ function toEventSignal(row: EventRow, known: { conversationId: string; userId: s
 }
 
 /** Retention of entries without a row of their own. */
-const keptFor = `interval '1 day'`
+const retentionPeriod = `interval '1 day'`
 
 export async function deleteOldSignals(db: Database): Promise<void> {
   await db('conversation_signals')
-    .where('created_at', '<', db.raw(`now() - ${keptFor}`))
+    .where('created_at', '<', db.raw(`now() - ${retentionPeriod}`))
     .delete()
 }
 

@@ -4,8 +4,8 @@ import {
   entryColumns,
   nextClock,
   nextEntry,
-  noteForWebhook,
-  roomColumns,
+  webhookCursorUpsert,
+  conversationColumns,
   type EntryColumns,
 } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
@@ -82,8 +82,8 @@ export async function insertChatEvent(
   const [row] = await query<EventRow & EntryColumns>(
     db,
     `with conversation as (
-       ${nextEntry} where id = :conversationId and bot_id = :botId returning ${roomColumns}
-     ), ${noteForWebhook}, event as (
+       ${nextEntry} where id = :conversationId and bot_id = :botId returning ${conversationColumns}
+     ), ${webhookCursorUpsert}, event as (
        ${inConversation} from conversation returning *
      )
      select event.*, ${entryColumns} from event, conversation`,

@@ -6,8 +6,8 @@ import {
   changeAndRecord,
   entryColumns,
   nextEntry,
-  noteForWebhook,
-  roomColumns,
+  webhookCursorUpsert,
+  conversationColumns,
   type EntryColumns,
   type LogEntry,
 } from './conversation-log.ts'
@@ -54,8 +54,8 @@ export async function insertIncomingMessage(
          and exists (
            select from participants where conversation_id = conversations.id and user_id = (select id from author)
          )
-       returning ${roomColumns}, (select id from author) as user_id
-     ), ${noteForWebhook}, message as (
+       returning ${conversationColumns}, (select id from author) as user_id
+     ), ${webhookCursorUpsert}, message as (
        ${received.message}
      ), event as (
        ${received.event}
@@ -107,8 +107,8 @@ export async function insertOutgoingMessage(
     `with conversation as (
        ${nextEntry}
        where id = :conversationId and bot_id = :botId ${effect ? `and exists (${newestRun})` : ''}
-       returning ${roomColumns}
-     ), ${noteForWebhook}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
+       returning ${conversationColumns}
+     ), ${webhookCursorUpsert}${effect ? `, effect as (${journalInsert} from conversation)` : ''}, message as (
        ${said.message}
      ), delivery as (
        ${said.delivery}

@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
-import { nextEntry, roomColumns } from './conversation-log.ts'
+import { nextEntry, conversationColumns } from './conversation-log.ts'
 import { query, type Database } from './database.ts'
 import { journalBindings, journalInsert, newestRun, type NewJournalEntry } from './journal.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
@@ -40,7 +40,7 @@ export async function insertReceivedMessage(
        ${nextEntry}
        where id = :conversationId and bot_id = :botId and installation_id = :installationId
          ${effect ? `and exists (${newestRun})` : ''}
-       returning ${roomColumns}
+       returning ${conversationColumns}
      ), ${effect ? `effect as (${journalInsert} from conversation), ` : ''}participant as (
        insert into participants (conversation_id, user_id, bot_id) select id, :userId, bot_id from conversation
        on conflict (conversation_id, user_id) do nothing
