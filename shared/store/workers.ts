@@ -2,7 +2,7 @@ import { query, type Database } from './database.ts'
 import type { WorkerRow } from '../models/tables.ts'
 
 /** Stores a worker's heartbeat with its load. Workers without a heartbeat for a day are deleted. */
-export async function tellOfWorker(
+export async function recordHeartbeat(
   db: Database,
   worker: { id: string; host: string; slots: number; inUse: number },
 ): Promise<void> {
@@ -15,7 +15,7 @@ export async function tellOfWorker(
   )
 }
 
-export async function forgetWorker(db: Database, id: string): Promise<void> {
+export async function deleteWorker(db: Database, id: string): Promise<void> {
   await db('workers').where({ id }).delete()
 }
 

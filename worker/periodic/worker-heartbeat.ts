@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Context } from '#shared/context.ts'
-import { forgetWorker, tellOfWorker } from '#shared/store/workers.ts'
+import { deleteWorker, recordHeartbeat } from '#shared/store/workers.ts'
 import { repeatedly } from './repeatedly.ts'
 
-const tellMilliseconds = 10_000
+const heartbeatMilliseconds = 10_000
 
 /**
  * Periodically updates this worker's row.
@@ -18,20 +18,20 @@ export function startWorkerHeartbeat(
 ): () => Promise<void> {
   const worker = { id: randomUUID(), host: hostname(), slots: config.worker.concurrency }
 
-  async function tell(): Promise<void> {
+  async function beat(): Promise<void> {
     if (!dependencies.database.isUp()) return
     try {
-      await tellOfWorker(db, { ...worker, inUse: busy() })
+      await recordHeartbeat(db, { ...worker, inUse: busy() })
     } catch (error) {
       log.warn({ err: error }, 'Heartbeat failed; retrying')
     }
   }
 
-  const first = tell()
-  const stop = repeatedly(tellMilliseconds, tell)
+  const first = beat()
+  const stop = repeatedly(heartbeatMilliseconds, beat)
   return async () => {
     await first
     await stop()
-    if (dependencies.database.isUp()) await forgetWorker(db, worker.id).catch(() => {})
+    if (dependencies.database.isUp()) await deleteWorker(db, worker.id).catch(() => {})
   }
 }
