@@ -5,7 +5,7 @@ import { deferUntilCommit } from './commit-hooks.ts'
 import { ApiError, lockNotAvailable, postgresCode } from '../errors.ts'
 import type { Operation } from './operation.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
-import { keepReply, letGoKey, takeKey, type IdempotencyKeyRow } from '../store/idempotency-keys.ts'
+import { storeReply, releaseKey, claimKey, type IdempotencyKeyRow } from '../store/idempotency-keys.ts'
 
 /**
  * A client that received no answer does not know whether its request was carried out. With the header `Idempotency-Key`
@@ -43,7 +43,9 @@ export async function dispatchOnce(
 ): Promise<{ body: unknown; isRepeated: boolean }> {
   const key = readKey(request.key, context.caller)
   const record = toRecord(context, { ...request, key })
-  return request.operation.awaitsWorker ? answerInSteps(context, request, record) : answerAtOnce(context, request, record)
+  return request.operation.awaitsWorker
+    ? dispatchInSteps(context, request, record)
+    : dispatchInTransaction(context, request, record)
 }
 
 /** The draft specifies a quoted string (RFC 8941); most clients send it bare. */
@@ -67,7 +69,7 @@ interface IdempotencyRecord {
 }
 
 function toRecord({ caller, config }: CallerContext, { key, operation, input }: KeyedRequest): IdempotencyRecord {
-  const owner = JSON.stringify([whose(caller), operation.method, operation.path, key])
+  const owner = JSON.stringify([ownerOf(caller), operation.method, operation.path, key])
   // The key is part of the encryption key: a copy of the database and the platform's secret do not suffice to read
   // answers.
   const purpose = `idempotency key ${owner}`
@@ -80,7 +82,7 @@ function toRecord({ caller, config }: CallerContext, { key, operation, input }: 
 }
 
 /** The identity to which a key belongs: equal keys of different callers are unrelated. */
-function whose(caller: Caller): string[] {
+function ownerOf(caller: Caller): string[] {
   switch (caller.kind) {
     case 'visitor':
       return [caller.kind, caller.installation.id]
@@ -101,15 +103,19 @@ function sha256(text: string): Buffer {
 }
 
 /** Commits the key together with the request's writes, because the process may die at any moment. */
-async function answerAtOnce(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
+async function dispatchInTransaction(
+  context: CallerContext,
+  { operation, input }: KeyedRequest,
+  record: IdempotencyRecord,
+) {
   const { caller, db } = context
   const done = await db
     .transaction(async (transaction) => {
-      const earlier = await takeKey(transaction, record.id, record.fingerprint)
+      const earlier = await claimKey(transaction, record.id, record.fingerprint)
       if (earlier) return recall(earlier, record)
       const deferred = deferUntilCommit(context, transaction)
       const body = await operation.call({ ...deferred.context, caller }, input)
-      await keepReply(transaction, record.id, await record.encrypt(body))
+      await storeReply(transaction, record.id, await record.encrypt(body))
       return { body, isRepeated: false, follow: () => deferred.follow() }
     })
     .catch((error: unknown) => {
@@ -124,16 +130,16 @@ async function answerAtOnce(context: CallerContext, { operation, input }: KeyedR
  * committed first. If the process dies before the answer is stored, the outcome of the request is unknown, and a
  * repetition receives an error that says so.
  */
-async function answerInSteps(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
+async function dispatchInSteps(context: CallerContext, { operation, input }: KeyedRequest, record: IdempotencyRecord) {
   const { db } = context
-  const earlier = await db.transaction((transaction) => takeKey(transaction, record.id, record.fingerprint))
+  const earlier = await db.transaction((transaction) => claimKey(transaction, record.id, record.fingerprint))
   if (earlier) return recall(earlier, record)
   try {
     const body = await operation.call(context, input)
-    await keepReply(db, record.id, await record.encrypt(body))
+    await storeReply(db, record.id, await record.encrypt(body))
     return { body, isRepeated: false }
   } catch (error) {
-    await letGoKey(db, record.id)
+    await releaseKey(db, record.id)
     throw error
   }
 }

@@ -13,34 +13,34 @@ export interface IdempotencyKeyRow {
  * @returns undefined when the key was claimed; otherwise the row of the earlier request
  * @throws Error with the SQLSTATE 55P03 when the key was not released in time
  */
-export async function takeKey(
+export async function claimKey(
   transaction: Database,
   id: Buffer,
   fingerprint: Buffer,
 ): Promise<IdempotencyKeyRow | undefined> {
   await transaction.raw(`set local lock_timeout = '5s'`)
-  const taken = await query(
+  const claimed = await query(
     transaction,
     `insert into idempotency_keys (id, fingerprint) values (:id, :fingerprint) on conflict do nothing returning id`,
     { id, fingerprint },
   )
   await transaction.raw('set local lock_timeout to default')
-  if (taken.length > 0) return undefined
+  if (claimed.length > 0) return undefined
   const [row] = await query<IdempotencyKeyRow>(
     transaction,
     'select fingerprint, reply from idempotency_keys where id = :id',
     { id },
   )
   // The row was deleted in between, by the sweep or after a failure.
-  return row ?? takeKey(transaction, id, fingerprint)
+  return row ?? claimKey(transaction, id, fingerprint)
 }
 
-export async function keepReply(db: Database, id: Buffer, reply: string): Promise<void> {
+export async function storeReply(db: Database, id: Buffer, reply: string): Promise<void> {
   await query(db, 'update idempotency_keys set reply = :reply where id = :id', { id, reply })
 }
 
 /** Releases the key of a failed request. */
-export async function letGoKey(db: Database, id: Buffer): Promise<void> {
+export async function releaseKey(db: Database, id: Buffer): Promise<void> {
   await query(db, 'delete from idempotency_keys where id = :id', { id })
 }
 

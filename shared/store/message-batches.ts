@@ -136,7 +136,10 @@ const author = holderOf({
   name: 'given.holder_name',
   issuedAt: 'given.key_issued_at',
 })
-const conversation = ownId('conversations', { installation: 'given.installation_id', known: 'given.known_conversation_id' })
+const conversation = ownId('conversations', {
+  installation: 'given.installation_id',
+  known: 'given.known_conversation_id',
+})
 
 const received = { messages: messageInsert(messageBatch, `'incoming'`), events: incomingEventInsert(messageBatch) }
 
