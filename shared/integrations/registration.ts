@@ -10,7 +10,7 @@ import {
   endRegistration,
   insertRegistration,
   planRegistrations,
-  takeScheduledRegistrations,
+  claimScheduledRegistrations,
   type NewRegistration,
   type RegistrationType,
 } from '../store/registrations.ts'
@@ -113,18 +113,18 @@ export async function registerBySchedule(context: Context, installationId?: stri
 /** @returns the number of installations planned, at most `batchSize` */
 async function registerSome(context: Context, installationId?: string): Promise<number> {
   const { db, config } = context
-  const { seenTo, registering } = await db.transaction(async (transaction) => {
-    const taken = await takeScheduledRegistrations(transaction, batchSize, installationId)
-    if (taken.length === 0) return { seenTo: 0, registering: [] }
-    const planned = taken.map((row) => ({
+  const { claimedCount, registering } = await db.transaction(async (transaction) => {
+    const claimed = await claimScheduledRegistrations(transaction, batchSize, installationId)
+    if (claimed.length === 0) return { claimedCount: 0, registering: [] }
+    const planned = claimed.map((row) => ({
       installationId: row.id,
       isDue: row.is_due,
       nextTime: nextTime(row.schedule, row.schedule_from, row.now),
       eventId: newId('evt'),
       webhookUrl: integrationWebhookUrl(config, row.webhook_id),
     }))
-    return { seenTo: taken.length, registering: await planRegistrations(transaction, planned) }
+    return { claimedCount: claimed.length, registering: await planRegistrations(transaction, planned) }
   })
   for (const row of registering) await wakeWorker(context, 'register', row.installation_id, row.bot_id)
-  return seenTo
+  return claimedCount
 }

@@ -3,7 +3,7 @@ import { isRole } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { beginRecord, endRecord, forgetRecord } from '../store/audit.ts'
+import { beginRecord, endRecord, deleteRecord } from '../store/audit.ts'
 
 /** The parts of an operation's declaration that decide whether and how it is recorded. */
 export interface AuditedOperation {
@@ -53,7 +53,7 @@ export async function recorded<Output>(
     output = await act()
   } catch (error) {
     // After a database error, a transaction accepts no statement; its rollback removes the record.
-    if (ApiError.from(error).status < 500) await forgetRecord(db, id).catch(() => undefined)
+    if (ApiError.from(error).status < 500) await deleteRecord(db, id).catch(() => undefined)
     throw error
   }
   try {

@@ -39,7 +39,7 @@ export async function endRecord(db: Database, id: string, resource: { id?: strin
 }
 
 /** Deletes the record of a refused action. */
-export async function forgetRecord(db: Database, id: string): Promise<void> {
+export async function deleteRecord(db: Database, id: string): Promise<void> {
   await db('audit_records').where({ id }).delete()
 }
 

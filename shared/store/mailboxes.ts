@@ -22,7 +22,7 @@ import type { EventRow, StateType } from '../models/tables.ts'
  * An event may be claimed this long before it is due: its time is rounded to milliseconds, and the clock of the queue
  * is not the database's. A claim that is refused by a moment would wait for the sweep.
  */
-const earliness = `interval '50 milliseconds'`
+const clockTolerance = `interval '50 milliseconds'`
 
 /** A claimed event with all data that its run needs, read in one statement. */
 export interface ClaimedEvent extends EventRow {
@@ -67,7 +67,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        ) oldest
      ), claimed as (
        update events set attempt = attempt + 1, started_at = clock_timestamp()
-       where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${earliness}
+       where id = any(array(select id from next)) and ended_at is null and available_at <= clock_timestamp() + ${clockTolerance}
        returning events.*
      )
      select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
@@ -113,7 +113,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
  *
  * @param options `runMilliseconds` is the time after its start in which a run may be in progress
  */
-export async function forgottenMailboxes(
+export async function overdueMailboxes(
   db: Database,
   options: { waitedMilliseconds: number; runMilliseconds: number; limit: number },
 ): Promise<{ mailbox: string; bot_id: string }[]> {

@@ -66,7 +66,7 @@ export interface ScheduledRegistration extends Pick<InstallationRow, 'id' | 'bot
  *
  * @param id restricts the result to one installation
  */
-export async function takeScheduledRegistrations(
+export async function claimScheduledRegistrations(
   transaction: Database,
   limit: number,
   id?: string,

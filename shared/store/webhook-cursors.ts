@@ -17,12 +17,12 @@ export interface WebhookCursor {
 }
 
 /** The queue's clock is not the database's: a wake-up that is refused by a moment would wait for the sweep. */
-const earliness = `interval '50 milliseconds'`
+const clockTolerance = `interval '50 milliseconds'`
 
 export async function findWebhookCursor(db: Database, conversationId: string): Promise<WebhookCursor | undefined> {
   const [row] = await query<WebhookCursor>(
     db,
-    `select webhook_cursors.*, installation_id, foreign_id, due_at <= clock_timestamp() + ${earliness} as is_due
+    `select webhook_cursors.*, installation_id, foreign_id, due_at <= clock_timestamp() + ${clockTolerance} as is_due
      from webhook_cursors join conversations on conversations.id = conversation_id
      where conversation_id = :conversationId`,
     { conversationId },
@@ -65,7 +65,7 @@ export async function dropWebhookCursor(db: Database, conversationId: string): P
 }
 
 /** Conversations whose entries are overdue. */
-export async function forgottenWebhooks(
+export async function overdueWebhooks(
   db: Database,
   olderThanMilliseconds: number,
   limit: number,

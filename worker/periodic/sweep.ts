@@ -1,10 +1,10 @@
 import type { Context } from '#shared/context.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
-import { forgottenMailboxes } from '#shared/store/mailboxes.ts'
+import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
 import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
-import { forgottenWebhooks } from '#shared/store/webhook-cursors.ts'
+import { overdueWebhooks } from '#shared/store/webhook-cursors.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /** Mailboxes woken in one sweep. */
@@ -41,10 +41,10 @@ export function startSweep(context: Context): () => Promise<void> {
 /** @param waitedMilliseconds how long a mailbox must have waited without a run to be woken */
 async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
   const runMilliseconds = config.worker.sweepMilliseconds
-  const mailboxes = await forgottenMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
+  const mailboxes = await overdueMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
   for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
-  const webhooks = await forgottenWebhooks(db, waitedMilliseconds, batchSize)
+  const webhooks = await overdueWebhooks(db, waitedMilliseconds, batchSize)
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
