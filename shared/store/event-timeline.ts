@@ -31,7 +31,7 @@ export interface Timeline {
  * The newest events of a bot from a position on that match a filter. One call scans a bounded number of events in index
  * order: with a filter that few events match, it may return fewer than the limit, and the next call continues at `end`.
  */
-export async function lookThroughEvents(
+export async function scanEvents(
   db: Database,
   botId: string,
   filter: TimelineFilter,

@@ -5,7 +5,7 @@ import { oldestReplayable } from '../../code/failed-events.ts'
 import { eventStatuses } from '../../models/event.ts'
 import { timelineEvent, toTimelineEvent } from '../../models/timeline-event.ts'
 import { operation } from '../../rpc/operation.ts'
-import { lookThroughEvents, type TimelineFilter } from '../../store/event-timeline.ts'
+import { scanEvents, type TimelineFilter } from '../../store/event-timeline.ts'
 import { findOwnBot } from './find-version.ts'
 
 export const listBotEvents = operation({
@@ -55,7 +55,7 @@ export const listBotEvents = operation({
     const showsContents = hasRole(caller, 'developer')
     const { limit, after } = pageRequest(input)
     const filter = { ...input, ...filterOf(text), searchesContents: showsContents }
-    const { rows, end } = await lookThroughEvents(db, id, filter, { limit, after })
+    const { rows, end } = await scanEvents(db, id, filter, { limit, after })
     const view = { showsContents, oldestReplayable: oldestReplayable(config) }
     return {
       events: rows.map((row) => toTimelineEvent(row, view)),

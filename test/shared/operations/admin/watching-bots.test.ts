@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { newId } from '#shared/ids.ts'
-import { lookThroughEvents } from '#shared/store/event-timeline.ts'
+import { scanEvents } from '#shared/store/event-timeline.ts'
 import { pageOfLogs } from '#shared/store/logs.ts'
 import { logPosition, readLogTail } from '#shared/store/log-tail.ts'
 import { createChatter } from '../../../support/chat-client.ts'
@@ -118,7 +118,7 @@ describe('a bot’s timeline', () => {
     let after
     let looks = 0
     do {
-      const { rows, end } = await lookThroughEvents(db, bot.id, { status: 'failed' }, { after, limit: 9, most: 2 })
+      const { rows, end } = await scanEvents(db, bot.id, { status: 'failed' }, { after, limit: 9, most: 2 })
       found.push(...rows.map(({ message_payload: payload }) => String(payload?.['text'])))
       expect(rows.length).toBeLessThanOrEqual(2)
       after = end
