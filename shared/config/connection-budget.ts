@@ -5,7 +5,7 @@ export const sendingConnections = 1
 /** Connections of a worker that waits for jobs of a queue in PostgreSQL. */
 export const listeningConnections = 1
 /** Connections of every process for pings and notifications (`shared/store/listen-connection.ts`). */
-const lifelineConnections = 1
+const listenConnections = 1
 
 /** The most PostgreSQL connections that a process holds at one time, by purpose. */
 export interface ConnectionBudget {
@@ -20,5 +20,5 @@ export function connectionBudget({ database, redis }: Config, process: 'api' | '
   const receiving = process === 'worker' ? database.queueSize + listeningConnections : 0
   const queue = redis ? 0 : sendingConnections + receiving
   const statements = database.poolSize
-  return { statements, queue, listenConnection: lifelineConnections, total: statements + queue + lifelineConnections }
+  return { statements, queue, listenConnection: listenConnections, total: statements + queue + listenConnections }
 }

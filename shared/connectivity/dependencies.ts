@@ -21,8 +21,8 @@ export interface Dependencies extends AsyncDisposable {
 
 /** Starts the dependency monitors. All dependencies may be unavailable at this time. */
 export function openDependencies(config: Config, log: Logger): Dependencies {
-  const database = openDatabaseWatch(config, log)
-  const redis = config.redis && openRedisWatch(config.redis, log)
+  const database = openDatabaseMonitor(config, log)
+  const redis = config.redis && openRedisMonitor(config.redis, log)
   const watches: (Dependency & Watch)[] = [database, ...(redis ? [redis] : [])]
   return {
     database,
@@ -35,7 +35,7 @@ export function openDependencies(config: Config, log: Logger): Dependencies {
   }
 }
 
-function openDatabaseWatch(config: Config, log: Logger) {
+function openDatabaseMonitor(config: Config, log: Logger) {
   const listenConnection = openListenConnection(config.database, log)
   const connections = openConnections()
   const watched = watch(
@@ -50,11 +50,11 @@ function openDatabaseWatch(config: Config, log: Logger) {
     },
     log,
   )
-  listenConnection.onLost(() => watched.look())
+  listenConnection.onLost(() => watched.probe())
   return { ...watched, listenConnection, connections }
 }
 
-function openRedisWatch(settings: NonNullable<Config['redis']>, log: Logger) {
+function openRedisMonitor(settings: NonNullable<Config['redis']>, log: Logger) {
   // Evaluated lazily: the connections and the monitor need each other.
   const isUp = () => watched.isUp()
   const connections = openRedis(settings, log, isUp)
@@ -70,6 +70,6 @@ function openRedisWatch(settings: NonNullable<Config['redis']>, log: Logger) {
     },
     log,
   )
-  sender.on('close', () => watched.look())
+  sender.on('close', () => watched.probe())
   return { ...watched, ...connections }
 }

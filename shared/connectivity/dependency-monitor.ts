@@ -40,11 +40,11 @@ export interface WatchOptions {
 /** A dependency with its monitor. */
 export interface Watch extends Dependency {
   /** Checks at once, after a connection has failed. */
-  look(): void
+  probe(): void
   close(): Promise<void>
 }
 
-const restMilliseconds = 500
+const probeIntervalMilliseconds = 500
 /** An idle server answers within a millisecond, a busy one within tens of them. */
 const patienceMilliseconds = 2000
 const retryAfterSeconds = 2
@@ -60,7 +60,7 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
 
   const absence = () => unavailable(`The platform's ${name} is unavailable: try again soon`, { retryAfterSeconds })
 
-  function leave(problem: unknown): void {
+  function markDown(problem: unknown): void {
     if (problem === silence) cut()
     if (downSince !== undefined) return
     downSince = Date.now()
@@ -68,43 +68,43 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
     for (const refuse of inFlight) refuse()
   }
 
-  function arrive(): void {
+  function markUp(): void {
     if (downSince === undefined) return
-    log.warn({ awayMilliseconds: Date.now() - downSince }, `The ${name} is available again`)
+    log.warn({ downMilliseconds: Date.now() - downSince }, `The ${name} is available again`)
     downSince = undefined
     events.emit('return')
   }
 
-  async function lookAgainAndAgain(): Promise<void> {
+  async function probeRepeatedly(): Promise<void> {
     while (!closing.signal.aborted) {
       try {
         await inTime(ping())
-        if (!closing.signal.aborted) arrive()
+        if (!closing.signal.aborted) markUp()
       } catch (problem) {
-        if (!closing.signal.aborted) leave(problem)
+        if (!closing.signal.aborted) markDown(problem)
       }
-      events.emit('looked')
-      await pause(restMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
+      events.emit('probed')
+      await pause(probeIntervalMilliseconds, undefined, { signal: rest.signal }).catch(() => {})
       rest = new AbortController()
     }
   }
-  const looking = lookAgainAndAgain()
+  const probing = probeRepeatedly()
 
-  const look = () => rest.abort()
+  const probe = () => rest.abort()
   return {
     name,
     isUp: () => downSince === undefined,
-    look,
+    probe,
     async check(milliseconds) {
       const timeLimit = new AbortController()
-      const looked = once(events, 'looked', timeLimit).then(
+      const probed = once(events, 'probed', timeLimit).then(
         () => downSince === undefined,
         () => false,
       )
-      look()
+      probe()
       const timer = setTimeout(() => timeLimit.abort(), milliseconds)
       try {
-        return await looked
+        return await probed
       } finally {
         clearTimeout(timer)
       }
@@ -132,7 +132,7 @@ export function watch({ name, ping, cut, end }: WatchOptions, log: Logger): Watc
       closing.abort()
       rest.abort()
       await end()
-      await looking
+      await probing
     },
   }
 }

@@ -152,15 +152,15 @@ export function openQueue(parts: QueueParts): WakeQueue {
 /**
  * Logs the errors of a queue or a worker, except while the queue's back end is known to be unavailable.
  *
- * @param isToldElsewhere selects the errors that are logged elsewhere
+ * @param isLoggedElsewhere selects the errors that are logged elsewhere
  */
 export function reportErrors(
   source: { on(event: 'error', listener: (error: Error) => void): unknown },
   { dependencies, log }: QueueParts,
-  isToldElsewhere: (error: Error) => boolean = () => false,
+  isLoggedElsewhere: (error: Error) => boolean = () => false,
 ): void {
   source.on('error', (error) => {
-    if (isToldElsewhere(error)) return
+    if (isLoggedElsewhere(error)) return
     const level = dependencies.broker.isUp() ? 'error' : 'debug'
     outsideOfScopes(() => log[level]({ err: error }, 'Queue error'))
   })

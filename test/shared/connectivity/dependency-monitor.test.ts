@@ -29,7 +29,7 @@ test('what goes away takes along what is under way, and refuses at once what com
   const { state, dependency } = watchSomething()
   const inFlight = dependency.failFast(never)
   state.answer = refuse
-  dependency.look()
+  dependency.probe()
   await expect(inFlight).rejects.toMatchObject(away)
   await expect(dependency.failFast(async () => 'done')).rejects.toMatchObject(away)
   expect(await dependency.check(1000)).toBe(false)
@@ -71,7 +71,7 @@ test('what has answered while this process was busy is not away', async () => {
     }
   })
   // From here on the timers come before the answers.
-  setImmediate(() => dependency.look())
+  setImmediate(() => dependency.probe())
   await asked
   expect(await dependency.check(10_000)).toBe(true)
   expect(losses).toBe(0)
