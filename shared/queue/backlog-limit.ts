@@ -35,13 +35,13 @@ export interface BacklogLimit {
 }
 
 /** Part of a bot's limit that a process may store before it counts the waiting events again. */
-const partBetweenLooks = 1 / 10
+const allowanceShare = 1 / 10
 const minPauseMilliseconds = 1000
 /** Counts while bots are at their limit may take this part of the time: a count reads all waiting events. */
 const partOfTime = 1 / 10
 const maxBots = 10_000
 /** The limit for due events, as a multiple of the limit for new ones. */
-const roomForDue = 11 / 10
+const dueLimitFactor = 11 / 10
 
 /**
  * The number of events that this process may store for a bot without a count, or the time until which it stores none.
@@ -56,8 +56,8 @@ type Allowance = { left: number } | { fullUntil: number }
  * @param most upper bound of the waiting events of one bot
  */
 export function openBacklogLimit(most: number): BacklogLimit {
-  const incoming = openRoom(most)
-  const due = openRoom(Math.ceil(most * roomForDue))
+  const incoming = openAllowances(most)
+  const due = openAllowances(Math.ceil(most * dueLimitFactor))
   return {
     admit: (db, botId, store) => incoming(db, botId, 1, store),
     admitSome: incoming,
@@ -65,14 +65,14 @@ export function openBacklogLimit(most: number): BacklogLimit {
   }
 }
 
-function openRoom(most: number): BacklogLimit['admitSome'] {
-  const allowanceSize = Math.ceil(most * partBetweenLooks)
+function openAllowances(most: number): BacklogLimit['admitSome'] {
+  const allowanceSize = Math.ceil(most * allowanceShare)
   const allowances = new LRUCache<string, Allowance>({ max: maxBots })
   /** The number of events whose insertion is in progress, which a count may not see yet. */
   const inFlight = new Map<string, number>()
-  let look: Promise<void> | undefined
+  let counting: Promise<void> | undefined
 
-  async function lookAtAll(db: Database): Promise<void> {
+  async function countBacklogs(db: Database): Promise<void> {
     const begin = performance.now()
     const storing = new Map(inFlight)
     const bots = await busyBots(db, { least: most - allowanceSize, or: Array.from(storing.keys()) })
@@ -99,18 +99,18 @@ function openRoom(most: number): BacklogLimit['admitSome'] {
     return allowance !== undefined && 'fullUntil' in allowance && allowance.fullUntil > performance.now()
   }
 
-  async function assertRoom(db: Database, botId: string): Promise<void> {
+  async function spendOrRefuse(db: Database, botId: string): Promise<void> {
     while (!spend(botId)) {
       if (isKnownFull(botId)) throw full(most)
       // A count of another caller fails with that caller's connection; this caller then counts itself.
-      if (look) await look.catch(() => {})
-      else await (look = lookAtAll(db).finally(() => (look = undefined)))
+      if (counting) await counting.catch(() => {})
+      else await (counting = countBacklogs(db).finally(() => (counting = undefined)))
     }
   }
 
   /** @returns how many of the wanted events may be stored */
-  async function takeRoom(db: Database, botId: string, wanted: number): Promise<number> {
-    await assertRoom(db, botId)
+  async function spendSome(db: Database, botId: string, wanted: number): Promise<number> {
+    await spendOrRefuse(db, botId)
     const allowance = allowances.get(botId)
     if (!allowance || 'fullUntil' in allowance) return 1
     const others = Math.min(wanted - 1, allowance.left)
@@ -125,7 +125,7 @@ function openRoom(most: number): BacklogLimit['admitSome'] {
   }
 
   return async (db, botId, wanted, store) => {
-    const allowed = await takeRoom(db, botId, wanted)
+    const allowed = await spendSome(db, botId, wanted)
     count(botId, allowed)
     try {
       return await store(allowed)
