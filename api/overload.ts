@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { RequestHandler, Response } from 'express'
 import { unavailable } from '#shared/errors.ts'
 import type { Context } from '#shared/context.ts'
-import { BodyRoom } from './body-room.ts'
+import { BodyBudget } from './body-budget.ts'
 
 /**
  * Bounds the load of this process. Requests beyond the bounds are answered 503 before any work is done for them: a
@@ -36,7 +36,7 @@ const megabyte = 1024 * 1024
 /** Maximum body of most interfaces. The bytes of a body beyond it count against a budget of their own. */
 const ordinaryBytes = megabyte
 /** The largest body that any interface accepts, and a usual bundle of another tenant beside it. */
-const largeRoomBytes = 64 * megabyte
+const largeBudgetBytes = 64 * megabyte
 const largeBytesOfTenant = 50 * megabyte
 /** Share of the budget for ordinary bytes that one tenant may hold. */
 const shareOfTenant = 3 / 4
@@ -50,7 +50,7 @@ interface Held {
 const nothing: Held = { tenant: '', ordinary: 0, large: 0 }
 
 const resolutionMilliseconds = 20
-const lookMilliseconds = 1000
+const sampleMilliseconds = 1000
 const retryAfterSeconds = 1
 
 /** A refused body that announces at most this many bytes is read and discarded. */
@@ -65,9 +65,9 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
   const most = config.overload
   /** Requests in flight, with the bytes of their bodies that are held. */
   const held = new Map<object, Held>()
-  const room = new BodyRoom(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
+  const budget = new BodyBudget(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
   // A separate budget, so that large bodies do not cause small ones to be refused.
-  const largeRoom = new BodyRoom(largeRoomBytes, largeBytesOfTenant)
+  const largeBudget = new BodyBudget(largeBudgetBytes, largeBytesOfTenant)
   /** Consecutive seconds in which the event loop was late. One long turn in a quiet second is no overload. */
   let lateSeconds = 0
   let refused = 0
@@ -78,11 +78,11 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     const lateMilliseconds = delay.percentile(50) / 1e6 - resolutionMilliseconds
     delay.reset()
     lateSeconds = lateMilliseconds > most.delayMilliseconds ? lateSeconds + 1 : 0
-    const heldBytes = room.bytes + largeRoom.bytes
+    const heldBytes = budget.bytes + largeBudget.bytes
     if (refused > 0)
       log.warn({ refused, requests: held.size, heldBytes, lateMilliseconds }, 'Overloaded: refusing requests')
     refused = 0
-  }, lookMilliseconds)
+  }, sampleMilliseconds)
 
   function refuse(): never {
     refused += 1
@@ -90,25 +90,25 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
   }
 
   /** Announced bytes may never arrive, so only received bytes are counted. */
-  function assertRoom(request: IncomingMessage): void {
-    const isFull = announcedBytes(request) > 0 && room.bytes >= most.bodyBytes
+  function assertCapacity(request: IncomingMessage): void {
+    const isFull = announcedBytes(request) > 0 && budget.bytes >= most.bodyBytes
     if (lateSeconds > 1 || held.size >= most.requests || isFull) refuse()
   }
 
-  function giveBack({ tenant, ordinary, large }: Held): void {
-    room.add(tenant, -ordinary)
-    largeRoom.add(tenant, -large)
+  function releaseBytes({ tenant, ordinary, large }: Held): void {
+    budget.add(tenant, -ordinary)
+    largeBudget.add(tenant, -large)
   }
 
   function release(key: object): void {
-    giveBack(held.get(key) ?? nothing)
+    releaseBytes(held.get(key) ?? nothing)
     held.delete(key)
   }
 
   return {
     handle(request, response, next) {
       try {
-        assertRoom(request)
+        assertCapacity(request)
       } catch (error) {
         // A short body is read and discarded, so that the client reads the answer; a longer one is not read.
         if (announcedBytes(request) > maxIgnoredBytes) response.set('Connection', 'close')
@@ -119,7 +119,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       next()
     },
     enter(request) {
-      assertRoom(request)
+      assertCapacity(request)
       held.set(request, nothing)
       return { [Symbol.dispose]: () => release(request) }
     },
@@ -131,14 +131,14 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       const ordinary = Math.min(bytes, ordinaryBytes - before.ordinary)
       const large = bytes - ordinary
       // A body that holds more than half of the budget is read to its end: otherwise the largest never would be.
-      const isWelcome = room.fits(tenant, ordinary) || before.ordinary > most.bodyBytes / 2
-      if (!isWelcome || !largeRoom.fits(tenant, large)) {
-        giveBack(before)
+      const fitsOrdinary = budget.fits(tenant, ordinary) || before.ordinary > most.bodyBytes / 2
+      if (!fitsOrdinary || !largeBudget.fits(tenant, large)) {
+        releaseBytes(before)
         held.set(response, nothing)
         refuse()
       }
-      room.add(tenant, ordinary)
-      largeRoom.add(tenant, large)
+      budget.add(tenant, ordinary)
+      largeBudget.add(tenant, large)
       held.set(response, { tenant, ordinary: before.ordinary + ordinary, large: before.large + large })
     },
     close() {

@@ -10,7 +10,7 @@ import type { Installation } from '#shared/models/tables.ts'
 const megabyte = 1024 * 1024
 
 /** Bytes that every webhook accepts, independent of its code and its bot's limits. */
-const alwaysTaken = maxWholeBytes(limitRules.memoryMegabytes.range[0])
+const alwaysAcceptedBytes = maxWholeBytes(limitRules.memoryMegabytes.range[0])
 
 /** Maximum body size of a webhook. */
 export interface BodyLimit {
@@ -27,8 +27,8 @@ export function bodyLimitOf(context: Context, installation: Installation): BodyL
   let most: number | undefined
   return {
     async check(bytes) {
-      if (bytes <= alwaysTaken) return
-      most ??= await findMost(context, installation)
+      if (bytes <= alwaysAcceptedBytes) return
+      most ??= await findMaxBytes(context, installation)
       if (bytes <= most) return
       const size = `${Math.floor(most / megabyte)} MB`
       const reason = most < maxBodyBytes ? ', whose code receives the body as a whole' : ''
@@ -37,7 +37,10 @@ export function bodyLimitOf(context: Context, installation: Installation): BodyL
   }
 }
 
-async function findMost({ db, config }: Context, { bot_id: botId, integration_id: id }: Installation): Promise<number> {
+async function findMaxBytes(
+  { db, config }: Context,
+  { bot_id: botId, integration_id: id }: Installation,
+): Promise<number> {
   const kind = id === null ? undefined : await findCodeKind(db, id)
   if (kind !== 'sdk') return maxBodyBytes
   const { memoryMegabytes } = allowedLimits(config.sandbox, await findOwnLimits(db, botId))
