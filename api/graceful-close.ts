@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** Interval at which a stopping server closes idle connections. */
 const closeIdleMilliseconds = 50
 /** Connections that were opened in advance and carry no request by then are closed. */
-const silenceMilliseconds = 1000
+const idleMilliseconds = 1000
 
 /**
  * Prepares a server to be closed without waiting for clients. Node's `close` waits for keep-alive connections whose
@@ -18,22 +18,22 @@ const silenceMilliseconds = 1000
  *   requests in flight end, and closes idle and silent connections
  */
 export function prepareClose(server: Server): { leave(milliseconds: number): Promise<void>; close(): Promise<void> } {
-  let isLeaving = false
+  let isDraining = false
   server.prependListener('request', (_request, response) => {
-    if (isLeaving) response.setHeader('Connection', 'close')
+    if (isDraining) response.setHeader('Connection', 'close')
   })
   const silent = new Set<Socket>()
   server.on('connection', (socket) => {
     silent.add(socket)
     socket.once('close', () => silent.delete(socket))
   })
-  const speaks = ({ socket }: { socket: Socket }) => silent.delete(socket)
-  server.on('request', speaks)
-  server.on('upgrade', speaks)
+  const markActive = ({ socket }: { socket: Socket }) => silent.delete(socket)
+  server.on('request', markActive)
+  server.on('upgrade', markActive)
 
   return {
     async leave(milliseconds) {
-      isLeaving = true
+      isDraining = true
       await pause(milliseconds)
     },
     async close() {
@@ -42,7 +42,7 @@ export function prepareClose(server: Server): { leave(milliseconds: number): Pro
       const closeIdle = setInterval(() => server.closeIdleConnections(), closeIdleMilliseconds)
       const closeSilent = setTimeout(() => {
         for (const socket of silent) socket.destroy()
-      }, silenceMilliseconds)
+      }, idleMilliseconds)
       await closed
       clearInterval(closeIdle)
       clearTimeout(closeSilent)

@@ -3,7 +3,7 @@ import type { Context } from '#shared/context.ts'
 import { serveMetrics, metricsPaths } from '#shared/monitoring/metrics-endpoint.ts'
 
 /** Readiness probes of platforms time out after a few seconds. */
-const patienceMilliseconds = 1500
+const checkMilliseconds = 1500
 
 /**
  * `/healthz` answers while the process runs. `/readyz` reports each dependency by name. The metrics endpoint exists
@@ -16,7 +16,7 @@ export function health(context: Context): Router {
     response.json({ status: 'ok' })
   })
   router.get('/readyz', async (_request, response) => {
-    const checks = await Promise.all(dependencies.all.map((dependency) => dependency.check(patienceMilliseconds)))
+    const checks = await Promise.all(dependencies.all.map((dependency) => dependency.check(checkMilliseconds)))
     const isReady = checks.every(Boolean)
     response.status(isReady ? 200 : 503).json({
       status: isReady ? 'ok' : 'unavailable',

@@ -5,7 +5,7 @@ import type { RedisConnections } from '#shared/connectivity/redis.ts'
 /** A count restarts at zero this long after its first request. */
 export const windowMilliseconds = 60_000
 /** Time without further attempts after Redis has failed: requests do not wait for it, and one failure is logged. */
-const restMilliseconds = 5000
+const retryMilliseconds = 5000
 /** Maximum of counts that a process keeps in memory; it then deletes the oldest. */
 const maxCounts = 100_000
 
@@ -58,19 +58,19 @@ function inMemory(): Counter {
 function inRedis({ prefix, connect }: RedisConnections, log: Logger): Counter {
   const redis = connect('fail-fast')
   const limiter = new RateLimiterRedis({ ...limits, storeClient: redis, keyPrefix: `${prefix}:rate` })
-  let askAgainAt = 0
-  redis.on('ready', () => (askAgainAt = 0))
+  let retryAt = 0
+  redis.on('ready', () => (retryAt = 0))
 
   function rest(error: unknown): void {
     // Of the requests that fail at the same time, one logs it.
-    if (Date.now() < askAgainAt) return
+    if (Date.now() < retryAt) return
     log.warn({ err: error }, 'Counting requests in Redis failed: rate limits are not enforced until Redis answers')
-    askAgainAt = Date.now() + restMilliseconds
+    retryAt = Date.now() + retryMilliseconds
   }
 
   return {
     async increment(names) {
-      if (Date.now() < askAgainAt) return undefined
+      if (Date.now() < retryAt) return undefined
       try {
         // With a Redis 1 ms away in each direction two counts take 2.7 ms together, and 5.5 ms one after the other.
         return await Promise.all(names.map((name) => limiter.penalty(name)))

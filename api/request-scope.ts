@@ -76,7 +76,7 @@ function idOf({ headers }: IncomingMessage): string {
 }
 
 /** Adds the operation and the caller to the log fields of a request. */
-export function noting(identify: Asked['identify']): Asked['identify'] {
+export function withLogFieldsOf(identify: Asked['identify']): Asked['identify'] {
   return async (operation, parameters) => {
     addLogFields({ operation: labelOf(operation) })
     const caller = await identify(operation, parameters)

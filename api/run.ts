@@ -5,13 +5,13 @@ import { runProcess } from '#shared/process/process.ts'
 import { startServer } from './server.ts'
 
 /** Routers stop sending requests to a stopping process within this time. */
-const leaveMilliseconds = 1000
+const drainMilliseconds = 1000
 
 await runProcess('api', async (config, log) => {
   const parts = new AsyncDisposableStack()
   const context = parts.use(openContext(config, log))
   exposeMetrics(context)
-  const server = parts.use(await startServer(context, leaveMilliseconds))
+  const server = parts.use(await startServer(context, drainMilliseconds))
   log.info({ connections: connectionBudget(config, 'api') }, 'Maximum of connections to PostgreSQL')
   log.info({ port: server.port }, 'Listening')
   return parts

@@ -21,7 +21,7 @@ import { openOverload, type Overload } from './overload.ts'
 import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limit.ts'
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
-import { noting, requestIdHeader, scopeRequests } from './request-scope.ts'
+import { withLogFieldsOf, requestIdHeader, scopeRequests } from './request-scope.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -135,7 +135,7 @@ function fromHttp(context: Context, request: Request, body: (caller: Caller) => 
     query: { ...request.query, ...(lastEventId && { lastEventId }) },
     idempotencyKey,
     body,
-    identify: noting(identify(context, request.headers)),
+    identify: withLogFieldsOf(identify(context, request.headers)),
   }
 }
 
@@ -152,10 +152,10 @@ export interface RunningServer extends AsyncDisposable {
 /**
  * Starts to listen. Disposing ends the streams and the idle connections, waits for the requests in flight, and closes.
  *
- * @param leaveMilliseconds how long to continue serving before that, until routers stop sending requests
+ * @param drainMilliseconds how long to continue serving before that, until routers stop sending requests
  * @throws Error naming the port when it is in use
  */
-export async function startServer(context: Context, leaveMilliseconds = 0): Promise<RunningServer> {
+export async function startServer(context: Context, drainMilliseconds = 0): Promise<RunningServer> {
   const realtime = openRealtime(context)
   const rateLimiter = openRateLimiter(context)
   const overload = openOverload(context)
@@ -178,7 +178,7 @@ export async function startServer(context: Context, leaveMilliseconds = 0): Prom
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
-      await leave(leaveMilliseconds)
+      await leave(drainMilliseconds)
       await Promise.all([close(), realtime.close()])
       await inFlight.settled()
       rateLimiter.close()

@@ -11,7 +11,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
 import type { Connection } from './realtime/connection.ts'
 import { openWebSocketStream } from './realtime/web-socket.ts'
-import { noting, requestIdHeader, scopeUpgrade } from './request-scope.ts'
+import { withLogFieldsOf, requestIdHeader, scopeUpgrade } from './request-scope.ts'
 
 /** Clients send no messages over a stream. */
 const largestFrameBytes = 1024
@@ -97,7 +97,7 @@ async function answerStream({ context, rateLimiter }: UpgradeParts, request: Inc
   const query = new URLSearchParams(search.join('?'))
   const { 'x-user-key': _unused, ...others } = headers
   const key = query.get('x-user-key')
-  const ask = noting(identify(context, { ...others, ...(key && { 'x-user-key': key }) }))
+  const ask = withLogFieldsOf(identify(context, { ...others, ...(key && { 'x-user-key': key }) }))
   return dispatch(context, {
     method,
     path,

@@ -18,7 +18,7 @@ export function openEventStream(response: ServerResponse): Connection {
     'X-Accel-Buffering': 'no',
   })
   response.flushHeaders()
-  if (response.req.headers['user-agent'] === undefined) keepAwake(response)
+  if (response.req.headers['user-agent'] === undefined) sendComments(response)
   return {
     send(text, id) {
       if (!response.writableEnded) response.write(`event: message\n${id ? `id: ${id}\n` : ''}data: ${text}\n\n`)
@@ -37,7 +37,7 @@ export function openEventStream(response: ServerResponse): Connection {
   }
 }
 
-function keepAwake(response: ServerResponse): void {
+function sendComments(response: ServerResponse): void {
   const timer = setInterval(() => {
     if (!response.writableEnded && !response.writableNeedDrain) response.write(':\n\n')
   }, commentMilliseconds)

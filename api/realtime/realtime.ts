@@ -12,7 +12,7 @@ const pingMilliseconds = 25_000
 const maxUnreadBytes = 4 * 1024 * 1024
 
 /** Connections that are still open this long after `close` are destroyed. */
-const goodByeMilliseconds = 2000
+const closeMilliseconds = 2000
 
 export type { Listening }
 
@@ -47,7 +47,7 @@ export function openRealtime(context: Context): Realtime {
       const connection = await guard
         .admit(stream)
         .then(() => {
-          if (stream.isOver()) throw notFound('User', 'the user has just been deleted')
+          if (stream.isEnded()) throw notFound('User', 'the user has just been deleted')
           return accept()
         })
         .catch((error: unknown) => {
@@ -85,7 +85,7 @@ export function openRealtime(context: Context): Realtime {
       for (const connection of connections) connection.end()
       setTimeout(() => {
         for (const connection of connections) connection.destroy()
-      }, goodByeMilliseconds).unref()
+      }, closeMilliseconds).unref()
       await Promise.allSettled(catchingUp)
     },
   }
@@ -94,7 +94,7 @@ export function openRealtime(context: Context): Realtime {
 /** A listener's stream. It may end before the client has a connection. */
 interface Stream extends Follower, GuardedStream {
   connect(connection: Connection): void
-  isOver(): boolean
+  isEnded(): boolean
 }
 
 /** Makes a client a follower of a conversation, which the client knows by its external id. */
@@ -102,41 +102,41 @@ function toStream(listening: Listening): Stream {
   const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
   let connection: Connection | undefined
-  let isOver = false
+  let isEnded = false
 
   function end(): void {
-    isOver = true
+    isEnded = true
     connection?.end()
   }
 
   return {
     listening,
     end,
-    isOver: () => isOver,
+    isEnded: () => isEnded,
     connect(accepted) {
       connection = accepted
-      if (isOver) connection.end()
+      if (isEnded) connection.end()
     },
     entry(entry) {
       const { at, signal } = entry
-      const isPast = at <= startedAt
+      const isAlreadyStored = at <= startedAt
       if (signal.type === 'participant_removed' && signal.removedUserId === userId) {
         // A removed participant receives nothing more, not even this entry. After a past removal the user has rejoined.
-        if (!isPast) end()
+        if (!isAlreadyStored) end()
         return
       }
       // A new stream receives past messages, which the client may just have sent; a resumed one all past entries.
-      if (isPast && !resumes && signal.type !== 'message_created') return
-      if (connection && !isOver) send(connection, textFor(entry, externalId), String(at.getTime()))
+      if (isAlreadyStored && !resumes && signal.type !== 'message_created') return
+      if (connection && !isEnded) send(connection, textFor(entry, externalId), String(at.getTime()))
     },
     passing(signal) {
-      if (connection && !isOver) send(connection, textOf(signal, externalId))
+      if (connection && !isEnded) send(connection, textOf(signal, externalId))
     },
     gone(goneUserId) {
       if (goneUserId === userId) end()
     },
     ready: async () => connection?.drained(),
-    isGone: () => isOver || connection === undefined || connection.isClosed(),
+    isGone: () => isEnded || connection === undefined || connection.isClosed(),
   }
 }
 

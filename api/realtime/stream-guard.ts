@@ -29,7 +29,7 @@ export interface StreamGuard {
 }
 
 /** Interval at which all streams are checked: bounds the delay after a lost signal. */
-const lookMilliseconds = 20_000
+const recheckMilliseconds = 20_000
 
 interface Guarded {
   stream: GuardedStream
@@ -54,7 +54,7 @@ export function openStreamGuard(context: Context): StreamGuard {
     }
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function recheckAll(): Promise<void> {
     const entries = [...guarded.values()].filter(({ updatedAt }) => updatedAt !== undefined)
     for (const { stream } of entries) if ((stream.listening.expiresAt ?? Infinity) <= Date.now()) stream.end()
     const seen = new Map(entries.map(({ stream, updatedAt }) => [stream.listening.webhookId, updatedAt!]))
@@ -70,12 +70,12 @@ export function openStreamGuard(context: Context): StreamGuard {
     if (guarded.size === 0 || !dependencies.database.isUp()) return
     work().catch((error: unknown) => log.warn({ err: error }, 'Checking the streams failed; retrying'))
   }
-  const look = () => attempt(lookAtAll)
-  const timer = setInterval(look, lookMilliseconds)
+  const recheckSoon = () => attempt(recheckAll)
+  const timer = setInterval(recheckSoon, recheckMilliseconds)
   const ends = [
     installations.onChange((webhookId) => attempt(() => recheck(webhookId))),
-    signals.onGap(look),
-    dependencies.database.onReturn(look),
+    signals.onGap(recheckSoon),
+    dependencies.database.onReturn(recheckSoon),
   ]
 
   async function assertAllowed(entry: Guarded): Promise<void> {
