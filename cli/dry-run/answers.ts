@@ -9,7 +9,7 @@ import { misused } from '../failure.ts'
  * The author's answers to the calls of a dry run, by operation; those to `fetch` by address. A list has one answer for
  * each call in turn, and its last item answers all later calls. `{ "error": "ResourceNotFound" }` refuses the call.
  */
-export interface GivenAnswers {
+export interface ScriptedAnswers {
   [operation: string]: unknown
   fetch?: Record<string, unknown>
 }
@@ -17,24 +17,24 @@ export interface GivenAnswers {
 /** Answers the calls of a dry run, which executes none of them. */
 export interface Answers {
   /** The author's answer; undefined when there is none. */
-  given(operation: string): { answer: JsonObject } | undefined
+  scripted(operation: string): { answer: JsonObject } | undefined
   /** An answer of the operation's shape, made from its documented example. */
-  madeUp(operation: Operation, input: JsonObject): JsonObject
+  exampleAnswer(operation: Operation, input: JsonObject): JsonObject
   fetch: HostFetch
 }
 
 /** @throws Failure when `given` is not an object of answers */
-export function openAnswers(given: GivenAnswers, options: { allowsFetch: boolean }): Answers {
+export function openAnswers(given: ScriptedAnswers, options: { allowsFetch: boolean }): Answers {
   if (!isRecord(given)) throw misused('Answers must be an object: { "getUser": { "user": { … } } }')
   const { fetch: fetched = {}, ...operations } = given
   const next = inTurn()
   const states = new Map<string, JsonObject>()
   return {
-    given(operation) {
+    scripted(operation) {
       if (!Object.hasOwn(operations, operation)) return undefined
       return { answer: toAnswer(next(operation, operations[operation])) }
     },
-    madeUp: (operation, input) => rememberState(states, operation, input) ?? resembling(operation, input),
+    exampleAnswer: (operation, input) => rememberState(states, operation, input) ?? resembling(operation, input),
     async fetch(request, signal) {
       for (const address of [`${request.method} ${request.url}`, request.url]) {
         if (Object.hasOwn(fetched, address)) return toFetchAnswer(request, next(`fetch ${address}`, fetched[address]))

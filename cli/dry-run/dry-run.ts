@@ -11,7 +11,7 @@ import { botOperations } from '#shared/router.ts'
 import { limitsOf } from '../../worker/execution/limits.ts'
 import { failed, misused } from '../failure.ts'
 import type { Bundle } from '../project/bundle.ts'
-import { openAnswers, type GivenAnswers } from './answers.ts'
+import { openAnswers, type ScriptedAnswers } from './answers.ts'
 import { toDryRunEvent } from './event.ts'
 import { runDry, type DryRunCall, type DryRunFetch } from './host.ts'
 
@@ -36,7 +36,7 @@ export interface DryRunResult {
 }
 
 export interface DryRunOptions {
-  answers?: GivenAnswers
+  answers?: ScriptedAnswers
   /** Whether outbound requests without a given answer are made. */
   allowsFetch?: boolean
 }

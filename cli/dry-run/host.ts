@@ -61,10 +61,10 @@ function openHost(scene: Scene, within: string): Host {
 
   const answerOf = async (operation: Operation, input: JsonObject): Promise<Pick<DryRunCall, 'answer' | 'source'>> => {
     assertFits(operation, input)
-    const given = answers.given(operation.name)
+    const given = answers.scripted(operation.name)
     if (given) return { source: 'given', answer: given.answer }
     const name = operation.name === 'callAction' ? (input['type'] as string) : ''
-    if (!actions.includes(name)) return { source: 'made up', answer: answers.madeUp(operation, input) }
+    if (!actions.includes(name)) return { source: 'made up', answer: answers.exampleAnswer(operation, input) }
     const id = `${within}/${++nested}`
     const position = { within, event: {}, streamPrefix: `${id}/` }
     const outcome = await runDry(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...position })

@@ -36,7 +36,7 @@ export const integrations = {
   },
 } as const
 
-type Given = NonNullable<Infer<typeof integrations>[string]>
+type InstallationSettings = NonNullable<Infer<typeof integrations>[string]>
 
 /** The planned change of one installation. */
 export type InstallationChange =
@@ -112,7 +112,11 @@ function planRemoval({ present }: InstallationContext, name: string): Installati
   return { kind: 'remove', present: installation }
 }
 
-async function planChange(context: InstallationContext, name: string, settings: Given): Promise<InstallationChange> {
+async function planChange(
+  context: InstallationContext,
+  name: string,
+  settings: InstallationSettings,
+): Promise<InstallationChange> {
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
@@ -177,7 +181,7 @@ async function findWanted(
 async function readConfiguration(
   { secret }: InstallationContext,
   installation: InstallationRow,
-  { configuration }: Given,
+  { configuration }: InstallationSettings,
 ): Promise<Record<string, unknown> | undefined> {
   try {
     return (await decryptInstallation(installation, secret)).configuration
@@ -187,7 +191,7 @@ async function readConfiguration(
   }
 }
 
-function planChat(present: InstallationRow, name: string, settings: Given): InstallationChange {
+function planChat(present: InstallationRow, name: string, settings: InstallationSettings): InstallationChange {
   if (settings.integrationId !== undefined) throw refused(name, 'is the alias of the bot’s chat: choose another alias')
   if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be disabled')
   const { configuration } = settings

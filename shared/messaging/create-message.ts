@@ -20,7 +20,7 @@ import type { MessageRow } from '../models/tables.ts'
 import { externalUserIds } from '../store/users.ts'
 
 /** A message as operations receive it. Without `userId`, its author is the bot. */
-export interface GivenMessage extends MessageContent {
+export interface MessageInput extends MessageContent {
   conversationId: string
   userId?: string
   tags?: Record<string, string | null>
@@ -41,7 +41,7 @@ export type ReadyMessage =
  * @throws ApiError `ReferenceNotFound` when the caller has no such author, `InvalidPayload` when chat clients could not
  *   show the message
  */
-export async function prepareMessage(context: BotContext, given: GivenMessage): Promise<ReadyMessage> {
+export async function prepareMessage(context: BotContext, given: MessageInput): Promise<ReadyMessage> {
   const { botId, installation } = context.caller
   const { conversationId, type, tags, origin } = given
   const content = toStoredContent(given.payload)

@@ -6,7 +6,7 @@ import {
   noSuchConversation,
   prepareMessage,
   toStoredContent,
-  type GivenMessage,
+  type MessageInput,
 } from './create-message.ts'
 import { ApiError } from '../errors.ts'
 import { isSettled, toChange, toMatch } from '../models/tags.ts'
@@ -16,7 +16,7 @@ import { findScopedConversation } from '../store/runtime-conversations.ts'
 import { findMatchingMessage, updateRuntimeMessage } from '../store/runtime-messages.ts'
 import type { MessageRow } from '../models/tables.ts'
 
-export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
+export type GetOrCreateMessageInput = Omit<MessageInput, 'payload'> & {
   /** Required only when the message does not exist. */
   payload?: Record<string, unknown>
   discriminateByTags?: string[]
@@ -32,7 +32,7 @@ export type GivenOrFoundMessage = Omit<GivenMessage, 'payload'> & {
 export async function getOrCreateMessage(
   context: BotContext,
   db: Database,
-  given: GivenOrFoundMessage,
+  given: GetOrCreateMessageInput,
 ): Promise<{ row: MessageRow; created: boolean }> {
   const { caller } = context
   const { conversationId, discriminateByTags, tags = {}, payload } = given
@@ -53,18 +53,18 @@ export async function getOrCreateMessage(
   const { row } = found
   const change = toChange(caller, tags)
   const content = payload && toStoredContent(payload)
-  if (found.created || (isSettled(row.tags, change) && (!content || isSaid(row, content)))) return found
+  if (found.created || (isSettled(row.tags, change) && (!content || hasContent(row, content)))) return found
   if (content) await assertReadable({ ...context, db }, conversationId, { type: row.type, payload: content.payload })
   const changed = await updateRuntimeMessage(db, { botId: caller.botId, id: row.id }, { tags: change, content })
   return { row: changed ?? row, created: false }
 }
 
 /** Whether a message already has this content. */
-function isSaid(row: MessageRow, { payload, metadata }: ReturnType<typeof toStoredContent>): boolean {
+function hasContent(row: MessageRow, { payload, metadata }: ReturnType<typeof toStoredContent>): boolean {
   return isDeepStrictEqual([row.payload, row.metadata ?? undefined], [payload, metadata])
 }
 
-function prepareNew(context: BotContext, { payload, ...given }: GivenOrFoundMessage) {
+function prepareNew(context: BotContext, { payload, ...given }: GetOrCreateMessageInput) {
   if (payload) return prepareMessage(context, { ...given, payload })
   throw new ApiError('InvalidPayload', 'No message has these tags: send a payload to create one')
 }

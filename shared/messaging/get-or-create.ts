@@ -28,18 +28,18 @@ export const createdMeta = closedObject({ created: { type: 'boolean' } })
 
 type Values = Record<string, string | null>
 
-interface Given {
+interface ResourceInput {
   tags?: Values
   properties?: Values
   discriminateByTags?: string[]
   integrationName?: string
 }
 
-export interface GivenConversation extends Given {
+export interface ConversationInput extends ResourceInput {
   channel: string
 }
 
-export interface GivenUser extends Given {
+export interface UserInput extends ResourceInput {
   name?: string
   pictureUrl?: string
 }
@@ -56,7 +56,7 @@ interface Got<Row> {
 export async function createConversation(
   context: BotContext,
   db: Database,
-  { channel, tags, properties, integrationName }: GivenConversation,
+  { channel, tags, properties, integrationName }: ConversationInput,
 ): Promise<RuntimeConversationRow> {
   return insertRuntimeConversation(db, {
     id: newId('conv'),
@@ -72,7 +72,7 @@ export async function createConversation(
 export async function getOrCreateConversation(
   context: BotContext,
   db: Database,
-  given: GivenConversation,
+  given: ConversationInput,
 ): Promise<Got<RuntimeConversationRow>> {
   const { caller } = context
   const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)
@@ -94,7 +94,7 @@ export async function getOrCreateConversation(
 export async function createUser(
   context: BotContext,
   db: Database,
-  { tags, properties, integrationName, name, pictureUrl }: GivenUser,
+  { tags, properties, integrationName, name, pictureUrl }: UserInput,
 ): Promise<UserRow> {
   const { caller } = context
   const belongs =
@@ -113,7 +113,7 @@ export async function createUser(
 }
 
 /** Finds the caller's user with these tags, or creates it. */
-export async function getOrCreateUser(context: BotContext, db: Database, given: GivenUser): Promise<Got<UserRow>> {
+export async function getOrCreateUser(context: BotContext, db: Database, given: UserInput): Promise<Got<UserRow>> {
   const { caller } = context
   const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)
   const create = (on: Database) => createUser(context, on, given)

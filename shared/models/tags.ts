@@ -20,7 +20,7 @@ const names = { type: 'string', minLength: 1, maxLength: 200 } as const
 const most = 100
 
 /** Tags in input. */
-export const givenTags = {
+export const tagsInput = {
   type: 'object',
   maxProperties: most,
   propertyNames: names,

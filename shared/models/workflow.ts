@@ -1,6 +1,6 @@
 import type { WorkflowRow, WorkflowStatus } from './tables.ts'
 import { closedObject, type Infer } from '../schema.ts'
-import { givenTags, tags } from './tags.ts'
+import { tagsInput, tags } from './tags.ts'
 
 export const workflowStatuses = [
   'pending',
@@ -75,7 +75,7 @@ export const newWorkflow = closedObject(
     conversationId: { type: 'string' },
     userId: { type: 'string' },
     timeoutAt: { type: 'string', format: 'date-time', description: 'Default: in one day.' },
-    tags: givenTags,
+    tags: tagsInput,
     eventId: {
       type: 'string',
       description: 'The event that the bot is handling; required with the status in_progress.',

@@ -1,9 +1,9 @@
 import { pageInput, pageRequest, type PageRequest } from './pagination.ts'
-import { givenTags } from '../models/tags.ts'
+import { tagsInput } from '../models/tags.ts'
 
 /** The input fields of the runtime API's list operations, in addition to those of pagination. */
 export const filterInput = {
-  tags: { ...givenTags, description: 'Only rows with all of these tags.' },
+  tags: { ...tagsInput, description: 'Only rows with all of these tags.' },
   afterDate: { type: 'string', format: 'date-time' },
   beforeDate: { type: 'string', format: 'date-time' },
 } as const

@@ -87,14 +87,14 @@ interface Attempt {
 }
 
 /** Each value of each operation, once with something odd and all else as it should be. */
-function* attempts(api: OpenApiDocument, ask: (given: Given) => Promise<Answer>) {
+function* attempts(api: OpenApiDocument, ask: (given: RequestParts) => Promise<Answer>) {
   for (const [path, methods] of Object.entries(api.paths)) {
     for (const [method, one] of Object.entries(methods))
       yield* attemptsOf(method, path, one as unknown as Described, ask)
   }
 }
 
-interface Given {
+interface RequestParts {
   method: string
   path: string
   body?: unknown
@@ -114,7 +114,7 @@ function* attemptsOf(
   method: string,
   path: string,
   { operationId, parameters = [], requestBody, responses }: Described,
-  ask: (given: Given) => Promise<Answer>,
+  ask: (given: RequestParts) => Promise<Answer>,
 ): Generator<Attempt> {
   // A stream does not end by itself.
   if (JSON.stringify(responses).includes('text/event-stream')) return
@@ -129,7 +129,7 @@ function* attemptsOf(
   if (content?.schema.required?.includes('code')) return
   const { code: _code, sourceMap: _sourceMap, integrations: _integrations, ...example } = content?.example ?? {}
   const body = content && method !== 'get' ? example : undefined
-  const make = (field: string, value: unknown, given: Omit<Given, 'method'>): Attempt => {
+  const make = (field: string, value: unknown, given: Omit<RequestParts, 'method'>): Attempt => {
     return { operation: operationId, field, value, send: () => ask({ method: method.toUpperCase(), body, ...given }) }
   }
   for (const { in: where, name, schema } of parameters) {
@@ -193,12 +193,12 @@ describe('no value of any parameter or field is answered with a failure of ours,
   test.each(['/v1/chat', '/v1/admin'])('%s', { timeout: 300_000 }, async (prefix) => {
     const api = describeApi(platform.url)
     const paths = Object.fromEntries(Object.entries(api.paths).filter(([path]) => path.startsWith(prefix)))
-    const ask = ({ method, path, body }: Given) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
+    const ask = ({ method, path, body }: RequestParts) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
     expect(await failuresOf(attempts({ ...api, paths }, ask))).toEqual([])
   })
 
   test('/chat', { timeout: 300_000 }, async () => {
-    const ask = ({ method, path, body }: Given) =>
+    const ask = ({ method, path, body }: RequestParts) =>
       send(method, `${bot.chatUrl}${path}`, body, { 'x-user-key': chatter.key })
     expect(await failuresOf(attempts(describeChat(bot.chatUrl), ask))).toEqual([])
   })

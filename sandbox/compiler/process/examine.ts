@@ -4,7 +4,7 @@ import { moduleMark } from '../esbuild.ts'
 import { splitMap } from '../source-text.ts'
 import { parse, type Import } from 'es-module-lexer/js'
 
-interface Given {
+interface ExaminationInput {
   /** The name that replaces `require` in `scanned`; random, so the source cannot contain it. */
   nonce: string
   source: string
@@ -31,7 +31,7 @@ export interface Examined {
  * @returns `scripts`: the compiled script and its source map; for a source that is no ES module, also the source itself
  * and its own map
  */
-export function examine(given: Given): Examined & { scripts: string[] } {
+export function examine(given: ExaminationInput): Examined & { scripts: string[] } {
   const { source, sourceMap } = given
   const compiled = splitMap(given.compiled)
   const scanned = splitMap(given.scanned)
@@ -54,7 +54,10 @@ function toKept(sourceMap: string): string {
 
 const maxImports = 100
 
-function findImports({ code, carried }: { code: string; carried: string }, { source, nonce }: Given): ImportedName[] {
+function findImports(
+  { code, carried }: { code: string; carried: string },
+  { source, nonce }: ExaminationInput,
+): ImportedName[] {
   const found = new Map<string, number>()
   const add = (name: string | undefined, index: number) => {
     if (name !== undefined && found.size < maxImports && !found.has(name)) found.set(name, index)

@@ -2,14 +2,14 @@ import { closedObject } from '../../schema.ts'
 import { createConversation as create } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
-import { givenTags } from '../../models/tags.ts'
+import { tagsInput } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 
 /** The fields of a new conversation. */
 export const conversationInput = {
   channel: { type: 'string', minLength: 1, maxLength: 200 },
-  tags: givenTags,
-  properties: givenTags,
+  tags: tagsInput,
+  properties: tagsInput,
   integrationName: { type: 'string', description: 'For bots: the integration of the conversation; default: the chat.' },
 } as const
 

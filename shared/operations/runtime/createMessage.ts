@@ -2,7 +2,7 @@ import { closedObject } from '../../schema.ts'
 import { admitMessage, announceMessage, noSuchConversation, prepareMessage } from '../../messaging/create-message.ts'
 import { onceStored } from '../../rpc/journal.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
-import { givenTags } from '../../models/tags.ts'
+import { tagsInput } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 import { scheduleInput } from '../../messaging/schedule.ts'
 import { scheduleMessage } from '../../messaging/schedule-message.ts'
@@ -15,7 +15,7 @@ export const messageInput = {
   type: { type: 'string', minLength: 1, maxLength: 200 },
   payload: { type: 'object' },
   userId: { type: 'string', description: 'The author; default: the bot.' },
-  tags: givenTags,
+  tags: tagsInput,
   origin: { enum: ['synthetic'] },
 } as const
 

@@ -1,14 +1,14 @@
 import { closedObject } from '../../schema.ts'
 import { createUser as create } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
-import { givenTags } from '../../models/tags.ts'
+import { tagsInput } from '../../models/tags.ts'
 import { runtimeUser, toRuntimeUser, userFields } from '../../models/user.ts'
 import { operation } from '../../rpc/operation.ts'
 
 /** The fields of a new user. */
 export const userInput = {
-  tags: givenTags,
-  properties: givenTags,
+  tags: tagsInput,
+  properties: tagsInput,
   name: userFields.name,
   pictureUrl: userFields.pictureUrl,
   integrationName: { type: 'string', description: 'For bots: the integration of the user, if any.' },

@@ -5,8 +5,8 @@ import { ApiError } from '../../errors.ts'
 import {
   getOrCreateConversation,
   getOrCreateUser,
-  type GivenConversation,
-  type GivenUser,
+  type ConversationInput,
+  type UserInput,
 } from '../../messaging/get-or-create.ts'
 import { getOrCreateMessage } from '../../messaging/get-or-create-message.ts'
 import { once } from '../../rpc/journal.ts'
@@ -78,7 +78,7 @@ export const initializeIncomingMessage = operation({
   },
 })
 
-async function findOrGetUser(context: BotContext, db: Database, given: { userId?: string; user?: GivenUser }) {
+async function findOrGetUser(context: BotContext, db: Database, given: { userId?: string; user?: UserInput }) {
   const { userId, user } = given
   if (userId !== undefined && user === undefined) {
     const row = await findRuntimeUser(db, context.caller, userId)
@@ -92,7 +92,7 @@ async function findOrGetUser(context: BotContext, db: Database, given: { userId?
 async function findOrGetConversation(
   context: BotContext,
   db: Database,
-  given: { conversationId?: string; conversation?: GivenConversation },
+  given: { conversationId?: string; conversation?: ConversationInput },
 ) {
   const { conversationId, conversation } = given
   if (conversationId !== undefined && conversation === undefined) {

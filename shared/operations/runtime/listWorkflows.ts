@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { pageInput, pageMeta, pageRequest, toMeta } from '../../store/pagination.ts'
-import { givenTags } from '../../models/tags.ts'
+import { tagsInput } from '../../models/tags.ts'
 import { toWorkflow, workflow, workflowStatuses } from '../../models/workflow.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfWorkflows } from '../../store/workflows.ts'
@@ -15,7 +15,7 @@ export const listWorkflows = operation({
   input: closedObject(
     {},
     {
-      tags: { ...givenTags, description: 'Only workflows with all of these tags.' },
+      tags: { ...tagsInput, description: 'Only workflows with all of these tags.' },
       conversationId: { type: 'string' },
       userId: { type: 'string' },
       parentWorkflowId: { type: 'string' },
