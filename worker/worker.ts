@@ -31,7 +31,7 @@ import type { WorkerContext } from './context.ts'
  * The share of the shutdown time after which a stopping worker closes the sandbox. This interrupts the runs that have not
  * ended, whose jobs are requeued for another worker; the rest of the time is for that.
  */
-const handBackShare = 0.7
+const interruptShare = 0.7
 
 /**
  * Starts to take jobs. Disposing takes no more, lets jobs in flight end or requeues them, and closes the sandbox.
@@ -81,26 +81,26 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     startWorkerHeartbeat(context, () => slots.inUse),
     (stop) => stop(),
   )
-  const room = new SlotQueue(slots, concurrency, (id) => {
+  const slotQueue = new SlotQueue(slots, concurrency, (id) => {
     if (isBot(id)) worker.activity.putBack(id)
   })
   parts.adopt(
-    openJobWorker(context, config.worker, (job) => takeTurn(worker, room, job)),
+    openJobWorker(context, config.worker, (job) => runInSlot(worker, slotQueue, job)),
     async (jobs) => {
-      room.close()
-      const handBack = setTimeout(() => void sandbox.close(), config.shutdownMilliseconds * handBackShare)
+      slotQueue.close()
+      const interruptTimer = setTimeout(() => void sandbox.close(), config.shutdownMilliseconds * interruptShare)
       await jobs.close()
-      clearTimeout(handBack)
+      clearTimeout(interruptTimer)
     },
   )
   return parts
 }
 
 /** @throws RequeueError when the job is beyond its bot's share and got no slot while it waited */
-async function takeTurn(worker: WorkerContext, room: SlotQueue, job: AnyJob): Promise<void> {
+async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJob): Promise<void> {
   // It runs no user code, so it needs no slot.
   if (job.name === 'retry') return work(worker, job)
-  using _ = await room.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
+  using _ = await slotQueue.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
   await work(worker, job)
 }
 

@@ -60,14 +60,14 @@ export function openJobWorker(
   const inFlight = new Map<string, number>()
 
   /** Waits and starts the job again when the database becomes unavailable, since that is no failure of the job. */
-  async function patiently(job: AnyJob): Promise<void> {
+  async function workWhenUp(job: AnyJob): Promise<void> {
     for (let breaks = 0; ; breaks++) {
       if (!database.isUp()) await database.waitUntilUp(stopping.signal)
       try {
         return await work(job)
       } catch (error) {
-        const isAway = !database.isUp() && (isConnectionLoss(error) || error instanceof InterruptedError)
-        if (!isAway && (!isConnectionLoss(error) || breaks === maxRetries)) throw error
+        const isOutage = !database.isUp() && (isConnectionLoss(error) || error instanceof InterruptedError)
+        if (!isOutage && (!isConnectionLoss(error) || breaks === maxRetries)) throw error
         await pause(firstRetryMilliseconds)
       }
     }
@@ -77,12 +77,12 @@ export function openJobWorker(
     withLogFields({ jobId: job.id, job: job.name }, async () => {
       try {
         inFlight.set(job.id!, performance.now())
-        await patiently(job as AnyJob).finally(() => inFlight.delete(job.id!))
+        await workWhenUp(job as AnyJob).finally(() => inFlight.delete(job.id!))
         metrics.jobs.inc({ job: job.name, outcome: 'done' })
       } catch (error) {
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
         if (!(error instanceof RequeueError)) throw error
-        metrics.putBacks.inc()
+        metrics.requeues.inc()
         await job.moveToWait(token)
         throw new WaitingError()
       }

@@ -23,7 +23,7 @@ export interface Metrics {
   hostCalls: Histogram<'operation' | 'status'>
   outboundRequests: Counter<'outcome'>
   jobs: Counter<'job' | 'outcome'>
-  putBacks: Counter
+  requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
   sandboxKills: Counter<'cause'>
@@ -79,7 +79,7 @@ export function openMetrics(isRead: boolean): Metrics {
     ]),
     outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', ['outcome']),
     jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', ['job', 'outcome']),
-    putBacks: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
+    requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),
     sandboxKills: counter('sandbox_kills_total', 'Sandbox processes that were killed or died, by cause', ['cause']),

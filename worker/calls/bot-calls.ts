@@ -48,9 +48,9 @@ export function botActionCall(
 }
 
 async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
-  const subjects = event.type === messageCreated ? await findMessageContext(context, event) : undefined
-  if (event.type === messageCreated && !subjects) return undefined
-  const shown = { ...toRuntimeEvent(event), ...(subjects && { payload: subjects }) }
+  const messageContext = event.type === messageCreated ? await findMessageContext(context, event) : undefined
+  if (event.type === messageCreated && !messageContext) return undefined
+  const shown = { ...toRuntimeEvent(event), ...(messageContext && { payload: messageContext }) }
   return sdkCall(code, {
     operation: 'event_received',
     type: event.type,

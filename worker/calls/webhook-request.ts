@@ -49,7 +49,7 @@ async function* readInParts(
 ): AsyncGenerator<Uint8Array | FetchFailure> {
   let bytes = 0
   for (let part = 0; bytes < length; part += 1) {
-    const chunk = await readPatiently(context, eventId, part)
+    const chunk = await readWhenUp(context, eventId, part)
     if (!chunk) {
       yield { failure: 'gone', message: 'The request’s body is no longer available' }
       return
@@ -60,11 +60,7 @@ async function* readInParts(
 }
 
 /** Hides outages of the database from code: the read waits until the database is up. */
-async function readPatiently(
-  { db, dependencies }: Context,
-  eventId: string,
-  part: number,
-): Promise<Buffer | undefined> {
+async function readWhenUp({ db, dependencies }: Context, eventId: string, part: number): Promise<Buffer | undefined> {
   for (let retries = 0; ; retries += 1) {
     try {
       return await readBodyPart(db, eventId, part)

@@ -31,7 +31,7 @@ const entryPoints = ['register', 'unregister', 'handler']
  *
  * @param stack the lines below the error, its causes included (`sandbox/isolate/causes.ts`)
  */
-function causeFirst(name: string, message: string, stack: string): string {
+function withCauseFirst(name: string, message: string, stack: string): string {
   const own = `${name}: ${message}`
   const cause = deepestCause(stack)
   if (cause === undefined) return own
@@ -78,7 +78,7 @@ export async function describeFailure(
   const where = hook === undefined || entryPoints.includes(hook) ? '' : `${hook}: `
   const what =
     reason === 'error'
-      ? `${where}${causeFirst(name, message, stack)}`
+      ? `${where}${withCauseFirst(name, message, stack)}`
       : `${reason}: ${where}${message}${limitHint(reason, name)}`
   const frames = stack === '' ? '' : toSourceStack(stack, await sourceMaps.of(code)).replace(/^\n/, '')
   const details = stack === '' ? what : `${what}\n${frames}`

@@ -34,7 +34,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
   return async ({ method, path, query, body }) => {
     let caller: BotCaller | undefined
     const step = run.onCall?.(`${method} ${path}`)
-    const reply = await answerPatiently(context, {
+    const reply = await dispatchWhenUp(context, {
       method,
       path,
       ...(query && { query }),
@@ -74,7 +74,7 @@ const pauseMilliseconds = 200
  * Hides outages of the database or Redis from code: its calls wait until both are up or the run's time is over. The
  * journal prevents that a retried call writes again.
  */
-async function answerPatiently(context: Context, request: Request): Promise<Reply> {
+async function dispatchWhenUp(context: Context, request: Request): Promise<Reply> {
   const { all } = context.dependencies
   let reply = await dispatch(context, request)
   for (let breaks = 0; reply.status === 503 && breaks < maxRetries;) {

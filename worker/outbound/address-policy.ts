@@ -5,7 +5,7 @@ import type { Logger } from '#shared/telemetry/logger.ts'
 import type { Address, AllowedNetwork } from '#shared/config/private-network-allowlist.ts'
 import { belongsTo, isPublic, parseAddress } from './addresses.ts'
 import { OutboundError } from './errors.ts'
-import { leadsTo, platformServices } from './platform-services.ts'
+import { resolvesToService, platformServices } from './platform-services.ts'
 import { isOtherProtocols } from './ports.ts'
 import { askNameServers, resolveBySystem, resolveOrThrow, type Resolve, type ResolvedAddress } from './resolver.ts'
 import type { Target } from './targets.ts'
@@ -39,7 +39,7 @@ export function openAddressPolicy(config: Config, log: Logger, resolve?: Resolve
       target.mayBePrivate ? openings.filter((opening) => opens(opening, target, address)) : []
     const closed = addresses.filter((address) => openingsOf(address).length === 0)
     if (!closed.every(isPublic)) return 'private'
-    if (await leadsTo(services, addresses, target.port).catch(() => true)) return 'platform'
+    if (await resolvesToService(services, addresses, target.port).catch(() => true)) return 'platform'
     if (closed.length > 0 && !target.portIsNamed && target.port !== 80 && target.port !== 443) return 'port'
     if (!isOtherProtocols(target.port)) return undefined
     // An operator who allows a network rarely means its mail server, so such a port must be allowed by number.

@@ -26,8 +26,8 @@ export class Deadline {
     this.#milliseconds = milliseconds
     this.#timer = this.#abortIn(`The request took longer than ${milliseconds} ms: raise its timeout`)
     this.#callerSignal = callerSignal
-    callerSignal?.addEventListener('abort', this.#takeBack)
-    if (callerSignal?.aborted) this.#takeBack()
+    callerSignal?.addEventListener('abort', this.#abortByCaller)
+    if (callerSignal?.aborted) this.#abortByCaller()
   }
 
   get signal(): AbortSignal {
@@ -60,12 +60,12 @@ export class Deadline {
   /** Stops the timer: the response is complete. */
   end(): void {
     clearTimeout(this.#timer)
-    this.#callerSignal?.removeEventListener('abort', this.#takeBack)
+    this.#callerSignal?.removeEventListener('abort', this.#abortByCaller)
   }
 
   #abortIn(message: string): NodeJS.Timeout {
     return setTimeout(() => this.abort(new OutboundError('timeout', message)), this.#milliseconds)
   }
 
-  readonly #takeBack = (): void => this.abort(new OutboundError('aborted', 'The request was aborted'))
+  readonly #abortByCaller = (): void => this.abort(new OutboundError('aborted', 'The request was aborted'))
 }

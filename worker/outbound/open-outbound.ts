@@ -110,7 +110,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     const { maxRedirects = 3 } = options
     let request = firstRequest(options)
     for (let followed = 0; ; followed++) {
-      const answer = await sendInTime(request, options, deadline)
+      const answer = await sendBeforeDeadline(request, options, deadline)
       const location = redirectOf(answer.statusCode, answer.headers)
       if (location === undefined || maxRedirects === 0) return [request, answer]
       answer.body.on('error', ignore).destroy()
@@ -122,7 +122,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
     }
   }
 
-  async function sendInTime(
+  async function sendBeforeDeadline(
     request: HttpRequest,
     options: OutboundRequest,
     deadline: Deadline,

@@ -35,11 +35,11 @@ export function platformServices({ database, redis, http, metrics }: Config): Se
  * Whether one of the addresses, at the port, is one of the services. A service on this machine is reachable at each of
  * the machine's addresses. Rejects when a service's own name cannot be resolved.
  */
-export async function leadsTo(services: Service[], addresses: Address[], port: number): Promise<boolean> {
+export async function resolvesToService(services: Service[], addresses: Address[], port: number): Promise<boolean> {
   for (const service of services.filter((candidate) => candidate.port === port)) {
     const own = (await resolveBySystem(service.host)).map(({ address }) => parseAddress(address))
-    const ownIsHere = own.some(isOfThisMachine)
-    if (addresses.some((one) => own.some((other) => isSame(one, other)) || (ownIsHere && isOfThisMachine(one)))) {
+    const isLocalService = own.some(isOfThisMachine)
+    if (addresses.some((one) => own.some((other) => isSame(one, other)) || (isLocalService && isOfThisMachine(one)))) {
       return true
     }
   }

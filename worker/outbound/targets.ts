@@ -47,7 +47,7 @@ export function readTarget(url: URL, allow: Allow): Target {
     host,
     port,
     portIsNamed: entries.some((entry) => entry.port === port),
-    mayBePrivate: entries.some((entry) => !entry.isEverybody),
+    mayBePrivate: entries.some((entry) => !entry.matchesAll),
   }
 }
 
@@ -68,19 +68,19 @@ export function parseUrl(text: string, base?: URL): URL {
 interface Entry {
   matches(hostname: string): boolean
   port: number | undefined
-  isEverybody: boolean
+  matchesAll: boolean
 }
 
 function readEntry(entry: string): Entry {
   const [, pattern = '', digits] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
   const port = digits === undefined ? undefined : Number(digits)
-  if (pattern === '*') return { matches: () => true, port, isEverybody: true }
+  if (pattern === '*') return { matches: () => true, port, matchesAll: true }
   const isWildcard = pattern.startsWith('*.')
   const name = isWildcard ? pattern.slice(1) : pattern
   const canonical = name.startsWith('[') ? name.toLowerCase() : domainToASCII(name)
   return {
     matches: (hostname) => canonical !== '' && (isWildcard ? hostname.endsWith(canonical) : hostname === canonical),
     port,
-    isEverybody: false,
+    matchesAll: false,
   }
 }

@@ -16,7 +16,7 @@ export function isBot(id: string): boolean {
 }
 
 /** How long a bot counts as wanting slots after it has taken one. */
-const presenceMilliseconds = 10_000
+const activeMilliseconds = 10_000
 const rateMilliseconds = 1000
 /** At this many slots released per second, the next bot gets one within 50 ms, however long each is held. */
 const quickEnds = 20
@@ -42,7 +42,7 @@ export class FairSlots {
    */
   constructor(slots: number, now: () => number = () => performance.now()) {
     this.#slots = slots
-    this.#taken = new SlidingWindowCounter(presenceMilliseconds, now)
+    this.#taken = new SlidingWindowCounter(activeMilliseconds, now)
     this.#ended = new SlidingWindowCounter(rateMilliseconds, now)
   }
 
@@ -64,7 +64,7 @@ export class FairSlots {
     this.#held.set(botId, held + 1)
     this.#inUse += 1
     if (isBot(botId)) this.#taken.add(botId)
-    return { [Symbol.dispose]: () => this.#give(botId) }
+    return { [Symbol.dispose]: () => this.#release(botId) }
   }
 
   #isQuick(botId: string, held: number): boolean {
@@ -72,7 +72,7 @@ export class FairSlots {
     return held < ended || ended >= quickEnds
   }
 
-  #give(botId: string): void {
+  #release(botId: string): void {
     this.#inUse -= 1
     this.#ended.add(botId)
     const held = (this.#held.get(botId) ?? 0) - 1

@@ -2,7 +2,7 @@ import { RequeueError } from '#shared/queue/queue.ts'
 import type { FairSlots } from './fair-slots.ts'
 
 /** Interval at which a full worker requeues its longest-waiting job, and so the longest wait of a new bot's job. */
-const vacateMilliseconds = 10
+const requeueMilliseconds = 10
 /** A job that waits longer is requeued: another worker may have a slot. */
 const maxMilliseconds = 5000
 
@@ -23,20 +23,20 @@ interface Waiting {
  */
 export class SlotQueue {
   readonly #slots: FairSlots
-  readonly #seats: number
-  readonly #dismissed: (botId: string) => void
+  readonly #maxJobs: number
+  readonly #requeued: (botId: string) => void
   readonly #waiting = new Set<Waiting>()
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
   /**
-   * @param seats maximum of jobs that the worker holds, those in flight included
-   * @param dismissed called with the bot whose job is requeued
+   * @param maxJobs maximum of jobs that the worker holds, those in flight included
+   * @param requeued called with the bot whose job is requeued
    */
-  constructor(slots: FairSlots, seats: number, dismissed: (botId: string) => void = () => {}) {
+  constructor(slots: FairSlots, maxJobs: number, requeued: (botId: string) => void = () => {}) {
     this.#slots = slots
-    this.#seats = seats
-    this.#dismissed = dismissed
+    this.#maxJobs = maxJobs
+    this.#requeued = requeued
     slots.onFree(() => this.#admit())
   }
 
@@ -52,14 +52,14 @@ export class SlotQueue {
     return new Promise((resolve, reject) => {
       const leave = () => reject(new RequeueError())
       this.#waiting.add({ botId, since: performance.now(), enter: resolve, leave })
-      this.#timer ??= setInterval(() => this.#look(), vacateMilliseconds)
+      this.#timer ??= setInterval(() => this.#admitOrRequeue(), requeueMilliseconds)
     })
   }
 
   /** Requeues all waiting jobs, and all that enter from now on. */
   close(): void {
     this.#isClosed = true
-    for (const waiting of this.#waiting) this.#dismiss(waiting)
+    for (const waiting of this.#waiting) this.#requeue(waiting)
     clearInterval(this.#timer)
   }
 
@@ -78,7 +78,7 @@ export class SlotQueue {
     }
   }
 
-  #look(): void {
+  #admitOrRequeue(): void {
     this.#admit()
     const [first] = this.#waiting
     if (first === undefined) {
@@ -86,13 +86,13 @@ export class SlotQueue {
       this.#timer = undefined
       return
     }
-    const isFull = this.#waiting.size + this.#slots.inUse >= this.#seats
-    if (isFull || performance.now() - first.since > maxMilliseconds) this.#dismiss(first)
+    const isFull = this.#waiting.size + this.#slots.inUse >= this.#maxJobs
+    if (isFull || performance.now() - first.since > maxMilliseconds) this.#requeue(first)
   }
 
-  #dismiss(waiting: Waiting): void {
+  #requeue(waiting: Waiting): void {
     this.#waiting.delete(waiting)
-    this.#dismissed(waiting.botId)
+    this.#requeued(waiting.botId)
     waiting.leave()
   }
 }

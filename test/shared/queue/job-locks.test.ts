@@ -35,15 +35,15 @@ describe.each(backEnds)('on %s', (backEnd) => {
   }
 
   test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
-    let putBacks = 0
+    let requeues = 0
     await wake(platform, many)
     // Renewed when a job has had its lock for a second.
     await using worker = openWorker(4000, async () => {
       await delay(1000 + Math.random() * 600)
-      putBacks += 1
-      if (putBacks < 4 * many) throw new RequeueError()
+      requeues += 1
+      if (requeues < 4 * many) throw new RequeueError()
     })
-    await vi.waitFor(() => expect(putBacks).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
+    await vi.waitFor(() => expect(requeues).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])
   }, 60_000)
 

@@ -8,13 +8,13 @@ afterEach(() => void vi.useRealTimers())
 
 /** Has jobs of a bot come, and follows what becomes of them. */
 function arrive(room: SlotQueue, botId: string, count: number) {
-  const jobs = { slots: [] as Disposable[], putBack: 0 }
+  const jobs = { slots: [] as Disposable[], requeued: 0 }
   for (let job = 0; job < count; job++) {
     room.enter(botId).then(
       (slot) => jobs.slots.push(slot),
       (error: unknown) => {
         expect(error).toBeInstanceOf(RequeueError)
-        jobs.putBack += 1
+        jobs.requeued += 1
       },
     )
   }
@@ -35,10 +35,10 @@ test('while there are seats nobody has to leave; when there are none, one leaves
   const room = new SlotQueue(new FairSlots(10), 10)
   const jobs = arrive(room, 'slow', 9)
   await vi.advanceTimersByTimeAsync(1000)
-  expect(jobs.putBack).toBe(0)
+  expect(jobs.requeued).toBe(0)
   const last = arrive(room, 'slow', 1)
   await vi.advanceTimersByTimeAsync(50)
-  expect(jobs.putBack + last.putBack).toBe(1)
+  expect(jobs.requeued + last.requeued).toBe(1)
 
   const quiet = arrive(room, 'quiet', 1)
   await vi.advanceTimersByTimeAsync(0)
@@ -49,9 +49,9 @@ test('a job for which there is no slot for long goes back to the queue, for anot
   const room = new SlotQueue(new FairSlots(4), 4)
   const jobs = arrive(room, 'hanging', 3)
   await vi.advanceTimersByTimeAsync(4000)
-  expect(jobs.putBack).toBe(0)
+  expect(jobs.requeued).toBe(0)
   await vi.advanceTimersByTimeAsync(2000)
-  expect(jobs.putBack).toBe(1)
+  expect(jobs.requeued).toBe(1)
 })
 
 test('when the worker stops, all that wait go back, and so does whatever still comes', async () => {
@@ -60,5 +60,5 @@ test('when the worker stops, all that wait go back, and so does whatever still c
   room.close()
   const late = arrive(room, 'other', 1)
   await vi.advanceTimersByTimeAsync(0)
-  expect([jobs.putBack, late.putBack]).toEqual([1, 1])
+  expect([jobs.requeued, late.requeued]).toEqual([1, 1])
 })
