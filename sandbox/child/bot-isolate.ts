@@ -43,7 +43,7 @@ const canaryStepMilliseconds = 50
 const fresh = { startedAt: 0, reportedLong: false, isSuspected: false }
 
 /** Turns that the isolate's thread is given at once, so that it is not woken for each of them. */
-const maxGiven = 16
+const maxEntered = 16
 
 /**
  * One isolate, in which turns follow one another: the owner of a turn is charged for its processor time, and its
@@ -67,11 +67,11 @@ export class BotIsolate implements Turns {
   readonly #events: IsolateEvents
   readonly #waiting: Turn[] = []
   /** The turns that the thread has been given, the current one first. */
-  readonly #given: Turn[] = []
+  readonly #entered: Turn[] = []
   /** Callbacks that wait for the thread to leave. */
   readonly #afterwards: (() => void)[] = []
   #stopping = false
-  readonly #costs: CpuAccounting
+  readonly #accounting: CpuAccounting
 
   constructor({ ivm, scripts, memoryMegabytes, events }: IsolateOptions) {
     this.#events = events
@@ -79,29 +79,29 @@ export class BotIsolate implements Turns {
       memoryLimit: memoryMegabytes,
       onCatastrophicError: () => this.#catastrophe(),
     })
-    this.#costs = new CpuAccounting(this.#isolate, (turn) => events.turnCharged(turn))
+    this.#accounting = new CpuAccounting(this.#isolate, (turn) => events.turnCharged(turn))
     this.realms = new Realms(this, this.#isolate, { ivm, scripts, posted: (...said) => events.posted(...said) })
   }
 
   /** Enters the isolate once, after all earlier turns, unless the owner has ended by then. */
   enter(owner: TurnOwner, entrance: Entrance): void {
-    this.#enter({ owner, enter: entrance, isAlone: false, ...fresh })
+    this.#enter({ owner, enter: entrance, isExclusive: false, ...fresh })
   }
 
   /** As `enter`, for work that enters the isolate several times. */
-  enterAlone(owner: TurnOwner, work: () => Promise<void>): void {
-    this.#enter({ owner, enter: work, isAlone: true, ...fresh })
+  enterExclusively(owner: TurnOwner, work: () => Promise<void>): void {
+    this.#enter({ owner, enter: work, isExclusive: true, ...fresh })
   }
 
   #enter(turn: Turn): void {
     if (this.dead) return
     this.#waiting.push(turn)
-    this.#give()
+    this.#enterNext()
   }
 
   /** Processor time of the owner, the current turn included. */
   cpuOf(owner: TurnOwner): number {
-    const current = this.turn?.owner.cpu === owner.cpu ? this.#costs.ofCurrent : 0
+    const current = this.turn?.owner.cpu === owner.cpu ? this.#accounting.ofCurrent : 0
     return owner.cpu.used + current
   }
 
@@ -110,9 +110,9 @@ export class BotIsolate implements Turns {
     if (this.dead) return
     this.dead = true
     this.#waiting.length = 0
-    this.#costs.read()
+    this.#accounting.read()
     if (!this.#isolate.isDisposed) this.#isolate.dispose()
-    if (this.turn !== undefined) this.#expectToLeave()
+    if (this.turn !== undefined) this.#awaitThreadEnd()
   }
 
   /**
@@ -124,46 +124,46 @@ export class BotIsolate implements Turns {
   }
 
   /** Ends an isolate that V8 has disposed. Its thread leaves within moments, or is stuck. */
-  giveUp(): void {
-    if (this.turn !== undefined) this.#expectToLeave()
+  abandon(): void {
+    if (this.turn !== undefined) this.#awaitThreadEnd()
     this.#outOfMemory(this.turn)
   }
 
-  #expectToLeave(): void {
+  #awaitThreadEnd(): void {
     this.#stopping = true
-    const toldAt = performance.now()
+    const stopRequestedAt = performance.now()
     const usedBefore = process.cpuUsage()
     const look = () => {
       if (!this.#stopping) return
       const { user, system } = process.cpuUsage(usedBefore)
-      const hadItsTurn = (user + system) / 1000 >= canaryMilliseconds
-      if (!hadItsTurn && performance.now() - toldAt < longestCanaryMilliseconds) {
+      const wasScheduled = (user + system) / 1000 >= canaryMilliseconds
+      if (!wasScheduled && performance.now() - stopRequestedAt < longestCanaryMilliseconds) {
         return void setTimeout(look, canaryStepMilliseconds)
       }
-      this.#left()
-      this.#stuck('a thread did not stop', toldAt)
+      this.#threadEnded()
+      this.#stuck('a thread did not stop', stopRequestedAt)
     }
     setTimeout(look, canaryMilliseconds)
   }
 
   /** Calls back at once, or, while the thread is being stopped, when it has left or is known to be stuck. */
-  whenLeft(callback: () => void): void {
+  whenThreadEnded(callback: () => void): void {
     if (this.#stopping) this.#afterwards.push(callback)
     else callback()
   }
 
-  #left(): void {
+  #threadEnded(): void {
     this.#stopping = false
     for (const callback of this.#afterwards.splice(0)) callback()
   }
 
-  #give(): void {
-    for (let next = this.#waiting[0]; next !== undefined && this.#takes(next); next = this.#waiting[0]) {
+  #enterNext(): void {
+    for (let next = this.#waiting[0]; next !== undefined && this.#accepts(next); next = this.#waiting[0]) {
       this.#waiting.shift()
       const entered = next.owner.endedAt === undefined ? next.enter() : undefined
       if (entered === undefined) continue
       const turn = next
-      if (this.#given.push(turn) === 1) this.#begin(turn)
+      if (this.#entered.push(turn) === 1) this.#begin(turn)
       entered.then(
         (began) => this.#ended(turn, began),
         (thrown: unknown) => this.#ended(turn, undefined, { thrown }),
@@ -171,27 +171,27 @@ export class BotIsolate implements Turns {
     }
   }
 
-  #takes(turn: Turn): boolean {
-    const [first] = this.#given
-    return first === undefined || (!first.isAlone && !turn.isAlone && this.#given.length < maxGiven)
+  #accepts(turn: Turn): boolean {
+    const [first] = this.#entered
+    return first === undefined || (!first.isExclusive && !turn.isExclusive && this.#entered.length < maxEntered)
   }
 
   #begin(turn: Turn): void {
     this.turn = turn
     turn.startedAt = performance.now()
-    this.#costs.begin()
+    this.#accounting.begin()
     this.#events.turnStarted()
   }
 
   #ended(turn: Turn, began: unknown, failure?: { thrown: unknown }): void {
-    this.#costs.end(turn, began)
-    this.#given.shift()
+    this.#accounting.end(turn, began)
+    this.#entered.shift()
     this.turn = undefined
-    const [next] = this.#given
+    const [next] = this.#entered
     if (next !== undefined) this.#begin(next)
     else {
-      this.#costs.settle()
-      this.#left()
+      this.#accounting.settle()
+      this.#threadEnded()
     }
     this.#events.turnEnded(turn)
     if (this.dead) return
@@ -199,19 +199,19 @@ export class BotIsolate implements Turns {
     // continued with the next turns, in one of which that happened.
     if (this.#isolate.isDisposed) return failure || !next ? this.#outOfMemory(turn) : undefined
     if (failure !== undefined) turn.owner.threw(failure.thrown)
-    this.#give()
+    this.#enterNext()
   }
 
   /** V8 has given up the isolate and parked its thread permanently. Without timeouts, memory is the only cause. */
   #catastrophe(): void {
-    this.#left()
+    this.#threadEnded()
     this.#outOfMemory(this.turn)
     this.#stuck('an isolate ran out of memory and its thread cannot end', performance.now())
   }
 
-  #stuck(reason: string, toldAt: number): void {
-    const turn = toldAt - (this.turn?.startedAt ?? toldAt)
-    this.#events.stuck(reason, Math.round(turn), Math.round(performance.now() - toldAt))
+  #stuck(reason: string, stopRequestedAt: number): void {
+    const turn = stopRequestedAt - (this.turn?.startedAt ?? stopRequestedAt)
+    this.#events.stuck(reason, Math.round(turn), Math.round(performance.now() - stopRequestedAt))
   }
 
   #outOfMemory(turn: Turn | undefined): void {

@@ -84,7 +84,7 @@ export class Runs {
     isolate.realms.whenLoaded(() => {
       const { shared } = isolate.realms
       if (shared !== undefined) return enter(shared)
-      isolate.enterAlone(this.#opening(run), async () => {
+      isolate.enterExclusively(this.#opening(run), async () => {
         if (run.endedAt !== undefined) return
         const realm = await isolate.realms.open()
         if (run.endedAt === undefined) enter(realm)
@@ -199,7 +199,7 @@ export class Runs {
       hookTimes: new HookTimes(),
       endedAt: undefined,
       exceeded: (limit) => this.#failTree(runTree, failures[limit](runTree.limits)),
-      threw: (thrown) => this.#logForgotten(run, thrown),
+      threw: (thrown) => this.#logUnawaited(run, thrown),
     }
     runTree.members.add(run)
     this.#active.set(id, run)
@@ -235,7 +235,7 @@ export class Runs {
     // The end is sent after the thread has left: if the process has to be killed, the worker must not have begun
     // another run in it because of this end.
     const hooks = run.hookTimes.toText()
-    isolate.whenLeft(() => this.#sendEnding(run.id, ending, cpu, hooks))
+    isolate.whenThreadEnded(() => this.#sendEnding(run.id, ending, cpu, hooks))
     const residents = this.#residents.get(isolate)
     residents?.delete(run)
     if (residents?.size !== 0) return
@@ -252,7 +252,7 @@ export class Runs {
     this.#options.send({ type: 'failed', run, reason, name, message, stack: stack ?? '', hook: hook ?? '', cpu, hooks })
   }
 
-  #logForgotten(run: ProcessRun, thrown: unknown): void {
+  #logUnawaited(run: ProcessRun, thrown: unknown): void {
     if (run.endedAt !== undefined) return
     const { name, message, stack } = describeThrown(thrown, run.isolate.realms.redact)
     const text = `Unhandled rejection: ${name}: ${message}${stack === undefined ? '' : `\n${stack}`}`

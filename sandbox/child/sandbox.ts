@@ -113,7 +113,7 @@ export class ProcessSandbox {
     const isolate = this.#spare.take(limits.memoryMegabytes)
     isolate.bundle = bundle
     const loading = this.#runs.loading(run, limits, isolate)
-    isolate.enterAlone(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
+    isolate.enterExclusively(loading, async () => isolate.realms.load(await this.#sourceOf(bundle)))
     return isolate
   }
 
@@ -184,13 +184,13 @@ export class ProcessSandbox {
 
   #retire(isolate: BotIsolate): void {
     this.#retired.add(isolate)
-    this.#warm.forget(isolate)
+    this.#warm.remove(isolate)
   }
 
   #becameIdle(isolate: BotIsolate): void {
     if (this.#retired.has(isolate)) isolate.dispose()
     if (!isolate.dead) return
     this.#retired.delete(isolate)
-    this.#warm.forget(isolate)
+    this.#warm.remove(isolate)
   }
 }

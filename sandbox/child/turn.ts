@@ -24,7 +24,7 @@ export interface Turn {
   owner: TurnOwner
   enter: Entrance
   /** Whether the isolate gets no other turn until this one is over. */
-  isAlone: boolean
+  isExclusive: boolean
   /** Begin of the turn, as far as this thread knows. */
   startedAt: number
   reportedLong: boolean
@@ -44,5 +44,5 @@ export interface Turns {
   readonly dead: boolean
   enter(owner: TurnOwner, entrance: Entrance): void
   /** Runs work as a turn during which the isolate gets no other turn. */
-  enterAlone(owner: TurnOwner, work: () => Promise<void>): void
+  enterExclusively(owner: TurnOwner, work: () => Promise<void>): void
 }

@@ -1,13 +1,13 @@
 import type { BotIsolate } from './bot-isolate.ts'
 
 /** Idle isolates disposed for each new one beyond the limit; more than one, so that their number falls. */
-const goneForOneWhenFull = 2
+const evictedPerNewIsolate = 2
 const sweepMilliseconds = 1000
 /**
  * Idle isolates disposed in one sweep of a process that is too large: enough to free some megabytes per second, few
  * enough to measure again in between.
  */
-const goneInSweep = 10
+const evictedPerSweep = 10
 
 export interface WarmIsolatesOptions {
   /** Resident size, in bytes, beyond which idle isolates are disposed. */
@@ -28,7 +28,7 @@ export class WarmIsolates {
   constructor(options: WarmIsolatesOptions) {
     this.#options = options
     setInterval(() => {
-      if (this.#isFull()) this.#disposeIdle(goneInSweep)
+      if (this.#isFull()) this.#disposeIdle(evictedPerSweep)
     }, sweepMilliseconds)
   }
 
@@ -36,7 +36,7 @@ export class WarmIsolates {
   get(bundle: string, make: () => BotIsolate): BotIsolate {
     const found = this.#byBundle.get(bundle)
     const isMissing = found === undefined || found.dead
-    if (isMissing) this.#makeRoom()
+    if (isMissing) this.#evict()
     const isolate = isMissing ? make() : found
     this.#byBundle.delete(bundle)
     this.#byBundle.set(bundle, isolate)
@@ -44,13 +44,13 @@ export class WarmIsolates {
   }
 
   /** Removes an isolate, so that the next run of its bundle gets another one. */
-  forget(isolate: BotIsolate): void {
+  remove(isolate: BotIsolate): void {
     for (const [bundle, each] of this.#byBundle) if (each === isolate) this.#byBundle.delete(bundle)
   }
 
-  #makeRoom(): void {
+  #evict(): void {
     const tooMany = this.#byBundle.size - this.#options.isolates + 1
-    this.#disposeIdle(Math.max(tooMany, this.#isFull() ? goneForOneWhenFull : 0))
+    this.#disposeIdle(Math.max(tooMany, this.#isFull() ? evictedPerNewIsolate : 0))
   }
 
   #isFull(): boolean {

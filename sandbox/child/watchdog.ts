@@ -54,7 +54,7 @@ export class Watchdog {
 
   #remedyFor(isolate: BotIsolate, turn: Turn): (() => void) | undefined {
     const { cpu, endedAt } = turn.owner
-    if (isolate.hasLostIsolate) return () => isolate.giveUp()
+    if (isolate.hasLostIsolate) return () => isolate.abandon()
     if (isolate.cpuOf(turn.owner) >= cpu.limit) return () => this.#events.overspent(isolate, turn)
     const lingers = endedAt !== undefined && performance.now() - endedAt > lingerMilliseconds
     return lingers ? () => this.#events.lingering(isolate, turn) : undefined

@@ -84,7 +84,7 @@ export class CrashHistory {
 
   /** Records the death of a process in a slot. */
   exitedInSlot({ suspects, fromOutside }: ProcessExit): void {
-    this.#forget()
+    this.#removeExpired()
     const part = fromOutside ? minPart : Math.max(1 / suspects.length, minPart)
     for (const owner of suspects) {
       const record = this.#record(owner, part)
@@ -98,7 +98,7 @@ export class CrashHistory {
 
   /** Records the death of a quarantine process. */
   exitedInQuarantine(owner: Owner, { fromOutside }: ProcessExit): void {
-    this.#forget()
+    this.#removeExpired()
     const record = this.#record(owner, fromOutside ? minPart : 1)
     record.quarantinedUntil = this.#now() + quarantineMilliseconds
     if (sum(record) < killsForDisabling - tolerance) return
@@ -121,7 +121,7 @@ export class CrashHistory {
     for (const record of this.#records.values()) record.kills = record.kills.filter(({ part }) => part === 1)
   }
 
-  #forget(): void {
+  #removeExpired(): void {
     const now = this.#now()
     for (const [key, record] of this.#records) {
       record.kills = record.kills.filter(({ at }) => at > now - windowMilliseconds)

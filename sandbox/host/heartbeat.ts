@@ -3,7 +3,7 @@ const maxUnanswered = 4
 /**
  * Factor on `softBytes` up to which a process counts as within its memory, because its idle isolates take time to go.
  */
-const overweight = 1.15
+const memoryTolerance = 1.15
 
 export interface HeartbeatOptions {
   /** Intended resident memory of the process, in bytes. */
@@ -48,7 +48,7 @@ export class Heartbeat {
   answered(residentBytes: number): boolean {
     if (this.#unanswered === 0) return false
     this.#unanswered = 0
-    const isOverweight = residentBytes > this.#options.softBytes * overweight
+    const isOverweight = residentBytes > this.#options.softBytes * memoryTolerance
     this.#overweightAt = isOverweight ? (this.#overweightAt ?? performance.now()) : undefined
     return true
   }

@@ -14,9 +14,9 @@ const textCharacters = 16_000
  */
 export function readHooks(text: string, took: number): HookStart[] {
   if (text === '' || text.length > textCharacters) return []
-  const [tookThere, ...pairs] = parseList(text)
-  if (typeof tookThere !== 'number') return []
-  const way = Math.max(0, took - tookThere) / 2
+  const [sandboxMilliseconds, ...pairs] = parseList(text)
+  if (typeof sandboxMilliseconds !== 'number') return []
+  const way = Math.max(0, took - sandboxMilliseconds) / 2
   return pairs.slice(0, maxHooks).flatMap((pair) => {
     const [name, start] = Array.isArray(pair) ? pair : []
     if (typeof name !== 'string' || typeof start !== 'number') return []

@@ -208,7 +208,7 @@ export class SandboxProcess {
         this.#channel.send({ type: 'part', run: id, stream, ...part })
         return this.#channel.drained()
       },
-      ended: (run) => this.#forget(run),
+      ended: (run) => this.#removeRun(run),
       started: () => {
         if (this.#isReady) return false
         this.#isReady = true
@@ -260,7 +260,7 @@ export class SandboxProcess {
     return false
   }
 
-  #forget(run: RunHandle): void {
+  #removeRun(run: RunHandle): void {
     this.#runs.remove(run)
     // Deferred, so that the outcome of the run comes first.
     if (this.#isRetired && this.isIdle) setImmediate(() => this.end('it was replaced'))

@@ -71,7 +71,7 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
     })
   }
 
-  const sayTime = (label: unknown, values: unknown[], ends: boolean) =>
+  const logTime = (label: unknown, values: unknown[], ends: boolean) =>
     inRun(({ times }) => {
       const name = toLabel(label)
       const startedAt = times[name]
@@ -117,8 +117,8 @@ export function createConsole(current: () => KernelRun | undefined, writeLine: W
       inRun(({ times }) => {
         times[toLabel(label)] ??= now()
       }),
-    timeLog: (label: unknown, ...values: unknown[]) => sayTime(label, values, false),
-    timeEnd: (label: unknown) => sayTime(label, [], true),
+    timeLog: (label: unknown, ...values: unknown[]) => logTime(label, values, false),
+    timeEnd: (label: unknown) => logTime(label, [], true),
   }
   defineProperty(methods, Symbol.toStringTag, { value: 'console', configurable: true })
   return methods

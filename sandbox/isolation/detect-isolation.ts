@@ -97,7 +97,7 @@ interface Strongest {
 }
 
 async function strongest(profile: Profile, tools: Tools): Promise<Strongest> {
-  const unable = unableToTry(tools)
+  const unable = findObstacle(tools)
   const compositions = unable === undefined ? compositionsFor(process.geteuid?.() === 0) : [bareLayers]
   const problems = new Set<string>(unable === undefined ? [] : [unable])
   await using probeSockets = await openProbeSockets()
@@ -110,7 +110,7 @@ async function strongest(profile: Profile, tools: Tools): Promise<Strongest> {
   throw new Error(`No sandbox process can be started: ${[...problems].join('; ')}`)
 }
 
-function unableToTry(tools: Tools): string | undefined {
+function findObstacle(tools: Tools): string | undefined {
   if (process.platform !== 'linux') return `the operating system is ${process.platform}`
   const absent = toolNames.filter((name) => tools[name] === undefined)
   return absent.length === 0 ? undefined : `not installed: ${absent.join(', ')}`

@@ -1,5 +1,5 @@
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-const charactersAtOnce = 8192
+const chunkCharacters = 8192
 
 const codeOf = Uint8Array.from(alphabet, (character) => character.charCodeAt(0))
 const sextetOf = new Uint8Array(128)
@@ -50,8 +50,8 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
 /** Makes a string of these character codes. */
 export function latin1Text(codes: Uint8Array): string {
   let text = ''
-  for (let start = 0; start < codes.length; start += charactersAtOnce) {
-    const part = codes.subarray(start, start + charactersAtOnce)
+  for (let start = 0; start < codes.length; start += chunkCharacters) {
+    const part = codes.subarray(start, start + chunkCharacters)
     text += Reflect.apply(String.fromCharCode, undefined, part as unknown as number[])
   }
   return text

@@ -91,7 +91,7 @@ export class File extends Blob {
 }
 
 /** Maximum size of a chunk of a stream. */
-const bytesAtOnce = 65_536
+const chunkBytes = 65_536
 
 /** Makes a stream of these bytes, in chunks on demand. */
 export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -100,8 +100,8 @@ export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Ar
   }
   let start = 0
   const pull = (controller: ReadableByteStreamController) => {
-    if (start < bytes.length) controller.enqueue(bytes.slice(start, start + bytesAtOnce))
-    start += bytesAtOnce
+    if (start < bytes.length) controller.enqueue(bytes.slice(start, start + chunkBytes))
+    start += chunkBytes
     if (start < bytes.length) return
     controller.close()
     controller.byobRequest?.respond(0)

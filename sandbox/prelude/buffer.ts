@@ -15,7 +15,7 @@ function isUrl(encoding: unknown): boolean {
 }
 
 /** Adds `base64url`, the encoding of tokens, which the library lacks, to `Buffer`. */
-export function teachBase64Url(): typeof Buffer {
+export function withBase64Url(): typeof Buffer {
   Object.assign(Buffer, {
     byteLength: (value: unknown, encoding: unknown) => byteLength.call(Buffer, value, known(encoding)),
     from: (value: unknown, encoding: unknown, length: unknown) => from.call(Buffer, value, known(encoding), length),
