@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { migrate } from '../migrations/migrations.ts'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { readConfig } from '#shared/config/config.ts'
-import { keepInspectorShut } from '#shared/process/process.ts'
+import { disableInspectorSignal } from '#shared/process/process.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { buildConsole } from './start/build-console.ts'
 import { startChild, type Child } from './start/children.ts'
@@ -44,7 +44,7 @@ export interface StartOptions {
  * dependency.
  */
 export async function start({ say = console.log, announce = sayWelcome, development }: StartOptions = {}) {
-  keepInspectorShut()
+  disableInspectorSignal()
   outliveReaders()
   const children: Child[] = []
   using interruption = untilInterrupted({

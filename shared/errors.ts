@@ -131,7 +131,7 @@ const connectionLost =
   /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|57P0[1-3]|53300|08...)$/
 
 /** Messages of errors without a code. The statement may precede them. */
-const lastWords = [
+const connectionErrorMessages = [
   'Connection terminated',
   'Connection terminated unexpectedly',
   'Connection terminated due to connection timeout',
@@ -151,7 +151,7 @@ export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof ApiError) return error.status === 503
   if (['KnexTimeoutError', 'MaxRetriesPerRequestError'].includes(error.name)) return true
   if (connectionLost.test(postgresCode(error) ?? '')) return true
-  return lastWords.some((words) => error.message.endsWith(words))
+  return connectionErrorMessages.some((words) => error.message.endsWith(words))
 }
 
 /** PostgreSQL's codes for text that is valid JSON but cannot be stored as text: 22021, 22P02 and 22P05. */

@@ -19,7 +19,7 @@ const sameMilliseconds = 1000
  * @param open starts the work; its result is disposed of at the end
  */
 export async function runProcess(name: string, open: (config: Config, log: Logger) => Promise<AsyncDisposable>) {
-  keepInspectorShut()
+  disableInspectorSignal()
   let config
   try {
     config = readConfig()
@@ -31,7 +31,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
   }
   const log = createLogger(name, config.logLevel, { secrets: secretsOf(config) })
   // Installed before the work opens: a process that is stopped while it opens finishes opening, then closes in order.
-  const asked = untilAsked(config.hasParent).then((reason) => {
+  const stopRequested = untilStopRequested(config.hasParent).then((reason) => {
     log.info({ reason }, 'Stopping')
     return setTimeout(() => {
       log.error('Shutdown timed out before all work ended')
@@ -44,7 +44,7 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
     process.exit(1)
   })
 
-  const overdue = await asked
+  const overdue = await stopRequested
   await work[Symbol.asyncDispose]()
   await tracing[Symbol.asyncDispose]()
   clearTimeout(overdue)
@@ -57,18 +57,18 @@ export async function runProcess(name: string, open: (config: Config, log: Logge
  * Without a listener, Node answers SIGUSR1 with an inspector, which gives every client that can connect to it full
  * control of this process. Any process of the same user can send the signal.
  */
-export function keepInspectorShut(): void {
+export function disableInspectorSignal(): void {
   process.on('SIGUSR1', () => {})
 }
 
 /** Resolves with the reason to stop. From then on, a user's second signal exits the process. */
-function untilAsked(hasParent: boolean): Promise<string> {
+function untilStopRequested(hasParent: boolean): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let askedAt: number | undefined
+  let requestedAt: number | undefined
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      askedAt ??= Date.now()
-      if (signal !== 'SIGHUP' && Date.now() - askedAt > sameMilliseconds) process.exit(1)
+      requestedAt ??= Date.now()
+      if (signal !== 'SIGHUP' && Date.now() - requestedAt > sameMilliseconds) process.exit(1)
       resolve(signal)
     })
   }

@@ -16,13 +16,13 @@ export function openConnections(): Connections {
       connection.once('end', () => open.delete(connection))
     },
     cut() {
-      for (const connection of open) cutOff(connection)
+      for (const connection of open) destroySocket(connection)
     },
   }
 }
 
 /** Closes a connection without contacting the server, which may be unreachable. */
-export function cutOff(connection: ClientBase): void {
+export function destroySocket(connection: ClientBase): void {
   const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection
   stream.destroy()
 }
@@ -34,6 +34,6 @@ export function cutOff(connection: ClientBase): void {
 export const statementMilliseconds = 8000
 
 /** Whether a statement was abandoned. Its connection must not be used again, because the answer may still arrive. */
-export function isGivenUp(error: unknown): boolean {
+export function isAbandoned(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('Query read timeout')
 }

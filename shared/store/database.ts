@@ -2,7 +2,7 @@ import knex, { type Knex } from 'knex'
 import type { ClientBase, QueryResultRow } from 'pg'
 import type { Config } from '../config/config.ts'
 import { deadlockDetected, postgresCode } from '../errors.ts'
-import { cutOff, isGivenUp, statementMilliseconds, type Connections } from './connections.ts'
+import { destroySocket, isAbandoned, statementMilliseconds, type Connections } from './connections.ts'
 import { traceBuilt, tracedStatement } from './traced-statements.ts'
 
 /** The pool, or a transaction on it. */
@@ -44,7 +44,7 @@ export function openDatabase(
   })
   db.on('query-error', (error: unknown, { __knexUid: id }: Identified) => {
     const connection = byId.get(id)
-    if (connection && isGivenUp(error)) cutOff(connection)
+    if (connection && isAbandoned(error)) destroySocket(connection)
   })
   traceBuilt(db)
   return db
@@ -120,7 +120,7 @@ async function execute<Row>(db: Database, sql: string, bindings: Record<string, 
     const { rows } = await connection.query<Row & QueryResultRow>({ name, text, values })
     return rows
   } catch (error) {
-    if (isGivenUp(error)) cutOff(connection)
+    if (isAbandoned(error)) destroySocket(connection)
     throw error
   } finally {
     client.releaseConnection(connection)

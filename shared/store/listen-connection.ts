@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { Client, escapeIdentifier } from 'pg'
 import type { Config } from '../config/config.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { cutOff } from './connections.ts'
+import { destroySocket } from './connections.ts'
 import { connectionSettings } from './database.ts'
 
 /**
@@ -52,7 +52,7 @@ export function openListenConnection(settings: Config['database'], log: Logger):
       const statements = Array.from(channels, (channel) => `listen ${escapeIdentifier(channel)}`)
       if (statements.length > 0) await fresh.query(statements.join(';'))
     } catch (error) {
-      cutOff(fresh)
+      destroySocket(fresh)
       throw error
     } finally {
       connecting = undefined
@@ -85,15 +85,15 @@ export function openListenConnection(settings: Config['database'], log: Logger):
     onLost: (listener) => events.on('lost', listener),
     onRenewed: (listener) => events.on('renewed', listener),
     cut() {
-      for (const open of [client, connecting]) if (open) cutOff(open)
+      for (const open of [client, connecting]) if (open) destroySocket(open)
     },
     async close() {
       isClosed = true
       const open = client
       client = undefined
-      if (connecting) cutOff(connecting)
+      if (connecting) destroySocket(connecting)
       if (!open) return
-      const overdue = setTimeout(() => cutOff(open), closeMilliseconds)
+      const overdue = setTimeout(() => destroySocket(open), closeMilliseconds)
       await open.end()
       clearTimeout(overdue)
     },

@@ -26,14 +26,14 @@ export function describeError(error: unknown, depth = 0): unknown {
   const { name, message, stack, cause } = error
   const fields = error as unknown as Record<string, unknown>
   const errors = error instanceof AggregateError ? error.errors.slice(0, maxErrors) : []
-  const goesOn = depth < deepestCause
+  const isExpanded = depth < deepestCause
   return {
     type: name,
     message,
     stack,
     ...Object.fromEntries(told.filter((field) => isPlain(fields[field])).map((field) => [field, fields[field]])),
-    ...(errors.length > 0 && goesOn && { errors: errors.map((each) => describeError(each, depth + 1)) }),
-    ...(cause !== undefined && goesOn && { cause: describeError(cause, depth + 1) }),
+    ...(errors.length > 0 && isExpanded && { errors: errors.map((each) => describeError(each, depth + 1)) }),
+    ...(cause !== undefined && isExpanded && { cause: describeError(cause, depth + 1) }),
   }
 }
 

@@ -23,12 +23,12 @@ import { samplerOf } from './sampler.ts'
 import type { Attributes, OpenSpan, Tracing } from './tracing.ts'
 
 /** Minimum time between log lines about export failures: an unavailable collector would cause one per batch. */
-const betweenComplaintsMilliseconds = 60_000
+const logIntervalMilliseconds = 60_000
 const shutdownMilliseconds = 3000
 
 /** Traces with OpenTelemetry, and exports spans by OTLP over HTTP. Registers global providers. */
 export function openTracing(settings: NonNullable<Config['tracing']>, service: string, log: Logger): Tracing {
-  complainTo(log)
+  logDiagnostics(log)
   const resource = defaultResource()
     .merge(resourceFromAttributes({ [ATTR_SERVICE_NAME]: `isobot-${service}`, 'host.name': hostname() }))
     .merge(detectResources({ detectors: [envDetector] }))
@@ -118,15 +118,15 @@ function fail(span: Span, error: unknown): void {
 
 function ignore(): void {}
 
-function complainTo(log: Logger): void {
-  let complainedAt = -Infinity
-  const complain = (message: string) => {
-    if (performance.now() - complainedAt < betweenComplaintsMilliseconds) return
-    complainedAt = performance.now()
+function logDiagnostics(log: Logger): void {
+  let loggedAt = -Infinity
+  const logProblem = (message: string) => {
+    if (performance.now() - loggedAt < logIntervalMilliseconds) return
+    loggedAt = performance.now()
     log.warn({ problem: message.slice(0, 500) }, 'Sending traces failed: check OTEL_EXPORTER_OTLP_ENDPOINT')
   }
   diag.setLogger(
-    { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore },
+    { error: logProblem, warn: logProblem, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
 }
