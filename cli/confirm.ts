@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { failed, misused } from './failure.ts'
-import { harmless } from './output.ts'
+import { withoutControlCharacters } from './output.ts'
 
 /**
  * Asks a person to confirm an action that cannot be undone.
@@ -21,7 +21,7 @@ export async function ask(question: string): Promise<string> {
   const closed = new AbortController()
   terminal.once('close', () => closed.abort())
   try {
-    return await terminal.question(harmless(question), { signal: closed.signal })
+    return await terminal.question(withoutControlCharacters(question), { signal: closed.signal })
   } catch (cause) {
     process.stderr.write('\n')
     throw failed('Cancelled: nothing was changed', { cause })

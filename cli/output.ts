@@ -80,7 +80,7 @@ export function styled(style: Style, text: string): string {
 }
 
 /** Untrusted text with visible signs in place of terminal control characters. */
-export function harmless(text: string): string {
+export function withoutControlCharacters(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, toSign)
 }
@@ -100,7 +100,7 @@ function toSign(character: string): string {
 
 /** Rows as columns of even width, below their titles. */
 export function table(titles: readonly string[], cells: readonly (readonly string[])[]): string {
-  const rows = cells.map((row) => row.map(harmless))
+  const rows = cells.map((row) => row.map(withoutControlCharacters))
   const widths = titles.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)))
   const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column]!))
   const heading = line(titles).map((title) => styled('bold', title))

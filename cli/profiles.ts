@@ -125,7 +125,7 @@ function withScheme(host: string): string {
 export async function localDataDirectory(): Promise<string> {
   const usual = dataDirectory()
   if (process.env.ISOBOT_DATA_DIR || (await isStartRunning(usual))) return usual
-  const text = await readIfThere(startedFile())
+  const text = await readIfPresent(startedFile())
   return text !== undefined && (await isStartRunning(text.trim())) ? text.trim() : usual
 }
 
@@ -142,7 +142,7 @@ function startedFile(): string {
 }
 
 async function readLocal(): Promise<Profile | undefined> {
-  const text = await readIfThere(join(await localDataDirectory(), 'credentials.json'))
+  const text = await readIfPresent(join(await localDataDirectory(), 'credentials.json'))
   if (text === undefined) return undefined
   const { baseUrl, token, workspaceId } = JSON.parse(text) as Record<string, string | undefined>
   return baseUrl && token && workspaceId ? { name: localName, url: baseUrl, token, workspaceId } : undefined
@@ -150,7 +150,7 @@ async function readLocal(): Promise<Profile | undefined> {
 
 async function readProfileFile(): Promise<ProfileFile> {
   const file = profileFile()
-  const text = await readIfThere(file)
+  const text = await readIfPresent(file)
   if (text === undefined) return { profiles: {} }
   try {
     return { profiles: {}, ...(JSON.parse(text) as object) }
@@ -168,7 +168,7 @@ async function writeProfileFile(content: ProfileFile): Promise<void> {
   await rename(draft, file)
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

@@ -1,6 +1,6 @@
 import { inspect, styleText } from 'node:util'
 import { exitCodes, Failure, type ExitCode } from './failure.ts'
-import { harmless } from './output.ts'
+import { withoutControlCharacters } from './output.ts'
 
 /**
  * Prints the error that ended a command to standard error: a line of JSON for programs, else the message, and with
@@ -21,7 +21,7 @@ export function reportFailure(
   } else {
     const label = styleText('red', 'error:', { stream: process.stderr })
     const hint = failure || isVerbose ? '' : '\nRun the command again with --verbose for all details'
-    process.stderr.write(`${label} ${harmless(isVerbose ? inspect(error) : message)}${hint}\n`)
+    process.stderr.write(`${label} ${withoutControlCharacters(isVerbose ? inspect(error) : message)}${hint}\n`)
   }
   return exitCode
 }

@@ -14,7 +14,7 @@ import { untilInterrupted } from './start/interrupt.ts'
 import { assertPortIsFree } from './start/port.ts'
 import { startDatabase } from './postgres/start-database.ts'
 import { announceStart } from './profiles.ts'
-import { recordStart, untilFormerStartGone } from './start/record.ts'
+import { recordStart, untilFormerStartExited } from './start/record.ts'
 import { welcome } from './start/welcome.ts'
 
 type ProcessName = 'api' | 'worker'
@@ -43,9 +43,9 @@ export interface StartOptions {
  * at the first start. It runs until a signal arrives or its launcher exits, and then stops the parts in order of
  * dependency.
  */
-export async function start({ say = console.log, announce = sayWelcome, development }: StartOptions = {}) {
+export async function start({ say = console.log, announce = printWelcome, development }: StartOptions = {}) {
   disableInspectorSignal()
-  outliveReaders()
+  ignoreOutputErrors()
   const children: Child[] = []
   using interruption = untilInterrupted({
     isInputUnread: true,
@@ -81,7 +81,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   const baseUrl = process.env.ISOBOT_BASE_URL ?? `http://localhost:${port}`
   const directory = resolve(process.env.ISOBOT_DATA_DIR ?? '.isobot')
   await mkdir(directory, { recursive: true })
-  const isFree = await untilFormerStartGone(directory, signal)
+  const isFree = await untilFormerStartExited(directory, signal)
   await assertPortIsFree(port, host)
   const record = isFree ? await recordStart(directory) : undefined
   parts.defer(() => record?.remove())
@@ -139,7 +139,7 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   await Promise.race([ended, stopped])
 }
 
-function sayWelcome(saved: SavedCredentials, directory: string): void {
+function printWelcome(saved: SavedCredentials, directory: string): void {
   console.log(welcome(saved, directory))
 }
 
@@ -179,7 +179,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** A closed terminal or pipe must not end this process before it has stopped the others. */
-function outliveReaders(): void {
+function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 

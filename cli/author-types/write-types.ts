@@ -102,8 +102,8 @@ function describeOperation(operation: Operation, publisher: SchemaPublisher): { 
 /** An input with a message's type and payload becomes a union by type, so that the compiler checks the payload. */
 function describeInput(name: string, input: Schema): string {
   const { properties = {}, required = [] } = input
-  const saysMessage = 'type' in properties && 'payload' in properties && 'conversationId' in properties
-  if (!saysMessage || !required.includes('conversationId')) return declare(name, input)
+  const createsMessage = 'type' in properties && 'payload' in properties && 'conversationId' in properties
+  if (!createsMessage || !required.includes('conversationId')) return declare(name, input)
   const { type: _type, payload: _payload, ...others } = properties
   return `export type ${name} = MessageContent & {\n${fieldsOf({ ...input, properties: others }, nameOf)}\n}`
 }

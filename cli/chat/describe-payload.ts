@@ -1,4 +1,4 @@
-import { harmless } from '../output.ts'
+import { withoutControlCharacters } from '../output.ts'
 
 /** A choice or a link in a bot's message. */
 export interface Offer {
@@ -48,7 +48,7 @@ export function describePayload(payload: Fields, first = 1): { text: string; off
       case 'file':
         return [[`[${fields.type}]`, fields.title, fields[`${fields.type}Url`]].filter(Boolean).map(words).join(' ')]
       default:
-        return [harmless(JSON.stringify(fields))]
+        return [withoutControlCharacters(JSON.stringify(fields))]
     }
   }
   return { text: lines(payload).join('\n'), offers }
@@ -59,5 +59,5 @@ function rows(value: unknown): Fields[] {
 }
 
 function words(value: unknown): string {
-  return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
+  return withoutControlCharacters(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
 }

@@ -5,7 +5,7 @@ import { awaitHandledEvent, botFailure } from './await-handled-event.ts'
 import { openChat, type ChatListener, type Said } from './session.ts'
 import type { Connection } from '../connection.ts'
 import { describePayload, type Offer } from './describe-payload.ts'
-import { harmless, printable, styled } from '../output.ts'
+import { withoutControlCharacters, printable, styled } from '../output.ts'
 import { describeWorkerProblem } from './worker-state.ts'
 
 /** An interactive conversation: a person types at the terminal while the bot answers. */
@@ -17,7 +17,7 @@ export interface TerminalChat extends Disposable {
 }
 
 /** Longer than a message waits while workers are alive. */
-const patienceMilliseconds = 15_000
+const answerMilliseconds = 15_000
 const clearLine = '\r\u001B[J'
 
 /**
@@ -33,13 +33,13 @@ export async function openTerminalChat(
 ): Promise<TerminalChat> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: styled('dim', '> ') })
   const ended = new Promise<void>((resolve) => terminal.once('close', resolve))
-  const voice = styled('cyan', `${harmless(bot.name)} `)
+  const voice = styled('cyan', `${withoutControlCharacters(bot.name)} `)
   const streams = new Map<string, string>()
   let offers: Offer[] = []
-  let patience: NodeJS.Timeout | undefined
+  let answerTimer: NodeJS.Timeout | undefined
 
   /** Prints why no worker handles the message, if that is so. */
-  const lookForWorkers = async () => {
+  const checkWorkers = async () => {
     const problem = await describeWorkerProblem(connection)
     if (problem !== undefined) print(styled('yellow', problem))
   }
@@ -48,20 +48,20 @@ export async function openTerminalChat(
   terminal.once('close', () => closed.abort())
 
   /** Prints that the bot failed to handle a message, if it did. */
-  const lookForFailure = async (messageId: string) => {
+  const findFailure = async (messageId: string) => {
     const event = await awaitHandledEvent(connection, bot.id, messageId, {
       signal: closed.signal,
       survivesOutages: true,
     })
     const failure = botFailure(bot.name, event)
     if (failure === undefined) return
-    clearTimeout(patience)
-    print(styled('red', harmless(failure.message)))
+    clearTimeout(answerTimer)
+    print(styled('red', withoutControlCharacters(failure.message)))
   }
 
   const say = async (said: Said) => {
     const { id } = await session.say(said)
-    if (showsFailures) await lookForFailure(id)
+    if (showsFailures) await findFailure(id)
   }
 
   /** Prints above the line that is being typed, which stays, or below the message that is being streamed. */
@@ -72,7 +72,7 @@ export async function openTerminalChat(
   }
   const listener: ChatListener = {
     heard(message) {
-      clearTimeout(patience)
+      clearTimeout(answerTimer)
       const described = describePayload(message.payload)
       if (described.offers.length > 0) offers = described.offers
       const shown = streamed(message, streams)
@@ -83,7 +83,7 @@ export async function openTerminalChat(
     },
     streamed(streamId, delta) {
       const before = streams.get(streamId)
-      const part = harmless(delta)
+      const part = withoutControlCharacters(delta)
       streams.set(streamId, (before ?? '') + part)
       const text = indent(part, bot.name.length + 1)
       process.stdout.write(before === undefined ? `${clearLine}${voice}${text}` : text)
@@ -111,9 +111,9 @@ export async function openTerminalChat(
     if (said === undefined) return terminal.prompt()
     offers = []
     terminal.prompt()
-    clearTimeout(patience)
-    patience = setTimeout(() => void lookForWorkers(), patienceMilliseconds).unref()
-    say(said).catch((error: unknown) => print(styled('red', harmless((error as Error).message))))
+    clearTimeout(answerTimer)
+    answerTimer = setTimeout(() => void checkWorkers(), answerMilliseconds).unref()
+    say(said).catch((error: unknown) => print(styled('red', withoutControlCharacters((error as Error).message))))
   }
   terminal.off('line', keep)
   terminal.on('line', take)
@@ -123,7 +123,7 @@ export async function openTerminalChat(
     print,
     ended,
     [Symbol.dispose]() {
-      clearTimeout(patience)
+      clearTimeout(answerTimer)
       terminal.close()
       session[Symbol.dispose]()
     },

@@ -30,7 +30,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     return [unreachable(error, config)]
   }
   try {
-    const checks = [checkVersion, checkPrivileges, checkRoom, checkClock, checkNotifications, checkMigrations]
+    const checks = [checkVersion, checkPrivileges, checkConnections, checkClock, checkNotifications, checkMigrations]
     const findings: Finding[] = []
     for (const check of checks) findings.push(...(await check(client, config)))
     const isMigrated = findings.every(({ grade }) => grade !== 'fail')
@@ -102,7 +102,7 @@ async function checkPrivileges(client: Client): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok(`The user ${user} has the required privileges`)]
 }
 
-async function checkRoom(client: Client, config: Config): Promise<Finding[]> {
+async function checkConnections(client: Client, config: Config): Promise<Finding[]> {
   const { most, used } = await ask<{ most: number; used: number }>(
     client,
     `select least(
@@ -137,9 +137,9 @@ async function checkNotifications(client: Client, config: Config): Promise<Findi
   const heard = once(client, 'notification')
   await client.query('listen isobot_doctor')
   await client.query(`notify isobot_doctor`)
-  const isHeard = await Promise.race([heard.then(() => true), pause(notificationMilliseconds, false)])
+  const isReceived = await Promise.race([heard.then(() => true), pause(notificationMilliseconds, false)])
   await client.query('unlisten isobot_doctor')
-  if (isHeard) return [ok('Notifications arrive')]
+  if (isReceived) return [ok('Notifications arrive')]
   const remedy = 'set DATABASE_URL to the server itself, not to a pooler in transaction mode'
   const message = 'Notifications do not arrive'
   return [config.redis ? warn(message, remedy) : fail(message, remedy)]

@@ -31,9 +31,9 @@ export async function examine({ environment, dataDirectory }: ExaminationOptions
   const isOwn = !environment['DATABASE_URL']
   const own = isOwn ? await ownSettings(dataDirectory) : undefined
   const { config, findings: settings } = checkSettings(environment, own?.environment)
-  const machine = await attempt('Machine', checkMachine(config, own?.isThere ? dataDirectory : undefined))
+  const machine = await attempt('Machine', checkMachine(config, own?.isStarted ? dataDirectory : undefined))
   const others = config ? await Promise.all(checksFor(config, own)) : []
-  const start = own ? [describeStart(own.isThere, dataDirectory)] : []
+  const start = own ? [describeStart(own.isStarted, dataDirectory)] : []
   const findings = [...start, ...settings, ...machine, ...others.flat()]
   const count = (grade: Finding['grade']) => findings.filter((finding) => finding.grade === grade).length
   return { findings, failures: count('fail'), warnings: count('warn') }
@@ -55,7 +55,7 @@ function checksFor(config: Config, own: OwnSettings | undefined): Promise<Findin
 }
 
 interface OwnSettings {
-  isThere: boolean
+  isStarted: boolean
   environment: NodeJS.ProcessEnv
   /** Present after the first start. */
   profile?: Omit<Profile, 'name'>
@@ -73,12 +73,12 @@ async function ownSettings(directory: string): Promise<OwnSettings> {
     ...(baseUrl && { ISOBOT_BASE_URL: baseUrl }),
   }
   const profile = baseUrl && token && workspaceId ? { url: baseUrl, token, workspaceId } : undefined
-  return { isThere: secret !== undefined, environment, ...(profile && { profile }) }
+  return { isStarted: secret !== undefined, environment, ...(profile && { profile }) }
 }
 
-function describeStart(isThere: boolean, directory: string): Finding {
+function describeStart(isStarted: boolean, directory: string): Finding {
   const { ok } = findingsOf('Platform')
-  return isThere
+  return isStarted
     ? ok(`DATABASE_URL is not set: \`isobot start\` runs an embedded database in ${directory}`)
     : ok('DATABASE_URL is not set: `isobot start` will run an embedded database. Set it in production')
 }

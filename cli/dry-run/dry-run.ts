@@ -87,7 +87,7 @@ export async function openDryRun(
     return {
       hooks,
       actions,
-      run: (name, given, options = {}) => tryOut(base, name, given, options),
+      run: (name, given, options = {}) => execute(base, name, given, options),
       [Symbol.asyncDispose]: () => sandbox.close(),
     }
   } catch (error) {
@@ -115,7 +115,7 @@ interface Base extends Pick<RunRequest, 'bundle' | 'limits'> {
   map: SourceMapIndex | undefined
 }
 
-async function tryOut(
+async function execute(
   base: Base,
   name: string,
   given: Record<string, unknown>,

@@ -25,7 +25,7 @@ export interface DryRunFetch {
 }
 
 /** The context that the runs of a dry run share. */
-interface Scene extends Pick<RunRequest, 'bundle' | 'limits'> {
+interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits'> {
   sandbox: Sandbox
   /** The names of the bot's own actions. */
   actions: string[]
@@ -35,14 +35,14 @@ interface Scene extends Pick<RunRequest, 'bundle' | 'limits'> {
 }
 
 /** Runs a hook or an action in the isolate of a dry run. */
-export function runDry(scene: Scene, id: string, task: RunRequest['task']): Promise<Outcome> {
-  const { sandbox, bundle, limits, answers, record } = scene
+export function runDry(context: DryRunContext, id: string, task: RunRequest['task']): Promise<Outcome> {
+  const { sandbox, bundle, limits, answers, record } = context
   return sandbox.run({
     id,
     bundle,
     limits,
     task,
-    host: openHost(scene, id),
+    host: openHost(context, id),
     async fetch(request, signal) {
       const answer = await answers.fetch(request, signal)
       const { method, url } = request
@@ -55,8 +55,8 @@ export function runDry(scene: Scene, id: string, task: RunRequest['task']): Prom
 }
 
 /** Answers the calls of a run; calls of the bot's own actions run these actions. */
-function openHost(scene: Scene, within: string): Host {
-  const { answers, record, actions } = scene
+function openHost(context: DryRunContext, within: string): Host {
+  const { answers, record, actions } = context
   let nested = 0
 
   const answerOf = async (operation: Operation, input: JsonObject): Promise<Pick<DryRunCall, 'answer' | 'source'>> => {
@@ -67,7 +67,12 @@ function openHost(scene: Scene, within: string): Host {
     if (!actions.includes(name)) return { source: 'made up', answer: answers.exampleAnswer(operation, input) }
     const id = `${within}/${++nested}`
     const position = { within, event: {}, streamPrefix: `${id}/` }
-    const outcome = await runDry(scene, id, { kind: 'action', name, input: input['input'] as JsonObject, ...position })
+    const outcome = await runDry(context, id, {
+      kind: 'action',
+      name,
+      input: input['input'] as JsonObject,
+      ...position,
+    })
     return { source: 'own', answer: { output: outputOf(name, outcome), meta: { cached: false } } }
   }
 

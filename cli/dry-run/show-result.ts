@@ -1,4 +1,4 @@
-import { harmless, styled } from '../output.ts'
+import { withoutControlCharacters, styled } from '../output.ts'
 import type { DryRunCall, DryRunFetch } from './host.ts'
 import type { DryRunResult } from './dry-run.ts'
 
@@ -11,7 +11,9 @@ export function showResult(result: DryRunResult): string {
     section('Requests', fetches.map(showFetch)),
     section(
       'Log',
-      logs.map(({ level, message }) => `${styled(levelStyles[level], level.padEnd(5))} ${harmless(message)}`),
+      logs.map(
+        ({ level, message }) => `${styled(levelStyles[level], level.padEnd(5))} ${withoutControlCharacters(message)}`,
+      ),
     ),
     section(
       'State',
@@ -34,16 +36,18 @@ function section(title: string, lines: string[]): string {
 }
 
 function showCall({ operation, input, source, answer, refusal }: DryRunCall): string {
-  const outcome = refusal ? styled('red', harmless(`${refusal.type}: ${refusal.message}`)) : json(answer)
+  const outcome = refusal
+    ? styled('red', withoutControlCharacters(`${refusal.type}: ${refusal.message}`))
+    : json(answer)
   return `${styled('bold', operation)} ${json(input)}\n  ${styled('gray', source ?? 'refused')} ${outcome}`
 }
 
 function showFetch({ method, url, status, failure }: DryRunFetch): string {
-  return `${harmless(`${method} ${url}`)} ${failure === undefined ? status : styled('red', harmless(failure))}`
+  return `${withoutControlCharacters(`${method} ${url}`)} ${failure === undefined ? status : styled('red', withoutControlCharacters(failure))}`
 }
 
 function showError({ reason, name, message, stack }: NonNullable<DryRunResult['error']>): string {
-  const words = harmless(`${name}: ${message}\n${stack}`)
+  const words = withoutControlCharacters(`${name}: ${message}\n${stack}`)
   return `${styled('red', 'Failed')}: ${reason === 'error' ? '' : `${reason}: `}${words}`.trimEnd()
 }
 
@@ -53,7 +57,7 @@ function showReturned(returned: unknown): string {
 }
 
 function json(value: unknown): string {
-  return harmless(JSON.stringify(value) ?? '')
+  return withoutControlCharacters(JSON.stringify(value) ?? '')
 }
 
 function isEmpty(value: unknown): boolean {

@@ -57,14 +57,14 @@ export async function replayEvents(
   while (true) {
     const path = `/v1/admin/bots/${botId}/failed-events/replay`
     const { replayed } = await ask<'replayFailedEvents'>('POST', path, { body }).catch((error: unknown) => {
-      throw error instanceof Failure && error.type === 'RateLimited' ? noRoom(error, sum) : error
+      throw error instanceof Failure && error.type === 'RateLimited' ? backlogFull(error, sum) : error
     })
     if (replayed === 0) return sum
     sum += replayed
   }
 }
 
-function noRoom(cause: Failure, sum: number): Failure {
+function backlogFull(cause: Failure, sum: number): Failure {
   return failed(
     `${sum} events are being replayed, the others are unchanged: ${cause.message}. Then run the same command again`,
     {

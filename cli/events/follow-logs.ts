@@ -3,7 +3,7 @@ import type { Infer } from '#shared/schema.ts'
 import { logLevels, type logLine } from '#shared/models/log-line.ts'
 import type { Connection } from '../connection.ts'
 import { Failure } from '../failure.ts'
-import { harmless, styled } from '../output.ts'
+import { withoutControlCharacters, styled } from '../output.ts'
 
 export type LogLine = Infer<typeof logLine>
 type LogLevel = LogLine['level']
@@ -52,13 +52,13 @@ export async function* followLogs(
     }
   } else if (last > 0) yield* first.logs
   let { next } = first
-  let isAway = false
+  let isDisconnected = false
   while (!signal.aborted) {
     try {
       const query = { ...filter, after: next, pageSize: maxLines }
       const answer = await connection.ask<'followBotLogs'>('GET', path, { query, signal })
-      if (isAway) connected?.()
-      isAway = false
+      if (isDisconnected) connected?.()
+      isDisconnected = false
       if (answer.isCut) cut?.()
       yield* answer.logs.filter((line) => !shown.delete(line.id))
       next = answer.next
@@ -66,8 +66,8 @@ export async function* followLogs(
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof Failure) || !isPassing(error)) throw error
-      if (!isAway) connected?.(error)
-      isAway = true
+      if (!isDisconnected) connected?.(error)
+      isDisconnected = true
     }
     await delay(askMilliseconds, undefined, { signal }).catch(() => {})
   }
@@ -109,7 +109,7 @@ export function formatLine({ timestamp, level, message, eventId }: LogLine): str
   const grave = level === 'error' ? styled('red', 'ERROR') : level === 'warn' ? styled('yellow', 'WARN ') : undefined
   const label = grave ?? styled(level === 'debug' ? 'dim' : 'green', level.toUpperCase().padEnd(5))
   const event = grave && eventId !== undefined ? styled('dim', `  (${eventId})`) : ''
-  const [first, ...others] = harmless(message).split('\n')
+  const [first, ...others] = withoutControlCharacters(message).split('\n')
   const head = `${styled('dim', `${clock.join(':')}.${milliseconds}`)} ${label} ${first}${event}`
   return [head, ...others.map((line) => `                   ${line}`)].join('\n')
 }

@@ -1,6 +1,6 @@
 import type { EventInFull, EventSummary } from './bot-events.ts'
 import { formatLine } from './follow-logs.ts'
-import { harmless, localTime, styled, table } from '../output.ts'
+import { withoutControlCharacters, localTime, styled, table } from '../output.ts'
 
 /** Events as a table for people. */
 export function formatEvents(events: readonly EventSummary[]): string {
@@ -18,18 +18,20 @@ export function formatEvents(events: readonly EventSummary[]): string {
 
 /** An event with all its fields, for people. */
 export function formatEvent(event: EventInFull): string {
-  const failure = event.failureReason ? [styled('red', harmless(event.error?.stack ?? event.failureReason))] : []
+  const failure = event.failureReason
+    ? [styled('red', withoutControlCharacters(event.error?.stack ?? event.failureReason))]
+    : []
   const replayable = event.isReplayable ? ['It can be replayed'] : []
   return [
-    `${styled('bold', event.id)}  ${harmless(event.type)}  ${formatStatus(event.status)}  ${localTime(event.createdAt)}`,
-    ...(event.preview ? [`Says: ${harmless(event.preview)}`] : []),
+    `${styled('bold', event.id)}  ${withoutControlCharacters(event.type)}  ${formatStatus(event.status)}  ${localTime(event.createdAt)}`,
+    ...(event.preview ? [`Says: ${withoutControlCharacters(event.preview)}`] : []),
     ...(event.conversationId ? [`Conversation: ${event.conversationId}`] : []),
     ...failure,
     ...event.runs.flatMap((run) => ['', ...formatRun(run)]),
     ...(event.logs.length > 0 ? ['', styled('bold', 'Log'), ...event.logs.map(formatLine)] : []),
     '',
     styled('bold', 'Payload'),
-    harmless(JSON.stringify(payloadOf(event), undefined, 2)),
+    withoutControlCharacters(JSON.stringify(payloadOf(event), undefined, 2)),
     ...replayable,
   ].join('\n')
 }
@@ -58,7 +60,7 @@ function formatRun({
     `${styled('bold', head)}  ${styled('dim', localTime(startedAt))}`,
     ...(rows.length > 0 ? [table(['  STEP', 'STATUS', 'BEGAN', 'TOOK'], rows)] : []),
     ...(stepsLeftOut > 0 ? [`  and ${stepsLeftOut} steps more`] : []),
-    ...(run.error ? [`  ${styled('red', harmless(run.error.message))}`] : []),
+    ...(run.error ? [`  ${styled('red', withoutControlCharacters(run.error.message))}`] : []),
   ]
 }
 

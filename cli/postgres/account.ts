@@ -75,7 +75,7 @@ async function chooseForRoot(files: Files): Promise<PostgresAccount> {
       problems.add(attempt.problem)
       continue
     }
-    await handOver(files.directory, attempt.account ?? { uid: 0, gid: 0 })
+    await changeOwner(files.directory, attempt.account ?? { uid: 0, gid: 0 })
     return attempt
   }
   throw new Error(
@@ -88,7 +88,7 @@ async function chooseForRoot(files: Files): Promise<PostgresAccount> {
   )
 }
 
-async function handOver(directory: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+async function changeOwner(directory: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   const owners = await Promise.all(
     [directory, postgresFiles(directory).cluster].map((path) => stat(path).catch(() => undefined)),
   )
@@ -101,8 +101,8 @@ async function tryPostgresUser(files: Files): Promise<Attempt> {
   if (existing) return tryAccount(files, existing)
 
   // Creating a user changes the machine, so first check that an unprivileged user could run the server.
-  const anybody = await tryAccount(files, { uid: 65_534, gid: 65_534 })
-  if ('problem' in anybody) return anybody
+  const unprivileged = await tryAccount(files, { uid: 65_534, gid: 65_534 })
+  if ('problem' in unprivileged) return unprivileged
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres'])
   } catch (error) {

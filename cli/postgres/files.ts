@@ -23,14 +23,14 @@ export function unfinishedCluster(directory: string, pid: number): string {
 }
 
 /** The id of the process that makes, or made, the unfinished cluster of this name. */
-export function makerOfUnfinishedCluster(name: string): number | undefined {
+export function creatorOfUnfinishedCluster(name: string): number | undefined {
   const pid = /^cluster-unfinished-(\d+)$/.exec(name)?.[1]
   return pid === undefined ? undefined : Number(pid)
 }
 
 /** Whether a name in the directory is one of the names above. */
 export function isPostgresFile(name: string): boolean {
-  return name === 'cluster' || makerOfUnfinishedCluster(name) !== undefined
+  return name === 'cluster' || creatorOfUnfinishedCluster(name) !== undefined
 }
 
 /** The administrator of every embedded server. */

@@ -34,16 +34,16 @@ const patienceMilliseconds = 20_000
  * The lifecycle of a supervisor process: starts the server, reports readiness or an error, and stops the server when
  * standard input ends or a signal arrives. Returns when the server has exited.
  *
- * @param told resolves when the supervisor has to stop
+ * @param stopRequested resolves when the supervisor has to stop
  */
-export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Promise<void> {
+export async function keepServer(plan: ServerPlan, stopRequested = untilStopRequested()): Promise<void> {
   // After the parent's death these pipes have no reader. EPIPE must not end the supervisor before it stops the server.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
 
   let server = launch(plan, await portFor(plan))
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await Promise.race([told, untilReady(plan, server)])
+    const outcome = await Promise.race([stopRequested, untilReady(plan, server)])
     if (outcome === 'told') return end(plan, server)
     if (outcome === 'ready') break
     if (attempt === attempts) throw new Error(`${plan.name} ended before it was ready: ${outcome}.`)
@@ -53,7 +53,7 @@ export async function keepServer(plan: ServerPlan, told = untilToldToStop()): Pr
   }
 
   report({ ready: { pid: server.pid, port: server.port } })
-  const outcome = await Promise.race([told, server.exited])
+  const outcome = await Promise.race([stopRequested, server.exited])
   if (outcome !== 'told') throw new Error(`${plan.name} ended by itself: ${outcome}.`)
   await end(plan, server)
 }
@@ -113,7 +113,7 @@ function report(line: SupervisorReport): void {
 }
 
 /** Resolves when standard input ends or a signal arrives. */
-export async function untilToldToStop(): Promise<'told'> {
+export async function untilStopRequested(): Promise<'told'> {
   await Promise.race([
     untilParentGone(),
     ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(

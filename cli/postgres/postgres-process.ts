@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { findProcess } from '../../shared/process/find-process.ts'
-import { keepServer, runSupervisor, untilToldToStop } from './keep-server.ts'
-import { clusterFiles, databaseUser, makerOfUnfinishedCluster, postgresFiles, unfinishedCluster } from './files.ts'
+import { keepServer, runSupervisor, untilStopRequested } from './keep-server.ts'
+import { clusterFiles, databaseUser, creatorOfUnfinishedCluster, postgresFiles, unfinishedCluster } from './files.ts'
 
 /**
  * The supervisor of one embedded PostgreSQL: makes the cluster if there is none, runs the server, and stops it when
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const { data, lock } = postgresFiles(directory)
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...values.setting]
 
-  const told = untilToldToStop()
+  const told = untilStopRequested()
   const stopped = new AbortController()
   void told.then(() => stopped.abort())
 
@@ -89,7 +89,7 @@ async function createCluster(directory: string, initdb: string, signal: AbortSig
 /** Removes the unfinished clusters of first starts that were killed. */
 async function removeAbandonedClusters(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    const maker = makerOfUnfinishedCluster(name)
+    const maker = creatorOfUnfinishedCluster(name)
     if (maker === undefined || (await findProcess(maker))) continue
     await rm(join(directory, name), { recursive: true, force: true })
   }

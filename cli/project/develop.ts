@@ -38,7 +38,7 @@ export async function develop(project: Project, connection: Connection, options:
   const ended = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => ended.resolve(), { once: true })
   let show: Show = (document, text) => output.item(document, text)
-  let stage: Stage | undefined
+  let session: Stage | undefined
   let inService: Bundle | undefined
   let wasWrong = false
 
@@ -57,21 +57,21 @@ export async function develop(project: Project, connection: Connection, options:
     wasWrong = 'problems' in deployed
     if ('problems' in deployed) {
       const { problems } = deployed
-      const note = stage ? 'the deployed version stays' : 'the bot has no version'
+      const note = session ? 'the deployed version stays' : 'the bot has no version'
       const text = await showProblems(project.folder, problems)
       return show({ kind: 'problems', problems }, `${styled('red', 'Not deployed')}, ${note}.\n${text}`)
     }
     inService = deployed.bundle
     show({ kind: 'deployed', ...describeDeployed(deployed) }, showDeployedBriefly(deployed))
-    if (stage) return
-    stage = parts.use(await openStage(deployed.bot, connection, { output, ended: ended.resolve }))
-    ;({ show } = stage)
+    if (session) return
+    session = parts.use(await openSession(deployed.bot, connection, { output, ended: ended.resolve }))
+    ;({ show } = session)
   }
   const deployments = oneAtATime(async () => {
     try {
       await deploy()
     } catch (error) {
-      if (!stage) return ended.reject(error)
+      if (!session) return ended.reject(error)
       const message = error instanceof Error ? error.message : String(error)
       show({ kind: 'failure', message }, `${styled('red', 'Not deployed')}: ${message}`)
     }
@@ -88,7 +88,7 @@ interface Stage extends AsyncDisposable {
   show: Show
 }
 
-async function openStage(
+async function openSession(
   bot: Bot,
   connection: Connection,
   { output, ended }: { output: Output; ended: () => void },

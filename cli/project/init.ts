@@ -7,7 +7,7 @@ import { projectFile } from './project.ts'
 const template = resolve(import.meta.dirname, '..', '..', 'templates', 'bot')
 
 /** A name that is valid for packages, folders and bots on every system. */
-const goodName = /^[a-z0-9][a-z0-9._-]{0,99}$/
+const validName = /^[a-z0-9][a-z0-9._-]{0,99}$/
 
 /**
  * Creates the project of a bot in a folder.
@@ -19,7 +19,7 @@ const goodName = /^[a-z0-9][a-z0-9._-]{0,99}$/
 export async function initProject(path: string): Promise<{ folder: string; name: string; files: string[] }> {
   const folder = resolve(path)
   const name = basename(folder)
-  if (!goodName.test(name)) {
+  if (!validName.test(name)) {
     throw misused(`"${name}" is not a valid name for a project: use lower-case letters, digits, "-", "_" and "."`)
   }
   const present = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -32,18 +32,18 @@ export function untilInterrupted({ again, isInputUnread = false }: InterruptionO
     process.kill(process.pid, name)
   }
   for (const name of names) process.on(name, interrupt)
-  void untilLeft(isInputUnread).then(() => controller.abort())
+  void untilLauncherExited(isInputUnread).then(() => controller.abort())
   return { signal: controller.signal, [Symbol.dispose]: stopListening }
 }
 
-async function untilLeft(isInputUnread: boolean): Promise<void> {
+async function untilLauncherExited(isInputUnread: boolean): Promise<void> {
   const ancestry = await findAncestry()
-  if (wasLeftOnItsWay(ancestry)) return
+  if (hadLostLauncher(ancestry)) return
   await Promise.race([untilLauncherGone(ancestry), ...(isInputUnread ? [untilOwnerGone(ancestry)] : [])])
 }
 
 /** Whether npm exited before this process looked for it. The parent of an npm script is npm or its shell, not init. */
-function wasLeftOnItsWay({ launchers }: Ancestry): boolean {
+function hadLostLauncher({ launchers }: Ancestry): boolean {
   const { npm_lifecycle_script: script = '' } = process.env
   return launchers.length === 0 && process.ppid === 1 && /^(exec )?node cli\/(start|dev)\.ts[^&;|]*$/.test(script)
 }

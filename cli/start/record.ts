@@ -23,7 +23,7 @@ const pollMilliseconds = 100
  * @returns whether the folder is free; if not, the later checks of port and database report the process that uses them
  * @throws Error when the earlier start does not end
  */
-export async function untilFormerStartGone(directory: string, signal: AbortSignal): Promise<boolean> {
+export async function untilFormerStartExited(directory: string, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + patienceMilliseconds
   for (;;) {
     signal.throwIfAborted()

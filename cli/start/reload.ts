@@ -36,10 +36,10 @@ export async function startReloading({ name, folders, launch, mayOverlap }: Relo
     const child = await launch()
     current = child
     processes.add(child)
-    void untilGone(child)
+    void untilExited(child)
   }
 
-  async function untilGone(child: Child): Promise<void> {
+  async function untilExited(child: Child): Promise<void> {
     const { code, signal } = await child.exited
     processes.delete(child)
     if (child !== current || isStopping) return
