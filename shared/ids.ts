@@ -46,14 +46,14 @@ export function newId(prefix: IdPrefix): string {
 }
 
 /** Internal ids that chat clients see: a Crockford ULID after one of these prefixes. */
-const ourShape = /^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+const internalIdPattern = /^(user|bot|conv|msg|evt)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /**
  * Whether an id has the shape of an internal one, for instance `user_01JD2W6VYB0M3W6TQ5XKX1J9QZ`. Clients may not
  * choose such an id, since it could be taken for that of another resource.
  */
-export function hasOurShape(id: string): boolean {
-  return ourShape.test(id)
+export function isInternalId(id: string): boolean {
+  return internalIdPattern.test(id)
 }
 
 /** A lower bound in id order: ids made since a moment sort after it, ids made before sort before it. */

@@ -56,7 +56,7 @@ export async function changeInstallations(
     if (change.kind === 'configure chat') {
       const { configuration } = change
       if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
-    } else if (isTakenDown(present)) {
+    } else if (isUnregistered(present)) {
       await deleteInstallation(transaction, key)
     } else {
       await beginUnregistration(transaction, key)
@@ -82,7 +82,7 @@ export async function finishInstallations(context: Context, postCommitWork: Post
 }
 
 /** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */
-function isTakenDown({ status }: Pick<InstallationRow, 'status'>): boolean {
+function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
   return status === 'unregistered' || status === 'unregistration_failed'
 }
 
@@ -139,14 +139,14 @@ function statusOf(change: Installing): InstallationStatus | undefined {
  */
 function registrationOf(change: Installing): RegistrationType | undefined {
   const { present, enabled } = change
-  if (!enabled) return present && !isTakenDown(present) ? 'unregister' : undefined
-  const isAsBefore =
+  if (!enabled) return present && !isUnregistered(present) ? 'unregister' : undefined
+  const isUnchanged =
     present?.status === 'registered' &&
     present.enabled &&
     present.integration_id === change.integration.id &&
     present.configuration_type === change.configurationType &&
     isDeepStrictEqual(change.formerConfiguration, change.configuration)
-  return isAsBefore ? undefined : 'register'
+  return isUnchanged ? undefined : 'register'
 }
 
 async function awaitRegistration(context: Context, { id, botId, installationId }: NewRegistration): Promise<void> {

@@ -121,7 +121,7 @@ async function planChange(
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
   if (named && !named.integration_id) return planChat(named, name, settings)
-  const integration = await findWanted(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
+  const integration = await findVersionFor(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
   const present = named ?? context.present.find((one) => one.alias === alias)
   if (present && present.integration !== integration.name) {
@@ -164,7 +164,7 @@ function assertShort(name: string, configuration: Record<string, unknown>): void
 }
 
 /** @param id the given one, or that of the installed integration; without either, `name` is taken as an id */
-async function findWanted(
+async function findVersionFor(
   { db, workspaceId, present }: InstallationContext,
   name: string,
   id: string | undefined,

@@ -14,7 +14,7 @@ export const scheduleInput = {
 } as const
 
 /** A schedule that is further ahead is refused, as a probable mistake of units. */
-const furthestMilliseconds = 366 * 24 * 60 * 60 * 1000
+const maxDelayMilliseconds = 366 * 24 * 60 * 60 * 1000
 
 /**
  * The time at which a schedule is due. A past time is due at once.
@@ -27,7 +27,7 @@ export function scheduledTime(schedule: { dateTime?: string; delay?: number }, n
     throw new ApiError('InvalidPayload', 'schedule must have either dateTime or delay')
   }
   const milliseconds = dateTime === undefined ? now.getTime() + delay! : Date.parse(dateTime)
-  if (milliseconds - now.getTime() > furthestMilliseconds) {
+  if (milliseconds - now.getTime() > maxDelayMilliseconds) {
     throw new ApiError('InvalidPayload', 'schedule is more than a year ahead: choose an earlier time')
   }
   return new Date(milliseconds)

@@ -2,12 +2,12 @@ import type { Infer } from '../schema.ts'
 
 /** The content of a chat message: one of twelve variants, discriminated by `type`. Unknown inner fields are kept. */
 
-const someText = { type: 'string', minLength: 1 } as const
+const nonEmptyText = { type: 'string', minLength: 1 } as const
 
 const labelled = {
   type: 'object',
   required: ['label', 'value'],
-  properties: { label: someText, value: someText },
+  properties: { label: nonEmptyText, value: nonEmptyText },
 } as const
 
 const text = {
@@ -15,7 +15,7 @@ const text = {
   required: ['type', 'text'],
   properties: {
     type: { const: 'text' },
-    text: someText,
+    text: nonEmptyText,
     value: {
       type: 'string',
       description: 'The value of the option that the user selected; `text` is its label.',
@@ -26,31 +26,31 @@ const text = {
 const markdown = {
   type: 'object',
   required: ['type', 'markdown'],
-  properties: { type: { const: 'markdown' }, markdown: someText },
+  properties: { type: { const: 'markdown' }, markdown: nonEmptyText },
 } as const
 
 const image = {
   type: 'object',
   required: ['type', 'imageUrl'],
-  properties: { type: { const: 'image' }, imageUrl: someText },
+  properties: { type: { const: 'image' }, imageUrl: nonEmptyText },
 } as const
 
 const audio = {
   type: 'object',
   required: ['type', 'audioUrl'],
-  properties: { type: { const: 'audio' }, audioUrl: someText },
+  properties: { type: { const: 'audio' }, audioUrl: nonEmptyText },
 } as const
 
 const video = {
   type: 'object',
   required: ['type', 'videoUrl'],
-  properties: { type: { const: 'video' }, videoUrl: someText },
+  properties: { type: { const: 'video' }, videoUrl: nonEmptyText },
 } as const
 
 const file = {
   type: 'object',
   required: ['type', 'fileUrl'],
-  properties: { type: { const: 'file' }, fileUrl: someText, title: someText },
+  properties: { type: { const: 'file' }, fileUrl: nonEmptyText, title: nonEmptyText },
 } as const
 
 const location = {
@@ -70,15 +70,15 @@ const card = {
   required: ['type', 'title', 'actions'],
   properties: {
     type: { const: 'card' },
-    title: someText,
-    subtitle: someText,
-    imageUrl: someText,
+    title: nonEmptyText,
+    subtitle: nonEmptyText,
+    imageUrl: nonEmptyText,
     actions: {
       type: 'array',
       items: {
         type: 'object',
         required: ['action', 'label', 'value'],
-        properties: { action: { enum: ['postback', 'url', 'say'] }, label: someText, value: someText },
+        properties: { action: { enum: ['postback', 'url', 'say'] }, label: nonEmptyText, value: nonEmptyText },
       },
     },
   },
@@ -93,13 +93,13 @@ const carousel = {
 const choice = {
   type: 'object',
   required: ['type', 'text', 'options'],
-  properties: { type: { const: 'choice' }, text: someText, options: { type: 'array', items: labelled } },
+  properties: { type: { const: 'choice' }, text: nonEmptyText, options: { type: 'array', items: labelled } },
 } as const
 
 const dropdown = {
   type: 'object',
   required: ['type', 'text', 'options'],
-  properties: { type: { const: 'dropdown' }, text: someText, options: { type: 'array', items: labelled } },
+  properties: { type: { const: 'dropdown' }, text: nonEmptyText, options: { type: 'array', items: labelled } },
 } as const
 
 const bloc = {

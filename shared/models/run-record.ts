@@ -36,4 +36,4 @@ export type RunStep = [
 ]
 
 /** Upper bound of the run records kept per event, the newest ones. */
-export const keptRuns = 5
+export const maxKeptRuns = 5

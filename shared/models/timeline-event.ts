@@ -152,7 +152,7 @@ export function toTimelineEvent(row: TimelineRow, view: TimelineView): Infer<typ
       queueMilliseconds: Math.max(0, startedAt.getTime() - availableAt.getTime()),
     }),
     ...(endedAt && { endedAt: endedAt.toISOString() }),
-    ...tookOf(row),
+    ...durationOf(row),
     ...(last?.cpu !== undefined && { cpuMilliseconds: last.cpu }),
   }
 }
@@ -160,7 +160,7 @@ export function toTimelineEvent(row: TimelineRow, view: TimelineView): Infer<typ
 /**
  * The duration by the event's columns when there is no record: no code was called, or the event is older than records.
  */
-function tookOf({ runs, started_at: startedAt, ended_at: endedAt }: TimelineRow): { milliseconds?: number } {
+function durationOf({ runs, started_at: startedAt, ended_at: endedAt }: TimelineRow): { milliseconds?: number } {
   const took = runs?.at(-1)?.took
   if (took !== undefined) return { milliseconds: took }
   return startedAt && endedAt ? { milliseconds: Math.max(0, endedAt.getTime() - startedAt.getTime()) } : {}

@@ -209,7 +209,7 @@ export const entryNames: Record<string, string> = { tags: 'priority', integratio
 export const entryValues: Record<string, unknown> = { tags: 'high' }
 
 /** Fields left out of examples, since their values would contradict the other fields. */
-export const leftOut = new Set([
+export const omittedFields = new Set([
   'message.origin',
   'state.conversationId',
   'state.userId',
@@ -222,7 +222,7 @@ export const leftOut = new Set([
 ])
 
 /** Optional fields shown in the example of a request that requires no field. */
-export const worthShowing = new Set([
+export const informativeFields = new Set([
   'name',
   'pictureUrl',
   'code',

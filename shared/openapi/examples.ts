@@ -1,5 +1,13 @@
 import type { Operation } from '../rpc/operation.ts'
-import { botId, entryNames, entryValues, exampleId, leftOut, values, worthShowing } from './example-values.ts'
+import {
+  botId,
+  entryNames,
+  entryValues,
+  exampleId,
+  omittedFields,
+  values,
+  informativeFields,
+} from './example-values.ts'
 import type { Schema } from './schemas.ts'
 
 const now = '2026-11-22T09:30:00.000Z'
@@ -92,15 +100,15 @@ function exampleOfObject(schema: Schema, field: string, spot: Spot): Record<stri
 function namesToShow({ properties = {}, required = [] }: Schema, spot: Spot): string[] {
   const names = Object.keys(properties)
   const says = (name: string) => {
-    if (leftOut.has(`${spot.owner}.${name}`)) return false
+    if (omittedFields.has(`${spot.owner}.${name}`)) return false
     const example = exampleOf(properties[name]!, name, spot)
     return example !== name && JSON.stringify(example) !== '{}'
   }
   if (spot.isAnswer) return names.filter((name) => required.includes(name) || says(name))
   const needed = names.filter((name) => required.includes(name))
   if (needed.length > 0) return needed
-  const telling = names.filter((name) => worthShowing.has(name) && says(name))
-  return telling.length > 0 ? telling : names
+  const informative = names.filter((name) => informativeFields.has(name) && says(name))
+  return informative.length > 0 ? informative : names
 }
 
 /** The owner of a field's own fields: `meta` is no resource, so its fields belong to the enclosing owner. */

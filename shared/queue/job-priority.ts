@@ -2,7 +2,7 @@ import { SlidingWindowCounter } from './sliding-window-counter.ts'
 
 const windowMilliseconds = 10_000
 /** A bot with at most this many wake-ups in the window shares the front of the queue, in order of arrival. */
-const fewWakes = 10
+const wakesPerStep = 10
 /** Each bot gets one wake-up at the front per this interval in any case, so that none starves. */
 const certainMilliseconds = 1000
 /** Bounds the priority, which is a binary logarithm: no process enqueues 10 × 2²⁰ wake-ups in a window. */
@@ -30,7 +30,7 @@ export class JobPriority {
   next(botId: string): number {
     this.#wakes.add(botId)
     if (this.#isCertain(botId)) return 0
-    const excess = this.#wakes.of(botId) / fewWakes
+    const excess = this.#wakes.of(botId) / wakesPerStep
     return Math.min(Math.max(Math.ceil(Math.log2(excess)), 0), maxBits)
   }
 

@@ -2,7 +2,7 @@ import type { UserKey } from '../models/user-key.ts'
 
 /**
  * Clients identify users and conversations by internal ids, or by ids of their own choice (external ids). The two name
- * spaces are disjoint: an external id of the internal shape is refused (`hasOurShape`), and for ids from before that
+ * spaces are disjoint: an external id of the internal shape is refused (`isInternalId`), and for ids from before that
  * rule the internal id takes precedence.
  *
  * These are scalar SQL expressions for the internal id, null when there is none. Each side is a look-up in a unique

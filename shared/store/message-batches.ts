@@ -59,12 +59,12 @@ function batchesFor(db: Database): Batches {
   const known = batchesOf.get(db)
   if (known) return known
   const batches: Batches = {
-    receive: together(
+    receive: batchedWith(
       (messages) => insertIncomingMessages(db, messages),
       (message: NewIncomingMessage) => insertIncomingMessage(db, message),
       (message) => message.id,
     ),
-    send: together(
+    send: batchedWith(
       (inserts) => insertOutgoingMessages(db, inserts),
       ({ message, effect }: OutgoingInsert) => insertOutgoingMessage(db, message, effect),
       ({ message }) => message.id,
@@ -75,7 +75,7 @@ function batchesFor(db: Database): Batches {
 }
 
 /** A single message is stored by the statement for one, which is shorter. */
-function together<Input, Row extends { id: string }>(
+function batchedWith<Input, Row extends { id: string }>(
   storeMany: (inputs: Input[]) => Promise<Row[]>,
   storeOne: (input: Input) => Promise<Row | undefined>,
   idOf: (input: Input) => string,

@@ -149,7 +149,7 @@ export async function planRegistrations(transaction: Database, planned: PlannedR
  * @param longestPeriods in milliseconds
  * @param limit upper bound of the installations per schedule
  */
-export async function forgetImpossibleTimes(
+export async function clearImpossibleTimes(
   db: Database,
   longestPeriods: Record<Schedule, number>,
   limit: number,

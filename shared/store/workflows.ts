@@ -19,7 +19,7 @@ export interface NewWorkflow {
 }
 
 /** The default lifetime of a workflow. */
-const usualTime = `interval '1 day'`
+const defaultTimeout = `interval '1 day'`
 
 export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promise<WorkflowRow> {
   const [row] = await query<WorkflowRow>(
@@ -27,7 +27,7 @@ export async function insertWorkflow(db: Database, workflow: NewWorkflow): Promi
     `insert into workflows
        (id, bot_id, name, status, input, tags, parent_id, conversation_id, user_id, timeout_at)
      values (:id, :botId, :name, :status, :input, :tags, :parentId, :conversationId, :userId,
-       coalesce(:timeoutAt, now() + ${usualTime}))
+       coalesce(:timeoutAt, now() + ${defaultTimeout}))
      returning *`,
     {
       id: workflow.id,

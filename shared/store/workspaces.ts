@@ -57,7 +57,7 @@ export async function hasBots(db: Database, workspaceId: string): Promise<boolea
 }
 
 /** The workspaces that have one of the given handles. */
-export async function takenHandles(db: Database, handles: string[]): Promise<{ id: string; handle: string | null }[]> {
+export async function usedHandles(db: Database, handles: string[]): Promise<{ id: string; handle: string | null }[]> {
   return db('workspaces').whereIn('handle', handles).select('id', 'handle')
 }
 

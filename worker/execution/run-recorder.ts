@@ -1,5 +1,5 @@
 import type { HookStart, Outcome } from '#sandbox/protocol/contract.ts'
-import { keptRuns, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
+import { maxKeptRuns, type RunRecord, type RunStep, type StepKind } from '#shared/models/run-record.ts'
 import { storable } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
@@ -79,7 +79,7 @@ export class RunRecorder {
       ...(steps.length > 0 && { steps }),
       ...(this.#leftOut > 0 && { leftOut: this.#leftOut }),
     }
-    return [...(event.runs ?? []).slice(1 - keptRuns), record]
+    return [...(event.runs ?? []).slice(1 - maxKeptRuns), record]
   }
 
   #add(step: RunStep): boolean {

@@ -1,7 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { longestPeriods } from '#shared/integrations/register-schedule.ts'
 import { registerBySchedule } from '#shared/integrations/registration.ts'
-import { forgetImpossibleTimes } from '#shared/store/registrations.ts'
+import { clearImpossibleTimes } from '#shared/store/registrations.ts'
 import { repeatedly } from './repeatedly.ts'
 
 /** Installations of each schedule whose time one look corrects after a clock was set back. */
@@ -25,7 +25,7 @@ export function startRegisterTick(context: Context): () => Promise<void> {
 async function look(context: Context): Promise<void> {
   if (!context.dependencies.database.isUp()) return
   try {
-    await forgetImpossibleTimes(context.db, longestPeriods, batchSize)
+    await clearImpossibleTimes(context.db, longestPeriods, batchSize)
     await registerBySchedule(context)
   } catch (error) {
     context.log.error({ err: error }, 'Finding integrations to register failed; retrying')

@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { handle } from '../../models/workspace.ts'
 import { operation } from '../../rpc/operation.ts'
-import { takenHandles } from '../../store/workspaces.ts'
+import { usedHandles } from '../../store/workspaces.ts'
 
 export const checkHandleAvailability = operation({
   name: 'checkHandleAvailability',
@@ -15,7 +15,7 @@ export const checkHandleAvailability = operation({
 
   async handle({ db, caller }, { handle: wanted }) {
     const similar = ['2', '3', 'bots'].map((ending) => `${wanted.slice(0, 59)}-${ending}`)
-    const taken = await takenHandles(db, [wanted, ...similar])
+    const taken = await usedHandles(db, [wanted, ...similar])
     const others = new Set(taken.filter(({ id }) => id !== caller.workspaceId).map((row) => row.handle))
     const available = !others.has(wanted)
     return { available, suggestions: available ? [] : similar.filter((one) => !others.has(one)) }

@@ -1,7 +1,7 @@
 import type { ChatUser } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
-import { hasOurShape } from '../../ids.ts'
+import { isInternalId } from '../../ids.ts'
 import { closedObject, compile, describeErrors } from '../../schema.ts'
 import { findConversationByExternalId, type ConversationWithMembership } from '../../store/conversations.ts'
 import type { ConversationRow, UserRow } from '../../models/tables.ts'
@@ -28,7 +28,7 @@ const isExternalId = compile(externalId, 'body')
 export function assertExternalId(id: string, name = 'id'): void {
   const chosen: unknown = id
   if (!isExternalId(chosen)) throw new ApiError('InvalidPayload', `${name} ${describeErrors(isExternalId)}`)
-  if (!hasOurShape(id)) return
+  if (!isInternalId(id)) return
   throw new ApiError(
     'InvalidPayload',
     `${name} must not have the form of an id of the platform ('${id}'): choose another`,
