@@ -32,7 +32,7 @@ export interface Fault {
 }
 
 /** The targets of faults. */
-export interface Scene {
+export interface FaultTargets {
   members: Member[]
   postgres: Postgres
   /** Absent when the queue is in PostgreSQL. */
@@ -77,20 +77,20 @@ export interface Witness {
  * Performs the faults of a plan, sequentially or overlapping, as planned. A fault whose target is already down waits
  * for the target. Resolves when all faults are over.
  */
-export async function carryOut(plan: Fault[], scene: Scene, witness: Witness): Promise<void> {
+export async function carryOut(plan: Fault[], targets: FaultTargets, witness: Witness): Promise<void> {
   const busy = new Map<unknown, Promise<void>>()
 
   async function happenAfter(before: Promise<void> | undefined, fault: Fault, target: Target): Promise<void> {
     await before
     if (target && 'isUp' in target) await untilUp(target)
     witness.happened(fault.kind)
-    await happen(fault, scene, target)
+    await happen(fault, targets, target)
   }
 
   for (const fault of plan) {
     await pause(fault.afterMilliseconds)
     await witness.untilProgress()
-    const target = targetOf(fault, scene)
+    const target = targetOf(fault, targets)
     const over = happenAfter(busy.get(target), fault, target)
     busy.set(target, over)
     // `Promise.all` below reports a failure.
@@ -101,7 +101,7 @@ export async function carryOut(plan: Fault[], scene: Scene, witness: Witness): P
 
 type Target = Member | Postgres | RedisServer | undefined
 
-function targetOf({ kind, draw }: Fault, { members, postgres, redis }: Scene): Target {
+function targetOf({ kind, draw }: Fault, { members, postgres, redis }: FaultTargets): Target {
   const oneOf = (some: Member[]) => some[Math.floor(draw * some.length)]
   switch (kind) {
     case 'api killed':
@@ -123,7 +123,7 @@ function targetOf({ kind, draw }: Fault, { members, postgres, redis }: Scene): T
   }
 }
 
-async function happen({ kind, milliseconds, draw }: Fault, scene: Scene, target: Target): Promise<void> {
+async function happen({ kind, milliseconds, draw }: Fault, targets: FaultTargets, target: Target): Promise<void> {
   const member = target as Member
   switch (kind) {
     case 'worker killed':
@@ -136,13 +136,13 @@ async function happen({ kind, milliseconds, draw }: Fault, scene: Scene, target:
       await pause(milliseconds)
       return member.signal('SIGCONT')
     case 'queue emptied':
-      return scene.queue.flush()
+      return targets.queue.flush()
     case 'queue forgets who holds its jobs':
-      return scene.queue.expireLocks()
+      return targets.queue.expireLocks()
     case 'Redis restarted':
-      return scene.redis?.restart(milliseconds)
+      return targets.redis?.restart(milliseconds)
     case 'PostgreSQL crashed':
-      return scene.postgres.crash()
+      return targets.postgres.crash()
     case 'network cut':
     case 'network silent':
     case 'answers lost': {
@@ -157,7 +157,7 @@ async function happen({ kind, milliseconds, draw }: Fault, scene: Scene, target:
 const fail: Record<'network cut' | 'network silent' | 'answers lost', (link: Link) => void> = {
   'network cut': (link) => link.cut(),
   'network silent': (link) => link.silence(),
-  'answers lost': (link) => link.loseAnswers(),
+  'answers lost': (link) => link.dropResponses(),
 }
 
 /** Selects one link or all. `place` has selected the process already; its further digits select here. */

@@ -10,7 +10,7 @@ export interface Link extends AsyncDisposable {
   /** Holds all data back without an error at either end, and delivers it after `mend`. */
   silence(): void
   /** Delivers all data to the server and none back; `mend` ends these connections. */
-  loseAnswers(): void
+  dropResponses(): void
   mend(): void
 }
 
@@ -33,7 +33,7 @@ export async function openLink(target: () => number): Promise<Link> {
     join(far, near)
     nears.add(near)
     near.once('close', () => nears.delete(near))
-    if (state === 'deaf') loseAnswersTo(near)
+    if (state === 'deaf') dropResponsesTo(near)
   })
 
   function join(one: Socket, other: Socket): void {
@@ -47,7 +47,7 @@ export async function openLink(target: () => number): Promise<Link> {
     })
   }
 
-  function loseAnswersTo(near: Socket): void {
+  function dropResponsesTo(near: Socket): void {
     ends.get(near)?.unpipe(near).resume()
   }
 
@@ -68,9 +68,9 @@ export async function openLink(target: () => number): Promise<Link> {
       state = 'silent'
       for (const [one, other] of ends) one.unpipe(other).pause()
     },
-    loseAnswers() {
+    dropResponses() {
       state = 'deaf'
-      for (const near of nears) loseAnswersTo(near)
+      for (const near of nears) dropResponsesTo(near)
     },
     mend() {
       if (state === 'deaf') reset()

@@ -4,7 +4,7 @@ import { openDatabase } from '#shared/store/database.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { send } from '../support/platform.ts'
 import { botCode } from './bot.ts'
-import type { Scene } from './faults.ts'
+import type { FaultTargets } from './faults.ts'
 import { Member } from './members.ts'
 import { openLink, type Link } from './network.ts'
 import { openPostgres, openPostgresQueue, openRedis } from './servers.ts'
@@ -20,7 +20,7 @@ export interface PlatformOptions {
 }
 
 /** A platform of several processes, with servers of its own. */
-export interface ChaosPlatform extends Scene {
+export interface ChaosPlatform extends FaultTargets {
   apiUrls: string[]
   /** The database's URL, without a link. */
   databaseUrl(): string

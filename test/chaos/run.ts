@@ -69,7 +69,7 @@ export async function runChaos(
 /** Time within which a platform must make progress between two faults. */
 const patienceMilliseconds = 30_000
 
-interface Told {
+interface RunReport {
   counts: Counts
   faults: Map<FaultKind, number>
   tell(line: string): void
@@ -79,7 +79,7 @@ async function talkDuringFaults(
   platform: ChaosPlatform,
   { chatPath, talks }: { chatPath: string; talks: Talk[] },
   options: ChaosOptions,
-  { counts, faults, tell }: Told,
+  { counts, faults, tell }: RunReport,
 ): Promise<void> {
   const kinds = options.kinds.filter((kind) => kind !== 'Redis restarted' || platform.redis)
   const plan = planFaults(chancesFrom(options.seed), kinds, options.faults, options.spacingMilliseconds)

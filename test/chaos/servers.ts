@@ -21,7 +21,7 @@ export interface RedisServer {
   port(): number
   flush(): Promise<void>
   /** Stops and starts again, empty. */
-  restart(awayMilliseconds: number): Promise<void>
+  restart(downMilliseconds: number): Promise<void>
   /** Removes all job locks, as a jump of its clock would. */
   expireLocks(): Promise<void>
 }
@@ -57,7 +57,7 @@ export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServe
   let server = await startRedis()
   parts.defer(() => server.stop())
 
-  async function tell(act: (client: Redis) => Promise<unknown>): Promise<void> {
+  async function execute(act: (client: Redis) => Promise<unknown>): Promise<void> {
     const client = new Redis(server.url)
     try {
       await act(client)
@@ -68,14 +68,14 @@ export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServe
 
   return {
     port: () => Number(new URL(server.url).port),
-    flush: () => tell((client) => client.flushall()),
-    async restart(awayMilliseconds) {
+    flush: () => execute((client) => client.flushall()),
+    async restart(downMilliseconds) {
       await server.stop()
-      await pause(awayMilliseconds)
+      await pause(downMilliseconds)
       server = await startRedis()
     },
     expireLocks: () =>
-      tell(async (client) => {
+      execute(async (client) => {
         const locks = await client.keys('*:lock')
         if (locks.length > 0) await client.del(locks)
       }),
@@ -83,29 +83,29 @@ export async function openRedis(parts: AsyncDisposableStack): Promise<RedisServe
 }
 
 /** Retries when PostgreSQL has cancelled this statement to resolve a deadlock with statements of the queue. */
-async function untilNotInTheWay(ask: () => Promise<unknown>): Promise<void> {
+async function retryOnDeadlock(ask: () => Promise<unknown>): Promise<void> {
   try {
     await ask()
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === '40P01')) throw error
-    await untilNotInTheWay(ask)
+    await retryOnDeadlock(ask)
   }
 }
 
 /** The same faults for a queue in PostgreSQL as for one in Redis. */
 export function openPostgresQueue(postgres: Postgres) {
-  async function tell(...statements: string[]): Promise<void> {
+  async function execute(...statements: string[]): Promise<void> {
     const client = new Client({ connectionString: postgres.urlOn(postgres.port()) })
     await client.connect()
     try {
-      for (const statement of statements) await untilNotInTheWay(() => client.query(statement))
+      for (const statement of statements) await retryOnDeadlock(() => client.query(statement))
     } finally {
       await client.end()
     }
   }
 
   return {
-    flush: () => tell('delete from bullmq.job', 'delete from bullmq.dedup', 'delete from bullmq.dedup_next'),
-    expireLocks: () => tell(`update bullmq.job set locked_until_ms = 1, lock_token = 'lost' where state = 'active'`),
+    flush: () => execute('delete from bullmq.job', 'delete from bullmq.dedup', 'delete from bullmq.dedup_next'),
+    expireLocks: () => execute(`update bullmq.job set locked_until_ms = 1, lock_token = 'lost' where state = 'active'`),
   }
 }
