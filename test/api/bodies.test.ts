@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 
 let platform: Platform
@@ -20,10 +20,10 @@ const tooLarge = { status: 413, body: { code: 413, type: 'PayloadTooLarge' } }
 describe('a body', () => {
   test('of the chat interface may have one megabyte and no more', async () => {
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    expect((await chatter.say(conversationId, 'x'.repeat(megabyte - 200))).status).toBe(201)
-    expect(await chatter.say(conversationId, 'x'.repeat(megabyte))).toMatchObject(tooLarge)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    expect((await chatUser.send(conversationId, 'x'.repeat(megabyte - 200))).status).toBe(201)
+    expect(await chatUser.send(conversationId, 'x'.repeat(megabyte))).toMatchObject(tooLarge)
   })
 
   test('of the runtime interface may have one megabyte and no more', async () => {
@@ -96,14 +96,14 @@ describe('a body that is small on the wire and large in memory', () => {
   test('has nobody else refused, and no more of its own workspace than its share', async () => {
     const [own, other] = [await createWorkspace(), await createWorkspace()]
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     await using one = await begin(own, 30)
     await using another = await begin(own, 30)
     const statuses = () => [one.status(), another.status()].filter((status) => status !== undefined)
     await expect.poll(statuses, { timeout: 20_000 }).toEqual([503])
 
-    const texts = Array.from({ length: 8 }, () => chatter.say(conversationId, 'x'.repeat(megabyte / 2)))
+    const texts = Array.from({ length: 8 }, () => chatUser.send(conversationId, 'x'.repeat(megabyte / 2)))
     expect((await Promise.all(texts)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
     const headers = { 'x-workspace-id': other }
     const upload = await platform.ask('POST', '/v1/admin/bots', { ignored: 'x'.repeat(8 * megabyte) }, headers)

@@ -3,25 +3,25 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { startServer } from '../../api/server.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { openPlatform } from '../support/platform.ts'
 
 test('an api that stops waits neither for a connection that was opened in advance nor for a listener that does not read', async () => {
   const platform = await openPlatform({ worker: false })
   const { port } = new URL(platform.url)
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const silent = connect(Number(port), '127.0.0.1')
   await once(silent, 'connect')
   const deaf = connect(Number(port), '127.0.0.1')
   const { pathname } = new URL(bot.chatUrl)
   deaf.write(
-    `GET ${pathname}/conversations/${conversationId}/listen HTTP/1.1\r\nHost: x\r\nx-user-key: ${chatter.key}\r\n\r\n`,
+    `GET ${pathname}/conversations/${conversationId}/listen HTTP/1.1\r\nHost: x\r\nx-user-key: ${chatUser.key}\r\n\r\n`,
   )
   await once(deaf, 'data')
   deaf.pause()
-  for (let count = 0; count < 4; count++) await chatter.say(conversationId, 'x'.repeat(900_000))
+  for (let count = 0; count < 4; count++) await chatUser.send(conversationId, 'x'.repeat(900_000))
   silent.on('error', () => {})
   deaf.on('error', () => {})
 

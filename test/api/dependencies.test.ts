@@ -2,7 +2,7 @@ import { Client } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openLink, type Link } from '../chaos/network.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
@@ -59,7 +59,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   let redis: Link | undefined
   let url: string
   let bot: DeployedBot
-  let chatter: Chatter
+  let chatUser: ChatUser
   let conversationId: string
 
   beforeAll(async () => {
@@ -78,8 +78,8 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
       LOG_LEVEL: 'fatal',
     }
     bot = await platform.createBot()
-    chatter = await createChatter(bot.chatUrl)
-    conversationId = await chatter.createConversation()
+    chatUser = await createChatUser(bot.chatUrl)
+    conversationId = await chatUser.createConversation()
 
     database.cut()
     redis?.cut()
@@ -100,7 +100,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
 
   /** Asks by way of the processes whose connections fail. */
   function ask(method: string, path: string, body?: unknown): Promise<Answer> {
-    return send(method, `${url}/chat/${bot.webhookId}${path}`, body, { 'x-user-key': chatter.key })
+    return send(method, `${url}/chat/${bot.webhookId}${path}`, body, { 'x-user-key': chatUser.key })
   }
 
   const say = (text: string, conversation = conversationId) =>
@@ -113,7 +113,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
 
   /** Says something in a conversation of its own, and waits for what the bot says to it. */
   async function converse(): Promise<void> {
-    const conversation = await chatter.createConversation()
+    const conversation = await chatUser.createConversation()
     expect(await say('hello', conversation)).toMatchObject({ status: 201 })
     await expect
       .poll(() => replies(platform, conversation), { timeout: returnMilliseconds, interval: 50 })
@@ -136,7 +136,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   }, 60_000)
 
   test('whose database falls silent refuse what is under way and what comes, and go on when it is heard again', async () => {
-    const slow = await chatter.createConversation()
+    const slow = await chatUser.createConversation()
     expect(await say('slowly', slow)).toMatchObject({ status: 201 })
     await expect.poll(() => replies(platform, slow), { timeout: 10_000, interval: 20 }).toEqual(['first'])
     database.silence()
@@ -170,10 +170,10 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   }, 60_000)
 
   test('tell the published client what it understands, and event sources that they may come again', async () => {
-    const client = await Client.connect({ apiUrl: `${url}/chat/${bot.webhookId}`, userKey: chatter.key })
+    const client = await Client.connect({ apiUrl: `${url}/chat/${bot.webhookId}`, userKey: chatUser.key })
     const listen = () =>
       fetch(`${url}/chat/${bot.webhookId}/conversations/${conversationId}/listen`, {
-        headers: { 'x-user-key': chatter.key, accept: 'text/event-stream' },
+        headers: { 'x-user-key': chatUser.key, accept: 'text/event-stream' },
       })
     database.cut()
     await expect.poll(() => get('/readyz')).toMatchObject({ status: 503 })
@@ -189,7 +189,7 @@ describe.each(backEnds)('on %s, an api and a worker', (backEnd) => {
   test.runIf(backEnd === 'redis').each(['cut', 'silence'] as const)(
     'whose Redis is away (%s) store what is said, and handle it as soon as it is back',
     async (how) => {
-      const conversation = await chatter.createConversation()
+      const conversation = await chatUser.createConversation()
       redis![how]()
       expect(await timed(() => say('stored', conversation))).toMatchObject({ status: 201 })
       await expect

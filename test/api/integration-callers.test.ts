@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../support/install-integration.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
@@ -96,8 +96,8 @@ describe('an integration’s token', () => {
     const stored = await live.context.db('users').where({ id: called.body.output.user.id })
     expect(stored).toMatchObject([{ bot_id: botId, tags: { plan: 'gold' } }])
 
-    const chatter = await createChatter(chatUrl)
-    const input = { conversationId: await chatter.createConversation(), payload: {} }
+    const chatUser = await createChatUser(chatUrl)
+    const input = { conversationId: await chatUser.createConversation(), payload: {} }
     expect(await call('chat:sendEvent', input)).toMatchObject(forbidden)
     const { id: withoutIt } = await live.createBot(code)
     expect(await call('enrol', { plan: 'gold' }, withoutIt)).toMatchObject(forbidden)

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openOverload } from '../../api/overload.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
 
@@ -37,11 +37,11 @@ function headOf(method: string, path: string, headers: Record<string, string | n
 describe('an api that may have three requests under way', () => {
   let platform: Platform
   let bot: DeployedBot
-  let chatter: Chatter
+  let chatUser: ChatUser
   beforeAll(async () => {
     platform = await openPlatform({ worker: false, environment: { API_REQUESTS: '3' } })
     bot = await platform.createBot()
-    chatter = await createChatter(bot.chatUrl)
+    chatUser = await createChatUser(bot.chatUrl)
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -66,16 +66,16 @@ describe('an api that may have three requests under way', () => {
   })
 
   test('may have any number of streams open', async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const stopping = new AbortController()
     for (let count = 0; count < 6; count++) {
       const stream = await fetch(`${bot.chatUrl}/conversations/${conversationId}/listen`, {
-        headers: { 'x-user-key': chatter.key },
+        headers: { 'x-user-key': chatUser.key },
         signal: stopping.signal,
       })
       expect(stream.status).toBe(200)
     }
-    expect((await chatter.say(conversationId, 'hello')).status).toBe(201)
+    expect((await chatUser.send(conversationId, 'hello')).status).toBe(201)
     stopping.abort()
   })
 })
@@ -106,8 +106,8 @@ const connections = 600
 test('hundreds of connections with a megabyte each: memory stays bounded, and all are answered', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const api = await startProcess(platform, 'api', { PORT: String(port), CHAT_RATE_LIMIT_USER: '0' })
@@ -120,7 +120,7 @@ test('hundreds of connections with a megabyte each: memory stays bounded, and al
     const body = Buffer.from(JSON.stringify({ conversationId, payload: { type: 'text', text } }))
     const head = Buffer.from(
       headOf('POST', `/chat/${bot.webhookId}/messages`, {
-        'x-user-key': chatter.key,
+        'x-user-key': chatUser.key,
         'content-length': body.length,
       }),
     )

@@ -8,7 +8,7 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { sharedEncryptionKey } from '#shared/secrets.ts'
 import { openRateLimiter, type RateLimiter } from '../../api/rate-limit.ts'
 import { startServer } from '../../api/server.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { backEnds, openPlatform, send, type Answer, type Platform } from '../support/platform.ts'
 import { startRedis } from '../support/redis.ts'
 
@@ -69,7 +69,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('are on every answer, with what is left and until when', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     for (const [path, status, remaining] of [
       ['/users/me', 200, 2],
       ['/conversations/nowhere', 404, 1],
@@ -90,8 +90,8 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('refuse a user’s request that is one too many, and nobody else’s', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
-    const ben = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
+    const ben = await createChatUser(chatUrl)
     for (let count = 0; count < perUser; count++) expect((await ann.ask('GET', '/users/me')).status).toBe(200)
     const refused = await ann.ask('GET', '/users/me')
     expect(refused).toMatchObject({ status: 429, body: { code: 429, type: 'RateLimited' } })
@@ -119,7 +119,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
           .sign(new TextEncoder().encode(secret)),
       ),
     )
-    const bound = (await createChatter(chatUrl, { id: 'ben' })).key
+    const bound = (await createChatUser(chatUrl, { id: 'ben' })).key
     for (const keys of [[one!, other!], [bound]]) {
       const asked = []
       for (const key of [...keys, ...keys.flatMap(spellingsOf)]) {
@@ -133,7 +133,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('count all who come without a valid key as one, who takes nothing away from the others', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     const statuses = []
     for (let count = 0; count < perUser + perInstallation; count++) {
       statuses.push((await send('GET', `${chatUrl}/users/me`, undefined, { 'x-user-key': `invented ${count}` })).status)
@@ -144,7 +144,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('refuse all of an installation when it has had enough, and no other', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     for (let count = 0; count < perUser; count++) await ann.ask('GET', '/users/me')
     for (let count = 1 + perUser; count < perInstallation; count++) {
       expect((await send('GET', `${chatUrl}/hello`)).status).toBe(200)
@@ -159,7 +159,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('let a user who goes on after being refused take nothing away from the others', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     for (let count = 0; count < perUser + perInstallation; count++) await ann.ask('GET', '/users/me')
     const answer = await send('GET', `${chatUrl}/hello`)
     expect(answer.status).toBe(200)
@@ -181,7 +181,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('can be read by pages of other origins, which ask first for free', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     const origin = 'https://shop.example'
     for (let count = 0; count < perInstallation; count++) {
       const preflight = { origin, 'access-control-request-method': 'GET' }
@@ -199,7 +199,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
   test('hold for all api processes together, and without Redis for each of them', async () => {
     const { chatUrl } = await platform.createBot()
-    const ann = await createChatter(chatUrl)
+    const ann = await createChatUser(chatUrl)
     const otherUrl = chatUrl.replace(platform.url, await startAnother(platform))
     const remaining = []
     for (const url of [chatUrl, otherUrl, otherUrl]) {
@@ -219,7 +219,7 @@ test('what comes by another door is counted with the rest', async () => {
   const platform = parts.use(await openPlatform({ worker: false, environment: limits }))
   await untilCounting(platform.url)
   const { chatUrl, webhookId } = await platform.createBot()
-  const ann = await createChatter(chatUrl)
+  const ann = await createChatUser(chatUrl)
   const limiter = openLimiter(platform, perUser, perInstallation)
   await expect.poll(async () => (await limiter.consume('nobody')).headers).toHaveProperty('RateLimit-Limit')
   for (let count = 0; count < perUser; count++) {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { publishHint, publishEntry } from '#shared/signals/after-commit.ts'
 import { newId } from '#shared/ids.ts'
 import { insertOutgoingMessage } from '#shared/store/messages.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { listen as openStream, type EventStream } from '../support/event-stream.ts'
 import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 
@@ -12,8 +12,8 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((stream) => stream.close()))
 })
 
-async function listen(bot: DeployedBot, chatter: Chatter, conversationId: string): Promise<EventStream> {
-  const stream = await openStream(bot.chatUrl, chatter.key, conversationId)
+async function listen(bot: DeployedBot, chatUser: ChatUser, conversationId: string): Promise<EventStream> {
+  const stream = await openStream(bot.chatUrl, chatUser.key, conversationId)
   opened.push(stream)
   return stream
 }
@@ -23,11 +23,11 @@ const texts = (stream: EventStream) => stream.frames().map(({ data }) => data.pa
 describe.each(backEnds)('a stream on %s', (backEnd) => {
   let platform: Platform
   let bot: DeployedBot
-  let alice: Chatter
+  let alice: ChatUser
   beforeAll(async () => {
     platform = await openPlatform({ backEnd, worker: false })
     bot = await platform.createBot()
-    alice = await createChatter(bot.chatUrl, { id: 'alice' })
+    alice = await createChatUser(bot.chatUrl, { id: 'alice' })
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -38,7 +38,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(response.headers.get('cache-control')).toContain('no-transform')
     const said = []
-    for (const text of ['one', 'two', 'three']) said.push((await alice.say(conversationId, text)).body.message)
+    for (const text of ['one', 'two', 'three']) said.push((await alice.send(conversationId, text)).body.message)
     await expect.poll(frames).toHaveLength(3)
     expect(frames()).toEqual(said.map((message) => ({ type: 'message_created', data: { ...message, isBot: false } })))
   })
@@ -50,8 +50,8 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
       .where({ foreign_id: `${backEnd}-named` })
       .first())!
     const streams = await Promise.all([listen(bot, alice, `${backEnd}-named`), listen(bot, alice, id)])
-    await alice.say(await alice.createConversation(), 'elsewhere')
-    await alice.say(id, 'here')
+    await alice.send(await alice.createConversation(), 'elsewhere')
+    await alice.send(id, 'here')
     for (const { frames } of streams) await expect.poll(frames).toHaveLength(1)
     expect(streams.map(({ frames }) => frames()[0]!.data)).toMatchObject([
       { conversationId: `${backEnd}-named`, userId: 'alice', payload: { text: 'here' } },
@@ -62,7 +62,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   test('hears nothing twice, when it is announced again', async () => {
     const conversationId = await alice.createConversation()
     const stream = await listen(bot, alice, conversationId)
-    const { body } = await alice.say(conversationId, 'once')
+    const { body } = await alice.send(conversationId, 'once')
     const signal = { type: 'message_created', data: { ...body.message, isBot: false } } as const
     const entry = {
       botId: bot.id,
@@ -73,7 +73,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     }
     await publishEntry(platform.context, entry, signal)
     await publishHint(platform.context, conversationId)
-    await alice.say(conversationId, 'the end')
+    await alice.send(conversationId, 'the end')
     await expect.poll(stream.frames).toHaveLength(2)
     expect(texts(stream)).toEqual(['once', 'the end'])
   })
@@ -81,10 +81,10 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   test('makes up for an announcement that was lost, in the right order', async () => {
     const conversationId = await alice.createConversation()
     const stream = await listen(bot, alice, conversationId)
-    await alice.say(conversationId, 'one')
-    await sayUnannounced(platform, bot, conversationId, 'two')
-    await sayUnannounced(platform, bot, conversationId, 'three')
-    await alice.say(conversationId, 'four')
+    await alice.send(conversationId, 'one')
+    await sendUnannounced(platform, bot, conversationId, 'two')
+    await sendUnannounced(platform, bot, conversationId, 'three')
+    await alice.send(conversationId, 'four')
     await expect.poll(() => texts(stream)).toEqual(['one', 'two', 'three', 'four'])
   })
 
@@ -94,10 +94,10 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
     // The look at the logs began with the platform, before the clock was ours.
     await using other = await openPlatform({ backEnd, worker: false })
     const there = await other.createBot()
-    const bob = await createChatter(there.chatUrl)
+    const bob = await createChatUser(there.chatUrl)
     const itsConversationId = await bob.createConversation()
     const stream = await listen(there, bob, itsConversationId)
-    await sayUnannounced(other, there, itsConversationId, 'alone')
+    await sendUnannounced(other, there, itsConversationId, 'alone')
     vi.advanceTimersByTime(20_000)
     vi.useRealTimers()
     await expect.poll(() => texts(stream)).toEqual(['alone'])
@@ -107,8 +107,8 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
   test('hears many who speak at once in the order of their times, as they are listed', async () => {
     const conversationId = await alice.createConversation()
     const streams = await Promise.all([1, 2].map(() => listen(bot, alice, conversationId)))
-    await Promise.all(Array.from({ length: 60 }, (_, index) => alice.say(conversationId, String(index))))
-    const listed = (await alice.heard(conversationId)).map(({ text }) => text)
+    await Promise.all(Array.from({ length: 60 }, (_, index) => alice.send(conversationId, String(index))))
+    const listed = (await alice.messages(conversationId)).map(({ text }) => text)
     for (const stream of streams) await expect.poll(() => texts(stream)).toEqual(listed)
   })
 
@@ -124,7 +124,7 @@ describe.each(backEnds)('a stream on %s', (backEnd) => {
 })
 
 /** Stores what the bot says and tells nobody, as when the process dies in between. */
-async function sayUnannounced(platform: Platform, bot: DeployedBot, conversationId: string, text: string) {
+async function sendUnannounced(platform: Platform, bot: DeployedBot, conversationId: string, text: string) {
   const message = { id: newId('msg'), botId: bot.id, userId: bot.id, type: 'text', payload: { text } }
   await insertOutgoingMessage(platform.context.db, { ...message, conversationId, deliveryId: newId('evt') })
 }
@@ -132,18 +132,18 @@ async function sayUnannounced(platform: Platform, bot: DeployedBot, conversation
 test('a stream that cannot be opened is refused with an error object that keeps the reason to itself', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   platform.context.signals.subscribe = async () => {
     throw new Error('the password is hunter2')
   }
   const url = `${bot.chatUrl}/conversations/${conversationId}/listen`
-  const { status, headers, body } = await send('GET', url, undefined, { 'x-user-key': chatter.key })
+  const { status, headers, body } = await send('GET', url, undefined, { 'x-user-key': chatUser.key })
   expect({ status, ...body }).toMatchObject({ status: 500, code: 500, type: 'Internal', id: expect.any(String) })
   expect(headers.get('content-type')).toContain('application/json')
   expect(JSON.stringify(body)).not.toContain('hunter2')
 
-  const eventSource = { 'x-user-key': chatter.key, accept: 'text/event-stream' }
+  const eventSource = { 'x-user-key': chatUser.key, accept: 'text/event-stream' }
   const gently = await send('GET', url, undefined, eventSource)
   expect(gently).toMatchObject({ status: 429, body: { code: 429, type: 'RateLimited' } })
   expect(gently.headers.get('retry-after')).toBe('5')
@@ -152,16 +152,16 @@ test('a stream that cannot be opened is refused with an error object that keeps 
 test('a listener that does not read is dropped before it costs memory', async () => {
   await using platform = await openPlatform({ worker: false })
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const abort = new AbortController()
   const response = await fetch(`${bot.chatUrl}/conversations/${conversationId}/listen`, {
-    headers: { 'x-user-key': chatter.key },
+    headers: { 'x-user-key': chatUser.key },
     signal: abort.signal,
   })
-  const other = await listen(bot, chatter, conversationId)
+  const other = await listen(bot, chatUser, conversationId)
   const text = 'x'.repeat(900_000)
-  for (let count = 0; count < 30; count++) await chatter.say(conversationId, text)
+  for (let count = 0; count < 30; count++) await chatUser.send(conversationId, text)
   await expect.poll(() => other.lines().length, { timeout: 20_000 }).toBe(30)
   // Reading comes too late: the connection is gone.
   await expect(response.text()).rejects.toThrow('terminated')

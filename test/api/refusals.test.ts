@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
 import { startMetricsServer } from '../../worker/metrics/metrics-server.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
@@ -118,7 +118,7 @@ describe('what is no request that can be answered is refused with the body of ev
   )
 
   test('garbage among the chunks of a body, which ends that request', async () => {
-    const { key } = await createChatter(bot.chatUrl)
+    const { key } = await createChatUser(bot.chatUrl)
     const path = `/chat/${bot.webhookId}/conversations`
     const head = `POST ${path} HTTP/1.1\r\n${host}x-user-key: ${key}\r\nTransfer-Encoding: chunked\r\n\r\n`
     const received = await exchange(`${head}2\r\n{"\r\nzz\r\n`)
@@ -134,7 +134,7 @@ describe('what is no request that can be answered is refused with the body of ev
   })
 
   test('a WebSocket without what belongs to one', async () => {
-    const { key, createConversation } = await createChatter(bot.chatUrl)
+    const { key, createConversation } = await createChatUser(bot.chatUrl)
     const conversationId = await createConversation()
     const path = `/chat/${bot.webhookId}/conversations/${conversationId}/listen?x-user-key=${key}`
     const answer = lastOf(await exchange(`GET ${path} HTTP/1.1\r\n${upgrading}\r\n`))
@@ -165,7 +165,7 @@ describe('a body that is nested too deep', () => {
     '%d times is refused in every interface, with an Idempotency-Key and without',
     async (depth) => {
       const { id } = bot
-      const { key } = await createChatter(bot.chatUrl)
+      const { key } = await createChatUser(bot.chatUrl)
       const refused = { status: 400, body: { ...errorBody(400), message: expect.stringContaining('nested') } }
       for (const name of ['idempotency-key', 'x-other']) {
         const headers = { [name]: 'a-key-of-more-than-twenty-characters' }

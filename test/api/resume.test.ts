@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { listen as openStream, type EventStream } from '../support/event-stream.ts'
 import { backEnds, openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -22,46 +22,46 @@ const texts = (stream: EventStream) => stream.frames().map(({ data }) => data.pa
 
 let platform: Platform
 let bot: DeployedBot
-let alice: Chatter
+let alice: ChatUser
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
   bot = await platform.createBot()
-  alice = await createChatter(bot.chatUrl, { id: 'alice' })
+  alice = await createChatUser(bot.chatUrl, { id: 'alice' })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
 test('who says something and listens at once hears it, and nothing that is older', async () => {
   const conversationId = await alice.createConversation()
-  await alice.say(conversationId, 'long ago')
+  await alice.send(conversationId, 'long ago')
   await platform.context
     .db('messages')
     .where({ conversation_id: conversationId })
     .update({ created_at: new Date(Date.now() - 60_000) })
   await alice.ask('POST', '/events', { conversationId, payload: { of: 'the past' } })
-  await alice.say(conversationId, 'just now')
+  await alice.send(conversationId, 'just now')
   const stream = await listen(bot.chatUrl, alice.key, conversationId)
-  await alice.say(conversationId, 'from now on')
+  await alice.send(conversationId, 'from now on')
   await expect.poll(() => texts(stream)).toEqual(['just now', 'from now on'])
 })
 
 test('who comes back hears everything that was missed, whatever its kind, in order and once', async () => {
-  const bob = await createChatter(bot.chatUrl, { id: 'bob' })
+  const bob = await createChatUser(bot.chatUrl, { id: 'bob' })
   const conversationId = await alice.createConversation()
   const before = await listen(bot.chatUrl, alice.key, conversationId)
-  await alice.say(conversationId, 'heard')
+  await alice.send(conversationId, 'heard')
   await expect.poll(before.ids).toHaveLength(1)
   await before.close()
 
-  const message = (await alice.say(conversationId, 'missed')).body.message
+  const message = (await alice.send(conversationId, 'missed')).body.message
   const event = (await alice.ask('POST', '/events', { conversationId, payload: { any: 'thing' } })).body.event
   await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: 'bob' })
-  const bobs = (await bob.say(conversationId, 'hello')).body.message
+  const bobs = (await bob.send(conversationId, 'hello')).body.message
   await alice.ask('DELETE', `/conversations/${conversationId}/participants/bob`)
-  const regretted = (await alice.say(conversationId, 'regretted')).body.message
+  const regretted = (await alice.send(conversationId, 'regretted')).body.message
   await alice.ask('DELETE', `/messages/${regretted.id}`)
 
   const after = await listen(bot.chatUrl, alice.key, conversationId, before.ids()[0])
-  await alice.say(conversationId, 'live again')
+  await alice.send(conversationId, 'live again')
   await expect.poll(() => texts(after).at(-1)).toBe('live again')
   const common = { conversationId }
   expect(after.frames().slice(0, -1)).toEqual([
@@ -79,27 +79,27 @@ test('who comes back hears everything that was missed, whatever its kind, in ord
 test('more is made up for than is read at once', async () => {
   const conversationId = await alice.createConversation()
   const before = await listen(bot.chatUrl, alice.key, conversationId)
-  await alice.say(conversationId, 'heard')
+  await alice.send(conversationId, 'heard')
   await expect.poll(before.ids).toHaveLength(1)
   await before.close()
   const missed = Array.from({ length: 250 }, (_, index) => String(index))
-  for (const text of missed) await alice.say(conversationId, text)
+  for (const text of missed) await alice.send(conversationId, text)
   const after = await listen(bot.chatUrl, alice.key, conversationId, before.ids()[0])
   await expect.poll(() => texts(after)).toEqual(missed)
 })
 
 test('who was taken out and let in again meanwhile goes on listening', async () => {
-  const carol = await createChatter(bot.chatUrl, { id: 'carol' })
+  const carol = await createChatUser(bot.chatUrl, { id: 'carol' })
   const conversationId = await alice.createConversation()
   const participants = `/conversations/${conversationId}/participants`
   await alice.ask('POST', participants, { userId: 'carol' })
-  const { body } = await alice.say(conversationId, 'heard')
+  const { body } = await alice.send(conversationId, 'heard')
   const lastEventId = String(Date.parse(body.message.createdAt))
   await alice.ask('DELETE', `${participants}/carol`)
   expect((await listen(bot.chatUrl, carol.key, conversationId, lastEventId)).response.status).toBe(403)
   await alice.ask('POST', participants, { userId: 'carol' })
   const stream = await listen(bot.chatUrl, carol.key, conversationId, lastEventId)
-  await alice.say(conversationId, 'welcome back')
+  await alice.send(conversationId, 'welcome back')
   await expect.poll(() => texts(stream).at(-1)).toBe('welcome back')
   await alice.ask('DELETE', `${participants}/carol`)
   await stream.ended
@@ -114,7 +114,7 @@ test.each([
       platform.ask('DELETE', `/v1/chat/users/${id}`, undefined, { 'x-bot-id': bot.id }),
   ],
 ])('who is deleted %s hears nothing more; others do', async (_how, remove) => {
-  const dora = await createChatter(bot.chatUrl)
+  const dora = await createChatUser(bot.chatUrl)
   const { user } = (await dora.ask('GET', '/users/me')).body
   const conversationId = await alice.createConversation()
   await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: user.id })
@@ -124,7 +124,7 @@ test.each([
   ]
   expect((await remove(dora.key, user.id)).status).toBe(200)
   await ofDora.ended
-  await alice.say(conversationId, 'is she gone?')
+  await alice.send(conversationId, 'is she gone?')
   await expect.poll(() => texts(ofAlice)).toEqual(['is she gone?'])
   expect(texts(ofDora)).toEqual([])
 })
@@ -147,8 +147,8 @@ describe.each(backEnds)('on %s', (backEnd) => {
           await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 're: ' + event.preview } })
         },
       }`)
-    const chatter = await createChatter(echo.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(echo.chatUrl)
+    const conversationId = await chatUser.createConversation()
     const there = `http://127.0.0.1:${port}/chat/${echo.webhookId}`
     await expect
       .poll(
@@ -160,16 +160,16 @@ describe.each(backEnds)('on %s', (backEnd) => {
         { timeout: 50_000 },
       )
       .toBe(true)
-    const before = await listen(there, chatter.key, conversationId)
+    const before = await listen(there, chatUser.key, conversationId)
 
     const said = Array.from({ length: 40 }, (_, index) => `message ${index}`)
-    for (const text of said.slice(0, 10)) await chatter.say(conversationId, text)
+    for (const text of said.slice(0, 10)) await chatUser.send(conversationId, text)
     await expect.poll(before.ids, { timeout: 20_000 }).not.toHaveLength(0)
     // In the middle of what the bot answers.
     process.kill(victim.pid, 'SIGKILL')
     await before.ended
-    for (const text of said.slice(10)) await chatter.say(conversationId, text)
-    const after = await listen(echo.chatUrl, chatter.key, conversationId, before.ids().at(-1))
+    for (const text of said.slice(10)) await chatUser.send(conversationId, text)
+    const after = await listen(echo.chatUrl, chatUser.key, conversationId, before.ids().at(-1))
 
     const all = said.flatMap((text) => [text, `re: ${text}`])
     const heard = () => [...texts(before), ...texts(after)]

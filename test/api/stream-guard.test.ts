@@ -7,7 +7,7 @@ import { createLogger } from '#shared/telemetry/logger.ts'
 import { configureInstallation } from '#shared/store/installations.ts'
 import { startServer } from '../../api/server.ts'
 import { signKey } from '../shared/operations/chat/conformance/fixture.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { listen as openStream, type EventStream } from '../support/event-stream.ts'
 import { backEnds, openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
@@ -32,9 +32,9 @@ const end = (stream: EventStream) => stream.ended.then(() => 'ended')
 const look = () => void vi.advanceTimersByTime(20_000)
 
 /** Says whether a stream goes on: what is said in the conversation comes over it. */
-async function goesOn(stream: EventStream, chatter: Chatter, conversationId: string): Promise<boolean> {
+async function isOpen(stream: EventStream, chatUser: ChatUser, conversationId: string): Promise<boolean> {
   const text = `still there? ${Math.random()}`
-  expect((await chatter.say(conversationId, text)).status).toBe(201)
+  expect((await chatUser.send(conversationId, text)).status).toBe(201)
   const hears = () => stream.lines().some((line) => line.includes(text))
   await expect.poll(hears).toBe(true)
   return hears()
@@ -43,8 +43,8 @@ async function goesOn(stream: EventStream, chatter: Chatter, conversationId: str
 describe.each(backEnds)('an open stream on %s', (backEnd) => {
   let platform: Platform
   let bot: DeployedBot
-  let alice: Chatter
-  let bob: Chatter
+  let alice: ChatUser
+  let bob: ChatUser
   let conversationId: string
   beforeAll(async () => {
     platform = await openPlatform({ backEnd, worker: false })
@@ -52,8 +52,8 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
   afterAll(() => platform[Symbol.asyncDispose]())
   beforeEach(async () => {
     bot = await platform.createBot()
-    alice = await createChatter(bot.chatUrl, { id: 'alice' })
-    bob = await createChatter(bot.chatUrl, { id: 'bob' })
+    alice = await createChatUser(bot.chatUrl, { id: 'alice' })
+    bob = await createChatUser(bot.chatUrl, { id: 'bob' })
     conversationId = await alice.createConversation()
     await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: 'bob' })
   })
@@ -64,7 +64,7 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
   }
 
   /** Changes the key in the database and tells nobody. */
-  async function configureUntold(encryptionKey: string): Promise<void> {
+  async function configureSilently(encryptionKey: string): Promise<void> {
     const { db, config } = platform.context
     const { id } = (await db('installations').where({ bot_id: bot.id }).first('id'))!
     await configureInstallation(db, config.secret, { botId: bot.id, id, configuration: { encryptionKey } })
@@ -89,20 +89,20 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
     await once(socket, 'open')
     const closed = once(socket, 'close')
     const other = await platform.createBot()
-    const carol = await createChatter(other.chatUrl)
+    const carol = await createChatUser(other.chatUrl)
     const elsewhere = await carol.createConversation()
     const untouched = await listen(other.chatUrl, carol.key, elsewhere)
 
     await configure({ encryptionKey: 'another' })
     expect(await Promise.all(streams.map(end))).toEqual(['ended', 'ended', 'ended'])
     await closed
-    expect(await goesOn(untouched, carol, elsewhere)).toBe(true)
+    expect(await isOpen(untouched, carol, elsewhere)).toBe(true)
   })
 
   test('goes on when something else of the chat is changed', async () => {
     const stream = await listen(bot.chatUrl, alice.key, conversationId)
     await configure({ webhookUrl: 'http://127.0.0.1:9/' })
-    expect(await goesOn(stream, alice, conversationId)).toBe(true)
+    expect(await isOpen(stream, alice, conversationId)).toBe(true)
   })
 
   test('ends when the bot is deleted', async () => {
@@ -125,7 +125,7 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
 
   describe('whose signals are lost', () => {
     test.each([
-      ['the key was changed', () => configureUntold('another')],
+      ['the key was changed', () => configureSilently('another')],
       [
         'the user has just been deleted',
         () => platform.context.db('users').where({ foreign_id: 'bob', bot_id: bot.id }).delete(),
@@ -148,13 +148,13 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
         await expect.poll(() => Date.now() > exp * 1000, { timeout: 5000 }).toBe(true)
         look()
         expect(await end(stream)).toBe('ended')
-        expect(await goesOn(other, alice, conversationId)).toBe(true)
+        expect(await isOpen(other, alice, conversationId)).toBe(true)
       })
     })
   })
 
   /** Does something after a listener was authenticated and before it hears anything. */
-  function whileItOpens(act: () => Promise<unknown>): void {
+  function duringOpening(act: () => Promise<unknown>): void {
     const { signals } = platform.context
     const subscribe = signals.subscribe.bind(signals)
     vi.spyOn(signals, 'subscribe').mockImplementation(async (topic, listener) => {
@@ -168,14 +168,14 @@ describe.each(backEnds)('an open stream on %s', (backEnd) => {
     ['removed', 403, () => alice.ask('DELETE', `/conversations/${conversationId}/participants/bob`, {})],
     ['given another key to sign with', 401, () => configure({ encryptionKey: 'another' })],
   ] as const)('of a user who is %s while it opens is refused with %i', async (_what, status, act) => {
-    whileItOpens(act)
+    duringOpening(act)
     const url = `${bot.chatUrl}/conversations/${conversationId}/listen`
     const answer = await fetch(url, { headers: { 'x-user-key': bob.key }, signal: AbortSignal.timeout(10_000) })
     expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status, body: { code: status } })
   })
 
   test('of a user who is deleted while it opens as a WebSocket is refused before the upgrade', async () => {
-    whileItOpens(() => bob.ask('DELETE', '/users/me', {}))
+    duringOpening(() => bob.ask('DELETE', '/users/me', {}))
     const path = `/conversations/${conversationId}/listen?x-user-key=${bob.key}`
     const socket = new WebSocket(`${bot.chatUrl.replace('http', 'ws')}${path}`)
     let isOpen = false

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeApi, describeChat, type OpenApiDocument } from '#shared/openapi/document.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { openPlatform, send, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 
 let platform: Platform
 let bot: DeployedBot
-let chatter: Chatter
+let chatUser: ChatUser
 let conversationId: string
 let integrationId: string
 beforeAll(async () => {
   platform = await openPlatform()
   bot = await platform.createBot()
-  chatter = await createChatter(bot.chatUrl)
-  conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'hello')
+  chatUser = await createChatUser(bot.chatUrl)
+  conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
   const integration = { name: 'shop', version: '1.0.0', code: 'export const actions = {}' }
   integrationId = (await platform.ask('POST', '/v1/admin/integrations', integration)).body.integration.id
 })
@@ -106,7 +106,7 @@ function idOf(name: string, path: string): string {
   if (name === 'botId' || /\/admin\/bots\/\{id\}/.test(path)) return bot.id
   if (/\/admin\/integrations\/\{id\}/.test(path)) return integrationId
   if (name === 'conversationId' || /conversations\/\{id\}/.test(path)) return conversationId
-  if (name === 'userId' || /users\/\{id\}/.test(path)) return chatter.userId
+  if (name === 'userId' || /users\/\{id\}/.test(path)) return chatUser.userId
   return name === 'type' ? 'bot' : 'none'
 }
 
@@ -199,7 +199,7 @@ describe('no value of any parameter or field is answered with a failure of ours,
 
   test('/chat', { timeout: 300_000 }, async () => {
     const ask = ({ method, path, body }: RequestParts) =>
-      send(method, `${bot.chatUrl}${path}`, body, { 'x-user-key': chatter.key })
+      send(method, `${bot.chatUrl}${path}`, body, { 'x-user-key': chatUser.key })
     expect(await failuresOf(attempts(describeChat(bot.chatUrl), ask))).toEqual([])
   })
 })

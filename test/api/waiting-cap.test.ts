@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorker } from '../../worker/worker.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../support/install-integration.ts'
 import { openPlatform, type Answer, type DeployedBot, type Platform } from '../support/platform.ts'
 
@@ -32,9 +32,9 @@ const tooMany = { status: 429, body: { type: 'RateLimited', code: 429 } }
 test('a bot for which too many messages wait takes no more of anything, and stores nothing of it; others do', async () => {
   const bot = await platform.createBot()
   const other = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  const { accepted, refusal } = await untilRefused(() => chatter.say(conversationId, 'hello'))
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  const { accepted, refusal } = await untilRefused(() => chatUser.send(conversationId, 'hello'))
   expect(accepted).toBeGreaterThanOrEqual(20)
   expect(accepted).toBeLessThanOrEqual(20 + overshoot)
   expect(refusal).toMatchObject(tooMany)
@@ -44,7 +44,7 @@ test('a bot for which too many messages wait takes no more of anything, and stor
   const asBot = { 'x-bot-id': bot.id }
   const event = { type: 'tick', payload: {} }
   expect(await platform.ask('POST', '/v1/chat/events', event, asBot)).toMatchObject(tooMany)
-  expect(await chatter.ask('POST', '/events', { conversationId, payload: {} })).toMatchObject(tooMany)
+  expect(await chatUser.ask('POST', '/events', { conversationId, payload: {} })).toMatchObject(tooMany)
   const workflow = { name: 'task', status: 'pending' }
   expect(await platform.ask('POST', '/v1/chat/workflows', workflow, asBot)).toMatchObject(tooMany)
   const { webhook_id: webhookId } = await installIntegration(platform, bot.id, await storeIntegration(platform))
@@ -61,27 +61,27 @@ test('a bot for which too many messages wait takes no more of anything, and stor
   expect((await platform.ask('POST', '/v1/chat/events', later, asBot)).status).toBe(201)
   const reply = { conversationId, type: 'text', payload: { text: 'busy' } }
   expect((await platform.ask('POST', '/v1/chat/messages', reply, asBot)).status).toBe(201)
-  const neighbour = await createChatter(other.chatUrl)
-  expect((await neighbour.say(await neighbour.createConversation(), 'hello')).status).toBe(201)
+  const neighbour = await createChatUser(other.chatUrl)
+  expect((await neighbour.send(await neighbour.createConversation(), 'hello')).status).toBe(201)
 })
 
 test('a bot takes messages again as soon as it has handled some', async () => {
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await untilRefused(() => chatter.say(conversationId, 'hello'))
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await untilRefused(() => chatUser.send(conversationId, 'hello'))
   await using worker = new AsyncDisposableStack()
   worker.use(await startWorker(platform.context))
   await expect
-    .poll(async () => (await chatter.say(conversationId, 'again')).status, { timeout: 20_000, interval: 100 })
+    .poll(async () => (await chatUser.send(conversationId, 'again')).status, { timeout: 20_000, interval: 100 })
     .toBe(201)
 })
 
 test('messages that come at once do not exceed the limit by more than a process may', async () => {
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  const answers = await Promise.all(Array.from({ length: 60 }, () => chatter.say(conversationId, 'hello')))
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  const answers = await Promise.all(Array.from({ length: 60 }, () => chatUser.send(conversationId, 'hello')))
   const accepted = answers.filter(({ status }) => status === 201).length
   expect(accepted).toBeGreaterThan(0)
   expect(accepted).toBeLessThanOrEqual(20 + overshoot)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { backEnds, openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 
 const sockets: WebSocket[] = []
@@ -17,8 +17,8 @@ function addressOf(bot: DeployedBot, key: string, conversationId: string): strin
 }
 
 /** An open WebSocket, and the text frames that have come over it. */
-async function connect(bot: DeployedBot, chatter: Chatter, conversationId: string) {
-  const socket = new WebSocket(addressOf(bot, chatter.key, conversationId))
+async function connect(bot: DeployedBot, chatUser: ChatUser, conversationId: string) {
+  const socket = new WebSocket(addressOf(bot, chatUser.key, conversationId))
   sockets.push(socket)
   const lines: string[] = []
   socket.on('message', (data: Buffer, isBinary) => lines.push(isBinary ? 'binary' : data.toString()))
@@ -41,19 +41,19 @@ async function refusal(url: string): Promise<{ status: number; body: unknown }> 
 describe.each(backEnds)('a WebSocket on %s', (backEnd) => {
   let platform: Platform
   let bot: DeployedBot
-  let alice: Chatter
+  let alice: ChatUser
   beforeAll(async () => {
     platform = await openPlatform({ backEnd, worker: false })
     bot = await platform.createBot()
-    alice = await createChatter(bot.chatUrl, { id: 'alice' })
+    alice = await createChatUser(bot.chatUrl, { id: 'alice' })
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
   test('hears in text frames what a stream of server-sent events hears, also what was said just before', async () => {
     const conversationId = await alice.createConversation('with/slash')
-    const first = (await alice.say(conversationId, 'just before')).body.message
+    const first = (await alice.send(conversationId, 'just before')).body.message
     const { frames } = await connect(bot, alice, conversationId)
-    const second = (await alice.say(conversationId, 'now')).body.message
+    const second = (await alice.send(conversationId, 'now')).body.message
     const { event } = (await alice.ask('POST', '/events', { conversationId, payload: { any: 1 } })).body
     await expect.poll(frames).toHaveLength(3)
     expect(frames()).toEqual([
@@ -73,7 +73,7 @@ describe.each(backEnds)('a WebSocket on %s', (backEnd) => {
   })
 
   test('of a user who is taken out of the conversation is closed, the owner’s is told', async () => {
-    const bob = await createChatter(bot.chatUrl, { id: 'bob' })
+    const bob = await createChatUser(bot.chatUrl, { id: 'bob' })
     const conversationId = await alice.createConversation()
     await alice.ask('POST', `/conversations/${conversationId}/participants`, { userId: 'bob' })
     const [his, hers] = [await connect(bot, bob, conversationId), await connect(bot, alice, conversationId)]
@@ -89,17 +89,17 @@ describe.each(backEnds)('a WebSocket on %s', (backEnd) => {
 describe('a WebSocket', () => {
   let platform: Platform
   let bot: DeployedBot
-  let alice: Chatter
+  let alice: ChatUser
   beforeAll(async () => {
     platform = await openPlatform({ worker: false, environment: { CHAT_RATE_LIMIT_USER: '50' } })
     bot = await platform.createBot()
-    alice = await createChatter(bot.chatUrl)
+    alice = await createChatUser(bot.chatUrl)
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
   test('is refused before the upgrade: 401 without a key that counts, 403 for who takes no part', async () => {
     const conversationId = await alice.createConversation()
-    const mallory = await createChatter(bot.chatUrl)
+    const mallory = await createChatUser(bot.chatUrl)
     const withoutKey = `${bot.chatUrl.replace('http', 'ws')}/conversations/${conversationId}/listen`
     expect(await refusal(withoutKey)).toMatchObject({
       status: 401,
@@ -125,7 +125,7 @@ describe('a WebSocket', () => {
   })
 
   test('is no way to call another operation', async () => {
-    const victim = await createChatter(bot.chatUrl)
+    const victim = await createChatUser(bot.chatUrl)
     const { pathname, hostname, port } = new URL(bot.chatUrl)
     const attack = request({
       hostname,
@@ -159,7 +159,7 @@ describe('a WebSocket', () => {
   })
 
   test('counts as a request of its user', async () => {
-    const busy = await createChatter(bot.chatUrl)
+    const busy = await createChatUser(bot.chatUrl)
     const conversationId = await busy.createConversation()
     await Promise.all(Array.from({ length: 49 }, () => busy.ask('GET', '/users/me')))
     expect(await refusal(addressOf(bot, busy.key, conversationId))).toMatchObject({ status: 429 })
@@ -175,7 +175,7 @@ describe('a WebSocket', () => {
   test('is told to go elsewhere when the api stops', async () => {
     const stopping = await openPlatform({ worker: false })
     const itsBot = await stopping.createBot()
-    const bob = await createChatter(itsBot.chatUrl)
+    const bob = await createChatUser(itsBot.chatUrl)
     const { socket } = await connect(itsBot, bob, await bob.createConversation())
     const closed = once(socket, 'close')
     await stopping[Symbol.asyncDispose]()

@@ -6,7 +6,7 @@ import { codeLimit } from '#shared/models/bot-code.ts'
 import { connect } from '../../cli/connection.ts'
 import { openBundler, type Bundle, type Bundled } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 
@@ -133,8 +133,8 @@ ${answering}`,
   const deployed = await deployProject(project, connection, bundler, { checksTypes: false })
   if (!deployed || 'problems' in deployed) throw new Error(JSON.stringify(deployed))
   expect(deployed.bundle.code.length).toBeLessThan(codeLimit)
-  const chatter = await createChatter(deployed.bot.integrations['chat']!.webhookUrl)
-  await chatter.say(await chatter.createConversation(), 'hello')
+  const chatUser = await createChatUser(deployed.bot.integrations['chat']!.webhookUrl)
+  await chatUser.send(await chatUser.createConversation(), 'hello')
   const [event] = await endedEvents(platform, deployed.bot.id, 1)
 
   expect(event!.failure_reason).toMatch(/hello \d+ OutOfParrots$/)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { openLink, type Link } from '../chaos/network.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { launcher, openCommandLine, type CommandLine, type RunningCommand } from './command-line.ts'
@@ -142,17 +142,17 @@ describe('isobot logs', () => {
       asOldNode: true,
       environment: { ISOBOT_URL: through(link) },
     })
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     let count = 0
     await expect
       .poll(async () => {
-        await chatter.say(conversationId, `message ${++count}`)
+        await chatUser.send(conversationId, `message ${++count}`)
         return lines(logs.stdout()).length
       }, soon)
       .toBeGreaterThan(2)
     link.cut()
-    for (let more = 0; more < 3; more++) await chatter.say(conversationId, `message ${++count}`)
+    for (let more = 0; more < 3; more++) await chatUser.send(conversationId, `message ${++count}`)
     link.mend()
     await expect.poll(logs.stdout, soon).toContain(`Heard message ${count}`)
     logs.child.kill('SIGINT')
@@ -175,11 +175,11 @@ describe('isobot logs', () => {
   it('ends quietly when nobody reads on', async () => {
     const command = `set -o pipefail; "${process.execPath}" "${launcher}" logs waiter -f --since 1h | head -n 1`
     const logs = isobot.startOther(['bash', '-c', command])
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     await expect
       .poll(async () => {
-        await chatter.say(conversationId, 'Is anybody there?')
+        await chatUser.send(conversationId, 'Is anybody there?')
         return logs.child.exitCode
       }, soon)
       .toBe(0)

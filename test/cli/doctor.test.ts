@@ -10,7 +10,7 @@ import type { Finding } from '../../cli/doctor/finding.ts'
 import { checkRedis } from '../../cli/doctor/redis.ts'
 import { checkSettings } from '../../cli/doctor/settings.ts'
 import { checkWorkers } from '../../cli/doctor/workers.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { administer, createDatabase, urlOf } from '../support/databases.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { startRedis } from '../support/redis.ts'
@@ -196,8 +196,8 @@ test('says that no worker is alive, and that one is alive but takes nothing', as
   await db('workers').insert({ id: 'idle', host: 'here', slots: 10, in_use: 0 })
   expect(problemsIn(await checkWorkers(config))).toEqual({})
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  await chatter.say(await chatter.createConversation(), 'Is anybody there?')
+  const chatUser = await createChatUser(bot.chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'Is anybody there?')
   await db('events')
     .where({ bot_id: bot.id })
     .update({ available_at: db.raw(`now() - interval '11 seconds'`) })

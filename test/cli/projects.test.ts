@@ -17,7 +17,7 @@ import { describeDeployed, showDeployed } from '../../cli/project/show-deployed.
 import { findCode } from '../../cli/dry-run/find-code.ts'
 import { showResult } from '../../cli/dry-run/show-result.ts'
 import { openDryRun, type DryRunResult } from '../../cli/dry-run/dry-run.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { launcher, openCommandLine, type CommandLine } from './command-line.ts'
@@ -73,9 +73,9 @@ interface Shown {
 
 /** What a bot answers to somebody new. */
 async function tell({ bot, chatUrl }: Pick<Shown, 'bot' | 'chatUrl'>, text: string): Promise<string[]> {
-  const chatter = await createChatter(chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, text)
+  const chatUser = await createChatUser(chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, text)
   await endedEvents(platform, bot.id, 1)
   await expect.poll(() => replies(platform, conversationId)).not.toEqual([])
   return replies(platform, conversationId)

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults, NodeResult } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
 import { createMember } from '../support/members.ts'
 import { endedEvents } from '../support/outcomes.ts'
@@ -92,10 +92,10 @@ async function createUsedBot(): Promise<DeployedBot> {
   await installCode(platform, bot.id, failingToRegister)
   const secrets = { API_KEY: 'secret' }
   await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { name: 'parrot', code: code('second'), secrets })
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const texts = ['hello', 'fail 1', 'fail 2', 'fail 3', 'fail 4', 'fail 5', 'fail 6']
-  for (const text of texts) await chatter.say(conversationId, text)
+  for (const text of texts) await chatUser.send(conversationId, text)
   await endedEvents(platform, bot.id, texts.length)
   return bot
 }

@@ -1,7 +1,7 @@
 import { Client } from '@botpress/client'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { addMember, createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
 import type { Platform } from '../support/platform.ts'
@@ -212,9 +212,9 @@ test('settings that are changed are the bot’s: its name, what it may reach, an
 
   const { body } = await platform.ask('GET', `/v1/admin/bots/${bot.id}`)
   expect(body.bot).toMatchObject({ name: 'keeper', permissions: { net: ['api.example.com', '*.example.org'] } })
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'which key?')
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'which key?')
   await expect.poll(() => replies(platform, conversationId), patience).toEqual(['only for the code'])
   await page.reload()
   await button('Remove API_KEY').waitFor()
@@ -222,7 +222,7 @@ test('settings that are changed are the bot’s: its name, what it may reach, an
 
   await button('Remove API_KEY').click()
   await page.getByText('API_KEY is removed.').waitFor()
-  await chatter.say(conversationId, 'and now?')
+  await chatUser.send(conversationId, 'and now?')
   await expect.poll(() => replies(platform, conversationId), patience).toEqual(['only for the code', 'undefined'])
 })
 

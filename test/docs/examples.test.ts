@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../cli/start/credentials.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { readPages, root, type Block } from './blocks.ts'
-import { kindNames, runExample, type Scene } from './examples.ts'
+import { kindNames, runExample, type PageContext } from './examples.ts'
 import { openShell } from './shell.ts'
 
 const run = promisify(execFile)
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync())
 
 /** Opens the place where a reader tries a page: a folder in which `npm start` was run, and a shell in it. */
-async function openScene(page: string): Promise<Scene & AsyncDisposable> {
+async function openPage(page: string): Promise<PageContext & AsyncDisposable> {
   const own = new AsyncDisposableStack()
   const directory = own.adopt(await mkdtemp(join(tmpdir(), 'isobot-docs-')), (path) =>
     rm(path, { recursive: true, force: true }),
@@ -88,7 +88,7 @@ async function openScene(page: string): Promise<Scene & AsyncDisposable> {
       npm_config_update_notifier: 'false',
     }),
   )
-  const scene: Scene = {
+  const context: PageContext = {
     platform,
     shell,
     directory,
@@ -100,21 +100,21 @@ async function openScene(page: string): Promise<Scene & AsyncDisposable> {
         .replaceAll(statedUrl, platform.url)
         .replaceAll(`https://${statedService}`, `http://${statedService}:${servicePort}`)
         .replaceAll(`"${statedService}"`, `"${statedService}:${servicePort}"`)
-        .replaceAll('<webhookId>', scene.bot.webhookId)
-        .replaceAll('<botId>', scene.bot.id)
+        .replaceAll('<webhookId>', context.bot.webhookId)
+        .replaceAll('<botId>', context.bot.id)
         .replaceAll('<workspaceId>', platform.workspaceId)
         .replaceAll('<token>', platform.token)
         .replaceAll('<METRICS_TOKEN>', metricsToken),
   }
-  return Object.assign(scene, { [Symbol.asyncDispose]: () => own.disposeAsync() })
+  return Object.assign(context, { [Symbol.asyncDispose]: () => own.disposeAsync() })
 }
 
 test('the example bot works', async () => {
-  const chatter = await createChatter(example.chatUrl, { id: 'Ann' })
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'hi')
-  await chatter.say(conversationId, 'ho')
-  await chatter.ask('POST', '/events', { conversationId, payload: { a: 1 } })
+  const chatUser = await createChatUser(example.chatUrl, { id: 'Ann' })
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hi')
+  await chatUser.send(conversationId, 'ho')
+  await chatUser.ask('POST', '/events', { conversationId, payload: { a: 1 } })
   await endedEvents(platform, example.id, 3)
   expect(await replies(platform, conversationId)).toEqual([
     'Hello Ann! You said: hi',
@@ -138,17 +138,17 @@ const isSilent = ({ kind, language }: Block) => kind === undefined && silent.inc
 const isRun = ({ kind = '' }: Block) => kindNames.includes(kind.split(' ')[0]!)
 
 describe.each(pages.filter(({ blocks }) => blocks.some(isRun)))('the examples of $path work as it says', (page) => {
-  let scene: Scene & AsyncDisposable
+  let context: PageContext & AsyncDisposable
   beforeAll(async () => {
-    scene = await openScene(page.text)
+    context = await openPage(page.text)
   })
   afterAll(async () => {
-    await scene[Symbol.asyncDispose]()
+    await context[Symbol.asyncDispose]()
     await deleteOtherBots()
   })
 
   test.each(page.blocks.filter(isRun))('$place', async (block) => {
-    await expect(runExample(scene, block)).resolves.toBeUndefined()
+    await expect(runExample(context, block)).resolves.toBeUndefined()
   })
 })
 

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import * as operations from '#shared/operations/index.ts'
 import { compile } from '#shared/schema.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { logOf } from '../support/install-code.ts'
 import { type DeployedBot, type Platform } from '../support/platform.ts'
 import { notesOf, type Block } from './blocks.ts'
 import type { Shell } from './shell.ts'
 
 /** Where the examples of one page take place. */
-export interface Scene {
+export interface PageContext {
   platform: Platform
   shell: Shell
   /** Where the shell is. */
@@ -27,7 +27,7 @@ export interface Scene {
 const patience = { timeout: 20_000, interval: 20 }
 
 /** How each kind of example is run. The kind is the first word of the comment before the block; the rest of its line is an argument. */
-const kinds: Record<string, (scene: Scene, block: Block, argument: string) => Promise<void> | void> = {
+const kinds: Record<string, (context: PageContext, block: Block, argument: string) => Promise<void> | void> = {
   bot: deployBot,
   integration: installIntegration,
   shell: runShell,
@@ -40,47 +40,47 @@ const kinds: Record<string, (scene: Scene, block: Block, argument: string) => Pr
 export const kindNames = Object.keys(kinds)
 
 /** Runs an example, and looks whether what happens is what the page says. */
-export async function runExample(scene: Scene, block: Block): Promise<void> {
+export async function runExample(context: PageContext, block: Block): Promise<void> {
   const [name = '', ...argument] = (block.kind ?? '').split(' ')
   const run = kinds[name]
   if (!run) throw new Error(`${block.place}: no kind of example is called '${name}': ${kindNames.join(', ')}`)
-  await run(scene, block, argument.join(' '))
+  await run(context, block, argument.join(' '))
 }
 
 /** `with`: further fields of createBot. `file`: where it is written as well. `say`, `send`, `event`: what a user does, in words or as a payload; `hear`, `log`, `fail`: what comes of it. */
-async function deployBot(scene: Scene, block: Block): Promise<void> {
-  const { platform, localise } = scene
+async function deployBot(context: PageContext, block: Block): Promise<void> {
+  const { platform, localise } = context
   const [fields = '{}'] = notesOf(block, 'with')
   const code = localise(block.text)
-  for (const name of notesOf(block, 'file')) await writeInto(scene.directory, name, code)
+  for (const name of notesOf(block, 'file')) await writeInto(context.directory, name, code)
   const answer = await platform.ask('POST', '/v1/admin/bots', { code, ...(JSON.parse(localise(fields)) as object) })
   expect(answer.body).toHaveProperty('bot')
   const { id, integrations } = answer.body.bot
-  scene.bot = { id, webhookId: integrations.chat.webhookId, chatUrl: integrations.chat.webhookUrl }
-  await converse(scene, block)
+  context.bot = { id, webhookId: integrations.chat.webhookId, chatUrl: integrations.chat.webhookUrl }
+  await converse(context, block)
 }
 
 /** Does what the notes of a block say, with the page's bot, and expects what they expect. */
-async function converse({ platform, bot }: Scene, block: Block): Promise<void> {
-  const chatter = await createChatter(bot.chatUrl, { name: 'Ann' })
-  const conversationId = await chatter.createConversation()
+async function converse({ platform, bot }: PageContext, block: Block): Promise<void> {
+  const chatUser = await createChatUser(bot.chatUrl, { name: 'Ann' })
+  const conversationId = await chatUser.createConversation()
   for (const [name, value] of block.notes) {
-    if (name === 'say') expect(await chatter.say(conversationId, value)).toMatchObject({ status: 201 })
+    if (name === 'say') expect(await chatUser.send(conversationId, value)).toMatchObject({ status: 201 })
     if (name === 'send') {
       const message = { conversationId, payload: JSON.parse(value) as unknown }
-      expect(await chatter.ask('POST', '/messages', message)).toMatchObject({ status: 201 })
+      expect(await chatUser.ask('POST', '/messages', message)).toMatchObject({ status: 201 })
     }
     if (name === 'event') {
       const event = { conversationId, payload: JSON.parse(value) as unknown }
-      expect(await chatter.ask('POST', '/events', event)).toMatchObject({ status: 201 })
+      expect(await chatUser.ask('POST', '/events', event)).toMatchObject({ status: 201 })
     }
   }
   const heard = notesOf(block, 'hear')
   if (heard.length > 0) {
     const said = async () => {
-      const { body } = await chatter.ask('GET', `/conversations/${conversationId}/messages`)
+      const { body } = await chatUser.ask('GET', `/conversations/${conversationId}/messages`)
       const messages = body.messages as { userId: string; payload: { type: string; text?: string } }[]
-      return messages.toReversed().filter(({ userId }) => userId !== chatter.userId)
+      return messages.toReversed().filter(({ userId }) => userId !== chatUser.userId)
     }
     await expect.poll(async () => (await said()).length, patience).toBeGreaterThanOrEqual(heard.length)
     const words = (await said()).map(({ payload }) =>
@@ -102,8 +102,8 @@ async function expectLog(platform: Platform, bot: DeployedBot, block: Block): Pr
 }
 
 /** Installs it on the page's bot, under its own name. `post`: a request to its webhook; `answer`: what that gets. */
-async function installIntegration(scene: Scene, block: Block, name: string): Promise<void> {
-  const { platform, bot, localise } = scene
+async function installIntegration(context: PageContext, block: Block, name: string): Promise<void> {
+  const { platform, bot, localise } = context
   const [fields = '{}', installed = '{}'] = [...notesOf(block, 'with'), ...notesOf(block, 'install')]
   const integration = { name, version: '1.0.0', code: localise(block.text), ...(JSON.parse(fields) as object) }
   const created = await platform.ask('POST', '/v1/admin/integrations', integration)
@@ -123,16 +123,16 @@ async function installIntegration(scene: Scene, block: Block, name: string): Pro
 }
 
 /** `type`: what is typed into it. `print`: what it prints, among other things. `until`: it goes on until it has printed this. `names`: metrics, of which the page names all that it prints and no others. */
-async function runShell(scene: Scene, block: Block): Promise<void> {
-  const { shell, localise } = scene
+async function runShell(context: PageContext, block: Block): Promise<void> {
+  const { shell, localise } = context
   const [until] = notesOf(block, 'until')
   const script = localise(block.text)
   const typed = notesOf(block, 'type')
-  scene.printed =
+  context.printed =
     until === undefined ? await shell.run(script, typed) : await shell.runUntil(script, typed, patternOf(until))
-  expectLines(scene.printed, notesOf(block, 'print'))
+  expectLines(context.printed, notesOf(block, 'print'))
   for (const pattern of notesOf(block, 'names')) {
-    const [named, printed] = [scene.page, scene.printed].map((text, index) => {
+    const [named, printed] = [context.page, context.printed].map((text, index) => {
       const found = text.matchAll(new RegExp(index === 0 ? `\`(${pattern})\`` : `# TYPE (${pattern}) `, 'g'))
       return [...new Set(Array.from(found, ([, name = '']) => name))].toSorted()
     })
@@ -141,14 +141,14 @@ async function runShell(scene: Scene, block: Block): Promise<void> {
 }
 
 /** A module for Node, with the packages that this repository has. */
-async function runProgram(scene: Scene, block: Block, name = 'program.js'): Promise<void> {
+async function runProgram(context: PageContext, block: Block, name = 'program.js'): Promise<void> {
   const file = name || 'program.js'
-  await writeInto(scene.directory, file, scene.localise(block.text))
-  await runShell(scene, { ...block, text: `node ${file}` })
+  await writeInto(context.directory, file, context.localise(block.text))
+  await runShell(context, { ...block, text: `node ${file}` })
 }
 
 /** JSON that is sent as the body of an operation. */
-function validateBody(_scene: Scene, block: Block, name: string): void {
+function validateBody(_scene: PageContext, block: Block, name: string): void {
   const operation = Object.values(operations).find((candidate) => candidate.name === name)
   if (!operation) throw new Error(`${block.place}: there is no operation '${name}'`)
   const isValid = compile(operation.input as { type: 'object' }, 'closedBody')

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../../cli/connection.ts'
 import { openBundler } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import type { LibraryCase } from './cases.ts'
 
 /** How a library got on. */
@@ -69,12 +69,12 @@ async function ask(
   chatUrl: string,
   words: string,
 ): Promise<{ text: string } | { failure: string }> {
-  const chatter = await createChatter(chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, words)
+  const chatUser = await createChatUser(chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, words)
   const until = Date.now() + patienceMilliseconds
   while (Date.now() < until) {
-    const reply = (await chatter.heard(conversationId)).find(({ userId }) => userId !== chatter.userId)
+    const reply = (await chatUser.messages(conversationId)).find(({ userId }) => userId !== chatUser.userId)
     if (reply) return { text: reply.text }
     const { events } = await connection.ask<'listBotEvents'>('GET', `/v1/admin/bots/${botId}/events`)
     const failed = events.find(({ status }) => status === 'failed')

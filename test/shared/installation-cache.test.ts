@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]())
 
 /** What a process remembers that can neither send nor hear signals. */
-async function openDeaf(): Promise<Installations> {
+async function openWithoutSignals(): Promise<Installations> {
   const { dependencies, config, log, db } = platform.context
   const signals = openSignals(dependencies, db, log)
   await signals.close()
@@ -33,7 +33,7 @@ async function configure(bot: DeployedBot, encryptionKey: string): Promise<void>
 
 describe('without signals, a process', () => {
   test('goes by its own changes at once', async () => {
-    const [installations, bot] = [await openDeaf(), await platform.createBot()]
+    const [installations, bot] = [await openWithoutSignals(), await platform.createBot()]
     await configure(bot, 'one')
     expect(await encryptionKeyOf(installations, bot)).toBe('one')
     await configure(bot, 'another')
@@ -42,7 +42,7 @@ describe('without signals, a process', () => {
   })
 
   test('does not remember what it read while something changed', async () => {
-    const [installations, bot] = [await openDeaf(), await platform.createBot()]
+    const [installations, bot] = [await openWithoutSignals(), await platform.createBot()]
     const reading = encryptionKeyOf(installations, bot)
     await installations.changed(bot.webhookId)
     await reading
@@ -51,7 +51,7 @@ describe('without signals, a process', () => {
   })
 
   test('goes by what others change within seconds, and asks the database but now and then', async () => {
-    const [installations, bot] = [await openDeaf(), await platform.createBot()]
+    const [installations, bot] = [await openWithoutSignals(), await platform.createBot()]
     await installations.find(bot.webhookId)
     await configure(bot, 'one')
     expect(await encryptionKeyOf(installations, bot)).toBeUndefined()

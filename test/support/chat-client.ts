@@ -1,22 +1,22 @@
 import { send, type Answer } from './platform.ts'
 
 /** A user who talks to a bot over plain HTTP. */
-export interface Chatter {
+export interface ChatUser {
   userId: string
   key: string
   ask(method: string, path: string, body?: unknown): Promise<Answer>
   createConversation(id?: string): Promise<string>
-  say(conversationId: string, text: string): Promise<Answer>
+  send(conversationId: string, text: string): Promise<Answer>
   /** The messages of a conversation, oldest first. */
-  heard(conversationId: string): Promise<{ text: string; userId: string; createdAt: string; id: string }[]>
+  messages(conversationId: string): Promise<{ text: string; userId: string; createdAt: string; id: string }[]>
 }
 
 /** Creates a user of a chat. */
-export async function createChatter(chatUrl: string, user: object = {}): Promise<Chatter> {
+export async function createChatUser(chatUrl: string, user: object = {}): Promise<ChatUser> {
   const created = await send('POST', `${chatUrl}/users`, user)
   if (created.status !== 201) throw new Error(`createUser: ${JSON.stringify(created.body)}`)
   const { key } = created.body
-  const ask: Chatter['ask'] = (method, path, body) => send(method, `${chatUrl}${path}`, body, { 'x-user-key': key })
+  const ask: ChatUser['ask'] = (method, path, body) => send(method, `${chatUrl}${path}`, body, { 'x-user-key': key })
   return {
     userId: created.body.user.id,
     key,
@@ -25,8 +25,8 @@ export async function createChatter(chatUrl: string, user: object = {}): Promise
       const { body } = await ask('POST', '/conversations', id ? { id } : {})
       return body.conversation.id
     },
-    say: (conversationId, text) => ask('POST', '/messages', { conversationId, payload: { type: 'text', text } }),
-    async heard(conversationId) {
+    send: (conversationId, text) => ask('POST', '/messages', { conversationId, payload: { type: 'text', text } }),
+    async messages(conversationId) {
       const said = []
       let nextToken: string | undefined
       do {

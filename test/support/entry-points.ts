@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring'
 import { nestQuery } from '#shared/rpc/query.ts'
 import { findOperation } from '#shared/router.ts'
-import { createChatter } from './chat-client.ts'
+import { createChatUser } from './chat-client.ts'
 import type { Answer, Platform } from './platform.ts'
 
 /** Calls a runtime operation of the platform as a bot. */
@@ -38,8 +38,8 @@ const asker = `
 /** Deploys that bot, with a user and a conversation. */
 export async function openEntryPoints(platform: Platform): Promise<BotWithEntryPoints> {
   const bot = await platform.createBot(asker)
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const overHttp: Ask = (method, path, body) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
   const fromSandbox: Ask = async (method, path, body) => {
     const [plain = '', search] = path.split('?')
@@ -51,5 +51,5 @@ export async function openEntryPoints(platform: Platform): Promise<BotWithEntryP
     const { status = operation.status, body: reply } = called.body.output
     return { status, body: reply }
   }
-  return { botId: bot.id, userId: chatter.userId, conversationId, entryPoints: { overHttp, fromSandbox } }
+  return { botId: bot.id, userId: chatUser.userId, conversationId, entryPoints: { overHttp, fromSandbox } }
 }

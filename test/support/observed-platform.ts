@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter, type Chatter } from './chat-client.ts'
+import { createChatUser, type ChatUser } from './chat-client.ts'
 import { startLoggedProcess, type LoggedProcess } from './logged-process.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from './platform.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
@@ -19,7 +19,7 @@ const code = (address: string) => `
     },
   }`
 
-export interface Scene extends AsyncDisposable {
+export interface ObservedPlatform extends AsyncDisposable {
   platform: Platform
   api: LoggedProcess
   worker: LoggedProcess
@@ -29,22 +29,22 @@ export interface Scene extends AsyncDisposable {
   /** Receives the bot's outbound requests. */
   outside: Receiver
   bot: DeployedBot
-  chatter: Chatter
+  chatUser: ChatUser
 }
 
 /** Starts an api and a worker as processes of their own, with full logs, tracing and metrics. */
-export async function openScene(): Promise<Scene> {
+export async function openObservedPlatform(): Promise<ObservedPlatform> {
   const parts = new AsyncDisposableStack()
   try {
-    const scene = await open(parts)
-    return { ...scene, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+    const fixture = await open(parts)
+    return { ...fixture, [Symbol.asyncDispose]: () => parts.disposeAsync() }
   } catch (error) {
     await parts.disposeAsync()
     throw error
   }
 }
 
-async function open(parts: AsyncDisposableStack): Promise<Omit<Scene, keyof AsyncDisposable>> {
+async function open(parts: AsyncDisposableStack): Promise<Omit<ObservedPlatform, keyof AsyncDisposable>> {
   const collector = parts.use(await openReceiver())
   const outside = parts.use(await openReceiver())
   const platform = parts.use(await openPlatform({ worker: false }))
@@ -63,7 +63,7 @@ async function open(parts: AsyncDisposableStack): Promise<Omit<Scene, keyof Asyn
   }
   const api = parts.adopt(startLoggedProcess('api', environment), (open) => open.stop())
   const worker = parts.adopt(startLoggedProcess('worker', environment), (open) => open.stop())
-  await Promise.all([untilSaid(api, 'Listening'), untilSaid(worker, 'Working')])
+  await Promise.all([untilLogged(api, 'Listening'), untilLogged(worker, 'Working')])
   const created = await send(
     'POST',
     `${apiUrl}/v1/admin/bots`,
@@ -73,10 +73,10 @@ async function open(parts: AsyncDisposableStack): Promise<Omit<Scene, keyof Asyn
   if (created.status !== 200) throw new Error(JSON.stringify(created.body))
   const { webhookId, webhookUrl: chatUrl } = created.body.bot.integrations.chat
   const bot = { id: created.body.bot.id, webhookId, chatUrl }
-  const chatter = await createChatter(chatUrl)
-  return { platform, api, worker, apiUrl, collector, outside, bot, chatter }
+  const chatUser = await createChatUser(chatUrl)
+  return { platform, api, worker, apiUrl, collector, outside, bot, chatUser }
 }
 
-function untilSaid(of: LoggedProcess, words: string): Promise<void> {
+function untilLogged(of: LoggedProcess, words: string): Promise<void> {
   return vi.waitFor(() => expect(of.lines().map(({ msg }) => msg)).toContain(words), { timeout: 30_000 })
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -38,9 +38,9 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     async () => {
       const victim = await processes.start(platform, 'worker')
       const bot = await platform.createBot(slowBot)
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationId = await chatter.createConversation()
-      await chatter.say(conversationId, 'hello')
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'hello')
       await untilReplied(platform, conversationId)
       const [first] = await replies(platform, conversationId)
       process.kill(victim.pid, 'SIGKILL')
@@ -64,9 +64,9 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const first = await processes.start(platform, 'worker')
       const bot = await platform.createBot(slowBot)
       await first.stop()
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationId = await chatter.createConversation()
-      await chatter.say(conversationId, 'is anybody there?')
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'is anybody there?')
 
       const second = await processes.start(platform, 'worker')
       await untilReplied(platform, conversationId)
@@ -93,9 +93,9 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
           state.bot.replies = messages.length - 1
         },
       }`)
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationId = await chatter.createConversation()
-      await chatter.say(conversationId, 'take your time')
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'take your time')
       await untilReplied(platform, conversationId)
       const stoppedAt = Date.now()
       expect(await first.stop()).toEqual({ code: 0, signal: null })
@@ -116,14 +116,14 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const port = String(await freePort())
       const api = await processes.start(platform, 'api', { PORT: port })
       const bot = await platform.createBot()
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationId = await chatter.createConversation()
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
       const url = `http://127.0.0.1:${port}/chat/${bot.webhookId}/conversations/${conversationId}/listen`
-      const listen = () => fetch(url, { headers: { 'x-user-key': chatter.key } })
+      const listen = () => fetch(url, { headers: { 'x-user-key': chatUser.key } })
       await vi.waitFor(async () => expect((await listen()).status).toBe(200), { timeout: 50_000 })
       const stream = await listen()
       const ended = stream.text()
-      await chatter.say(conversationId, 'heard by way of the other process')
+      await chatUser.send(conversationId, 'heard by way of the other process')
       expect(await api.stop()).toEqual({ code: 0, signal: null })
       expect(await ended).toContain('heard by way of the other process')
     },
@@ -146,9 +146,9 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
         },
       }`)
     await worker.stop()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversations = await Promise.all(Array.from({ length: 20 }, () => chatter.createConversation()))
-    await Promise.all(conversations.map((conversationId) => chatter.say(conversationId, 'hello')))
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 20 }, () => chatUser.createConversation()))
+    await Promise.all(conversations.map((conversationId) => chatUser.send(conversationId, 'hello')))
     await flush(redis.url)
     await processes.start(platform, 'worker')
     await endedEvents(platform, bot.id, 20)
@@ -156,7 +156,7 @@ test('a Redis that is emptied while events wait loses none of them', async () =>
 
     // And the queue works on as if nothing had happened, while a worker is at it, too.
     await flush(redis.url)
-    await chatter.say(conversations[0]!, 'again')
+    await chatUser.send(conversations[0]!, 'again')
     await endedEvents(platform, bot.id, 21)
   } finally {
     await processes.stop()
@@ -171,10 +171,10 @@ test('messages that are sent while Redis is away are accepted, and handled when 
   let again
   try {
     const bot = await platform.createBot('export const hooks = { afterIncomingMessage() {} }')
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     await redis.stop()
-    expect((await chatter.say(conversationId, 'hello?')).status).toBe(201)
+    expect((await chatUser.send(conversationId, 'hello?')).status).toBe(201)
     again = await startRedis({ port: Number(new URL(redis.url).port) })
     expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'processed' }])
   } finally {

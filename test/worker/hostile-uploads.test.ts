@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { createMember } from '../support/members.ts'
 import { replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
@@ -29,8 +29,8 @@ describe.each(backEnds)('while one workspace uploads what takes all that an uplo
 
   test('others talk and upload, and it is told which limit it met', { timeout: 120_000 }, async () => {
     const bot = await platform.createBot(echo)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     const attacker = await createMember(platform, 'developer')
     let answered = 0
     const hostile = [slow, slow, slow, nested].map(async (code) => {
@@ -40,7 +40,7 @@ describe.each(backEnds)('while one workspace uploads what takes all that an uplo
     })
     await expect.poll(() => compilersOf(process.pid), patience).not.toEqual([])
 
-    await chatter.say(conversationId, 'me')
+    await chatUser.send(conversationId, 'me')
     await expect.poll(() => replies(platform, conversationId), patience).toEqual(['heard me'])
     const updated = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: `${echo}\n// again` })
     expect(updated.status).toBe(200)

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createChatter } from '../support/chat-client.ts'
+import { createChatUser } from '../support/chat-client.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -34,9 +34,9 @@ const patience = { timeout: 30_000, interval: 20 }
 /** Has somebody say something in so many conversations, and waits until the bot is in the middle of all answers. */
 async function startTalks(platform: Platform, code: string, count: number) {
   const bot = await platform.createBot(code)
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationIds = await Promise.all(Array.from({ length: count }, () => chatter.createConversation()))
-  await Promise.all(conversationIds.map((conversationId) => chatter.say(conversationId, 'hello')))
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationIds = await Promise.all(Array.from({ length: count }, () => chatUser.createConversation()))
+  await Promise.all(conversationIds.map((conversationId) => chatUser.send(conversationId, 'hello')))
   const said = () => platform.context.db('messages').where({ bot_id: bot.id, direction: 'outgoing' })
   await vi.waitFor(async () => expect((await said()).length).toBe(count), patience)
   return { bot, conversationIds }
@@ -99,12 +99,12 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       // The second worker has no slot to spare either, and looks for jobs whose worker is gone all the while.
       await Promise.all([startWorker({ WORKER_CONCURRENCY: '60' }), startWorker({ WORKER_CONCURRENCY: '60' })])
       const bot = await platform.createBot(busyBot)
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationIds = await Promise.all(Array.from({ length: 150 }, () => chatter.createConversation()))
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationIds = await Promise.all(Array.from({ length: 150 }, () => chatUser.createConversation()))
       await Promise.all(
         conversationIds.map(async (conversationId, index) => {
-          await chatter.say(conversationId, index < 60 ? 'long' : 'short')
-          for (let count = 0; count < 4; count++) await chatter.say(conversationId, 'short')
+          await chatUser.send(conversationId, index < 60 ? 'long' : 'short')
+          for (let count = 0; count < 4; count++) await chatUser.send(conversationId, 'short')
         }),
       )
       const events = await endedEvents(platform, bot.id, 5 * conversationIds.length)

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Child } from '../../cli/start/children.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { listen } from '../support/event-stream.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
@@ -50,24 +50,28 @@ function openRouter(urls: string[]): Router {
   }
 }
 
-interface Talk {
+interface Conversation {
   conversationId: string
-  chatter: Chatter
-  said: string[]
+  chatUser: ChatUser
+  sent: string[]
 }
 
 /** Says one thing after the other until it is told to stop, and takes no refusal. */
-async function talk({ conversationId, chatter, said }: Talk, router: Router, isOver: () => boolean): Promise<void> {
+async function sendUntil(
+  { conversationId, chatUser, sent }: Conversation,
+  router: Router,
+  isOver: () => boolean,
+): Promise<void> {
   const { pathname } = new URL(chatUrl)
   while (!isOver()) {
-    const text = `message ${said.length + 1}`
+    const text = `message ${sent.length + 1}`
     const response = await router.request(`${pathname}/messages`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-user-key': chatter.key },
+      headers: { 'content-type': 'application/json', 'x-user-key': chatUser.key },
       body: JSON.stringify({ conversationId, payload: { type: 'text', text } }),
     })
     expect([response.status, await response.text()]).toEqual([201, expect.anything()])
-    said.push(text)
+    sent.push(text)
     await pause(30)
   }
 }
@@ -77,8 +81,8 @@ async function talk({ conversationId, chatter, said }: Talk, router: Router, isO
  *
  * @param onOpen is called when the first stream is there, and from then on nothing may be missed
  */
-async function hearAll(
-  { conversationId, chatter }: Talk,
+async function receiveAll(
+  { conversationId, chatUser }: Conversation,
   { urls }: Router,
   isOver: () => boolean,
   onOpen: () => void,
@@ -88,7 +92,7 @@ async function hearAll(
   let lastEventId: string | undefined
   for (let turn = 0; !isOver(); turn++) {
     const url = `${[...urls][turn % urls.size]}${pathname}`
-    const stream = await listen(url, chatter.key, conversationId, { lastEventId })
+    const stream = await listen(url, chatUser.key, conversationId, { lastEventId })
     onOpen()
     while (!isOver() && !(await Promise.race([stream.ended.then(() => true), pause(50, false)])));
     await stream.close()
@@ -124,20 +128,23 @@ describe.each(backEnds)('on %s', (backEnd) => {
     const bot = await platform.createBot(answeringBot)
     chatUrl = bot.chatUrl
     await Promise.all(urls.map(untilReady))
-    const chatter = await createChatter(chatUrl)
-    const talks: Talk[] = []
-    while (talks.length < 10) talks.push({ conversationId: await chatter.createConversation(), chatter, said: [] })
+    const chatUser = await createChatUser(chatUrl)
+    const conversations: Conversation[] = []
+    while (conversations.length < 10)
+      conversations.push({ conversationId: await chatUser.createConversation(), chatUser, sent: [] })
 
-    let isSaid = false
-    let isHeard = false
+    let isSent = false
+    let isReceived = false
     const router = openRouter(urls)
-    const heardTalks = talks.slice(0, 3).map((each) => ({ each, open: Promise.withResolvers<void>() }))
-    const hearing = Promise.all(heardTalks.map(({ each, open }) => hearAll(each, router, () => isHeard, open.resolve)))
+    const observed = conversations.slice(0, 3).map((each) => ({ each, open: Promise.withResolvers<void>() }))
+    const receiving = Promise.all(
+      observed.map(({ each, open }) => receiveAll(each, router, () => isReceived, open.resolve)),
+    )
     // Whichever fails, the processes are ended first.
-    hearing.catch(() => {})
-    await Promise.race([hearing, Promise.all(heardTalks.map(({ open }) => open.promise))])
-    const talking = Promise.all(talks.map((each) => talk(each, router, () => isSaid)))
-    talking.catch(() => {})
+    receiving.catch(() => {})
+    await Promise.race([receiving, Promise.all(observed.map(({ open }) => open.promise))])
+    const sending = Promise.all(conversations.map((each) => sendUntil(each, router, () => isSent)))
+    sending.catch(() => {})
     for (const [index, port] of ports.entries()) {
       router.urls.delete(urls[index]!)
       await stop(apis[index]!)
@@ -147,22 +154,22 @@ describe.each(backEnds)('on %s', (backEnd) => {
       await start('worker')
       await stop(workers[index]!)
     }
-    isSaid = true
-    await talking
+    isSent = true
+    await sending
 
-    const count = talks.reduce((sum, { said }) => sum + said.length, 0)
+    const count = conversations.reduce((sum, { sent }) => sum + sent.length, 0)
     expect(count).toBeGreaterThan(100)
     await endedEvents(platform, bot.id, count)
     // Nobody's run was cut short.
     const events = await endedEvents(platform, bot.id, count)
     expect(events.filter(({ attempt, status }) => attempt !== 1 || status !== 'processed')).toEqual([])
     await pause(500)
-    isHeard = true
-    const heard = await hearing
-    for (const [index, talked] of talks.entries()) {
-      const answered = talked.said.map((text, index) => `re: ${text}, which is ${index + 1}`)
+    isReceived = true
+    const heard = await receiving
+    for (const [index, talked] of conversations.entries()) {
+      const answered = talked.sent.map((text, index) => `re: ${text}, which is ${index + 1}`)
       expect(await replies(platform, talked.conversationId)).toEqual(answered)
-      const all = [...talked.said, ...answered].toSorted()
+      const all = [...talked.sent, ...answered].toSorted()
       expect((heard[index] ?? all).toSorted()).toEqual(all)
     }
   }, 120_000)
@@ -180,9 +187,9 @@ describe.each(backEnds)('on %s', (backEnd) => {
           state.conversation.runs = (state.conversation.runs ?? 0) + 1
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'hello')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'hello')
     await expect.poll(() => replies(platform, conversationId), { timeout: 10_000, interval: 20 }).toHaveLength(1)
     process.kill(worker.pid, 'SIGTERM')
     await start('worker')

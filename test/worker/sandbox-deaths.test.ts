@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { innermostOf } from '#sandbox/isolation/processes.ts'
-import { createChatter, type Chatter } from '../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type BackEnd, type DeployedBot, type Platform } from '../support/platform.ts'
@@ -36,21 +36,21 @@ const slowBot = `
     },
   }`
 
-interface Talk {
+interface Conversation {
   bot: DeployedBot
   conversationId: string
 }
 
 /** Has somebody say all this in so many conversations with each bot. */
-async function startTalks(bots: DeployedBot[], each: number, texts: string[]): Promise<Talk[]> {
-  const chatters = await Promise.all(bots.map(async (bot) => ({ bot, chatter: await createChatter(bot.chatUrl) })))
-  const talks = chatters.flatMap((one) => Array.from({ length: each }, () => one))
-  return Promise.all(talks.map(async ({ bot, chatter }) => ({ bot, conversationId: await sayAll(chatter, texts) })))
+async function startTalks(bots: DeployedBot[], each: number, texts: string[]): Promise<Conversation[]> {
+  const chatUsers = await Promise.all(bots.map(async (bot) => ({ bot, chatUser: await createChatUser(bot.chatUrl) })))
+  const talks = chatUsers.flatMap((one) => Array.from({ length: each }, () => one))
+  return Promise.all(talks.map(async ({ bot, chatUser }) => ({ bot, conversationId: await sendAll(chatUser, texts) })))
 }
 
-async function sayAll(chatter: Chatter, texts: string[]): Promise<string> {
-  const conversationId = await chatter.createConversation()
-  for (const text of texts) await chatter.say(conversationId, text)
+async function sendAll(chatUser: ChatUser, texts: string[]): Promise<string> {
+  const conversationId = await chatUser.createConversation()
+  for (const text of texts) await chatUser.send(conversationId, text)
   return conversationId
 }
 
@@ -117,8 +117,8 @@ describe('code that has its sandbox process killed again and again', () => {
 
   test('of a bot is taken out of service for a reason that everybody sees, until there is another version of it', async () => {
     const bot = await platform.createBot(killerBot('event.preview'))
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await sayAll(chatter, ['good', ...Array.from({ length: 6 }, () => 'bad'), 'good', 'good'])
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await sendAll(chatUser, ['good', ...Array.from({ length: 6 }, () => 'bad'), 'good', 'good'])
 
     const events = await endedEvents(platform, bot.id, 9)
     const why = expect.stringMatching(/^crashed: This code is disabled: .* Upload a new version/)
@@ -139,13 +139,13 @@ describe('code that has its sandbox process killed again and again', () => {
     // All workers read it in the same place.
     const { db } = platform.context
     await db('disabled_code').where({ bot_id: bot.id }).update({ reason: 'as another worker has it' })
-    await chatter.say(conversationId, 'good')
+    await chatUser.send(conversationId, 'good')
     const [last] = (await endedEvents(platform, bot.id, 10)).slice(-1)
     expect(last).toMatchObject({ status: 'failed', failure_reason: 'crashed: as another worker has it' })
 
     const update = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { code: killerBot(`'mended'`) })
     expect(update.body.bot.version).not.toHaveProperty('disabledReason')
-    await chatter.say(conversationId, 'good')
+    await chatUser.send(conversationId, 'good')
     expect((await endedEvents(platform, bot.id, 11)).at(-1)).toMatchObject({ status: 'processed' })
     expect(await replies(platform, conversationId)).toEqual(['good', 'mended'])
   })
@@ -172,13 +172,13 @@ describe('code that has its sandbox process killed again and again', () => {
         },
       }`,
     )
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await sayAll(chatter, ['kill'])
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await sendAll(chatUser, ['kill'])
     await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(1)
     // It has killed the process at home three times by now, and one in quarantine.
     const before = sandboxProcesses()
     const quarantine = () => sandboxProcesses().find((pid) => !before.includes(pid))
-    await chatter.say(conversationId, 'search')
+    await chatUser.send(conversationId, 'search')
     await expect.poll(quarantine, patience).toBeDefined()
     process.kill(quarantine()!, 'SIGKILL')
 
@@ -201,8 +201,8 @@ describe('code that has its sandbox process killed again and again', () => {
       },
     }`)
     await installCode(platform, bot.id, `export const actions = { search() { new Array(2 ** 32 - 2).indexOf(1) } }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await sayAll(chatter, ['1', '2', '3', '4'])
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await sendAll(chatUser, ['1', '2', '3', '4'])
     await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(4)
     const said = await replies(platform, conversationId)
     expect(said.slice(0, 3).every((text) => /^The action 'tool:search' failed: .*processor time/.test(text))).toBe(true)

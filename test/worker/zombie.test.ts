@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Child } from '../../cli/start/children.ts'
-import { createChatter } from '../support/chat-client.ts'
-import { loseLocks } from '../support/job-locks.ts'
+import { createChatUser } from '../support/chat-client.ts'
+import { expireLocks } from '../support/job-locks.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../support/platform.ts'
 import { Processes } from '../support/processes.ts'
@@ -38,13 +38,13 @@ const patience = { timeout: 40_000, interval: 20 }
 
 /** Conversations in which the bot is in the middle of its first run. */
 async function startTalks(platform: Platform, chatUrl: string) {
-  const chatter = await createChatter(chatUrl)
+  const chatUser = await createChatUser(chatUrl)
   const talks = {
-    quick: await chatter.createConversation(),
-    slow: await chatter.createConversation(),
-    silent: await chatter.createConversation(),
+    quick: await chatUser.createConversation(),
+    slow: await chatUser.createConversation(),
+    silent: await chatUser.createConversation(),
   }
-  for (const [text, conversationId] of Object.entries(talks)) await chatter.say(conversationId, text)
+  for (const [text, conversationId] of Object.entries(talks)) await chatUser.send(conversationId, text)
   for (const conversationId of Object.values(talks)) {
     await vi.waitFor(async () => expect(await replies(platform, conversationId)).toEqual(['begun']), patience)
   }
@@ -142,7 +142,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       await untilPresent(platform, workers.length)
       const { id: botId, chatUrl } = await platform.createBot(bot(12_000))
       const talks = await startTalks(platform, chatUrl)
-      await loseLocks(platform)
+      await expireLocks(platform)
       await untilTakenOver(platform, talks)
       const exits = await Promise.all(workers.map((worker) => worker.stop()))
       expect(exits).toEqual(workers.map(() => ({ code: 0, signal: null })))
@@ -159,7 +159,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       const { id: botId, chatUrl } = await platform.createBot(bot(8000))
       await startTalks(platform, chatUrl)
       await db('events').where({ bot_id: botId }).update({ attempt: 0 })
-      await loseLocks(platform)
+      await expireLocks(platform)
       const events = await endedEvents(platform, botId, 3)
       expect(events.map(({ attempt, status }) => [attempt, status])).toEqual(
         [1, 1, 1].map((each) => [each, 'processed']),

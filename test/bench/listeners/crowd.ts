@@ -27,7 +27,7 @@ interface Awaited {
   firstAt?: number
   /** Streams that have not received it. */
   missing: number
-  allHeard: () => void
+  allReceived: () => void
 }
 
 let chatUrl = ''
@@ -37,7 +37,7 @@ const speaker = new Agent({ keepAlive: true, maxSockets: 1 })
 
 answerQuestions(async (question: CrowdQuestion): Promise<CrowdAnswer> => {
   if ('open' in question) return { opened: { seconds: await open(question.open) } }
-  if ('say' in question) return { said: await sayInTurn(question.say.messages) }
+  if ('say' in question) return { said: await sendInTurn(question.say.messages) }
   for (const room of rooms) for (const stream of room.streams) stream.destroy()
   rooms = []
   return { closed: true }
@@ -71,11 +71,11 @@ async function listen(protocol: Protocol, room: Room): Promise<Socket> {
     unread = ''
     awaited.firstAt ??= now()
     awaited.missing -= 1
-    if (awaited.missing === 0) awaited.allHeard()
+    if (awaited.missing === 0) awaited.allReceived()
   })
 }
 
-async function sayInTurn(messages: number): Promise<Heard[]> {
+async function sendInTurn(messages: number): Promise<Heard[]> {
   const heard = []
   while (heard.length < messages) heard.push(await say(rooms[heard.length % rooms.length]!))
   return heard
@@ -84,12 +84,12 @@ async function sayInTurn(messages: number): Promise<Heard[]> {
 /** Sends a message to a room. Resolves when all its streams have received it, and the server has answered. */
 async function say(room: Room): Promise<Heard> {
   const text = `This is message ${count++} to the listeners`
-  const allHeard = Promise.withResolvers<number>()
-  const awaited: Awaited = { text, missing: room.streams.length, allHeard: () => allHeard.resolve(now()) }
+  const allReceived = Promise.withResolvers<number>()
+  const awaited: Awaited = { text, missing: room.streams.length, allReceived: () => allReceived.resolve(now()) }
   room.awaited = awaited
   const late = new AbortController()
   try {
-    const all = Promise.all([post(room.chat, text), allHeard.promise])
+    const all = Promise.all([post(room.chat, text), allReceived.promise])
     const [storedAt, lastAt] = await Promise.race([all, lateness(awaited, late.signal)])
     return { storedAt, firstAt: awaited.firstAt!, lastAt }
   } finally {

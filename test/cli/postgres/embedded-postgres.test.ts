@@ -17,7 +17,7 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
   let directory: string
   const servers: EmbeddedPostgres[] = []
   const owners: ChildProcess[] = []
-  const keepers: number[] = []
+  const supervisors: number[] = []
 
   beforeEach(async () => {
     directory = await mkdtemp(join(await realpath(tmpdir()), 'isobot-embedded-'))
@@ -26,7 +26,7 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
   afterEach(async () => {
     for (const owner of owners.splice(0)) owner.kill('SIGKILL')
     for (const server of servers.splice(0)) await server.stop()
-    for (const supervisor of keepers.splice(0))
+    for (const supervisor of supervisors.splice(0))
       await vi.waitUntil(async () => !(await findProcess(supervisor)), patience)
     await rm(directory, { recursive: true, force: true })
   }, 60_000)
@@ -49,7 +49,7 @@ describe('an embedded PostgreSQL', { timeout: 120_000 }, () => {
     const [line] = (await once(output, 'line')) as [string]
     const { url, pid } = JSON.parse(line) as { url: string; pid: number }
     const { parent: supervisor } = (await findProcess(pid))!
-    keepers.push(supervisor)
+    supervisors.push(supervisor)
     return { owner, output, url, pid, supervisor }
   }
 

@@ -9,7 +9,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { freePort } from '../../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../../cli/start/credentials.ts'
 import { building, buildConsole } from '../../console/built.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { processesOf } from '../../support/processes-of.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -40,14 +40,14 @@ test('npm start runs everything on an empty machine, and isobot start finds its 
   expect((await fetch(`${credentials.baseUrl}/console`)).status).toBe(200)
   expect(await paste(first.output())).toContain('You said: Hi there')
   expect(await say('Hello')).toBe('Hello stranger! You said: Hello\n')
-  const chatter = await createChatter(`${credentials.chatUrl}/${credentials.webhookId}`, { id: 'returning' })
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(`${credentials.chatUrl}/${credentials.webhookId}`, { id: 'returning' })
+  const conversationId = await chatUser.createConversation()
   await first.interrupt()
 
   const second = await start(['cli/isobot.js', 'start'])
   const again = await readCredentials()
   expect({ ...again, baseUrl: '', chatUrl: '' }).toEqual({ ...credentials, baseUrl: '', chatUrl: '' })
-  const headers = { 'x-user-key': chatter.key }
+  const headers = { 'x-user-key': chatUser.key }
   const found = await fetch(`${again.chatUrl}/${again.webhookId}/conversations/${conversationId}`, { headers })
   expect(found.status).toBe(200)
   await second.interrupt()

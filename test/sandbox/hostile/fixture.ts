@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Child } from '../../../cli/start/children.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
 import { startProcess } from '../../support/processes.ts'
 import type { NeighbourIds } from './hostile.ts'
@@ -37,7 +37,7 @@ const workerMegabytes = 300
 const sandboxMegabytes = 350
 
 /** A platform with one sandbox process, and in it a neighbour who answers messages all the time. */
-export interface Scene extends AsyncDisposable {
+export interface Fixture extends AsyncDisposable {
   readonly platform: Platform
   readonly neighbour: NeighbourIds
   /** Waits until the neighbour has answered a message that came after this call, and each before it once, in order. */
@@ -70,7 +70,7 @@ const neighbourCode = `
     },
   }`
 
-export async function openScene(): Promise<Scene> {
+export async function openFixture(): Promise<Fixture> {
   const parts = new AsyncDisposableStack()
   try {
     const platform = parts.use(
@@ -83,7 +83,7 @@ export async function openScene(): Promise<Scene> {
     let ended = false
     void worker.exited.then(() => (ended = true))
     const bot = await platform.createBot(neighbourCode)
-    const talk = await startTalk(platform, bot)
+    const talk = await startConversation(platform, bot)
     parts.defer(() => talk.stop())
     await talk.allAnswered()
     return {
@@ -122,17 +122,17 @@ async function isUntouched({ context }: Platform, { botId, conversationId, userI
   expect((await db('users').where({ bot_id: botId }).pluck('id')).toSorted()).toEqual([botId, userId].toSorted())
 }
 
-interface Talk {
+interface Conversation {
   ids: NeighbourIds
   allAnswered(): Promise<void>
   stop(): Promise<void>
 }
 
 /** Says 0, 1, 2, … to the neighbour until stopped. */
-async function startTalk(platform: Platform, bot: DeployedBot): Promise<Talk> {
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  const first = await chatter.say(conversationId, '0')
+async function startConversation(platform: Platform, bot: DeployedBot): Promise<Conversation> {
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  const first = await chatUser.send(conversationId, '0')
   const answers = readAnswers(platform, conversationId)
   let said = 1
   let failure: unknown
@@ -141,14 +141,14 @@ async function startTalk(platform: Platform, bot: DeployedBot): Promise<Talk> {
     try {
       for (; !abort.signal.aborted; said += 1) {
         await sleep(pauseMilliseconds)
-        await sayTo(chatter, conversationId, String(said))
+        await sendTo(chatUser, conversationId, String(said))
       }
     } catch (error) {
       failure = error
     }
   })()
   return {
-    ids: { botId: bot.id, conversationId, userId: chatter.userId, messageId: first.body.message.id },
+    ids: { botId: bot.id, conversationId, userId: chatUser.userId, messageId: first.body.message.id },
     async allAnswered() {
       const last = said + 1
       const look = async () => {
@@ -184,8 +184,8 @@ function readAnswers({ context }: Platform, conversationId: string): () => Promi
   }
 }
 
-async function sayTo(chatter: Chatter, conversationId: string, text: string): Promise<void> {
-  const { status, body } = await chatter.say(conversationId, text)
+async function sendTo(chatUser: ChatUser, conversationId: string, text: string): Promise<void> {
+  const { status, body } = await chatUser.send(conversationId, text)
   if (status !== 201) throw new Error(`The neighbour could not be spoken to: ${JSON.stringify(body)}`)
 }
 

@@ -3,10 +3,10 @@ import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
 import type { EventRow, LogRow } from '#shared/models/tables.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { replies } from '../../support/outcomes.ts'
 import { again, moduleOf, type Hostile } from './hostile.ts'
-import { openScene, wallMilliseconds, type Scene } from './fixture.ts'
+import { openFixture, wallMilliseconds, type Fixture } from './fixture.ts'
 import { until } from './until.ts'
 
 /** A stuck thread is gone this long after the limit; the rest is for a busy machine. */
@@ -30,36 +30,36 @@ const hostWords = [root, process.execPath, 'node:internal', 'file://', 'isolated
  */
 export async function runIdeas(category: string, limits: Record<string, number> = {}): Promise<void> {
   const ideas = await readIdeas(join(import.meta.dirname, category), limits)
-  let scene: Scene
+  let fixture: Fixture
   beforeAll(async () => {
-    scene = await openScene()
-    return () => scene[Symbol.asyncDispose]()
+    fixture = await openFixture()
+    return () => fixture[Symbol.asyncDispose]()
   })
 
   const costsItsEvent = ideas.filter(([, { kills }]) => !kills)
   describe('costs only its own event', () => {
     // A copy, because vitest writes into the options that these are concurrent.
     test.concurrent.for(costsItsEvent)('%s', { ...patience }, async ([, idea]) => {
-      await expect(runIdea(scene, idea)).resolves.toBeUndefined()
+      await expect(runIdea(fixture, idea)).resolves.toBeUndefined()
     })
   })
 
   test('the neighbour was never interrupted by these', async () => {
-    expect(await scene.interruptions()).toBe(0)
+    expect(await fixture.interruptions()).toBe(0)
   })
 
   test('the neighbour never waited for long', async () => {
-    expect(await scene.slowestAnswer()).toBeLessThan(slowMilliseconds)
+    expect(await fixture.slowestAnswer()).toBeLessThan(slowMilliseconds)
   })
 
   test('nothing of the neighbour was touched', async () => {
-    await expect(scene.neighbourIsUntouched()).resolves.toBeUndefined()
+    await expect(fixture.neighbourIsUntouched()).resolves.toBeUndefined()
   })
 
   const costsItsProcess = ideas.filter(([, { kills }]) => kills)
   describe.runIf(costsItsProcess.length > 0)('costs its sandbox process as well, and the neighbour a moment', () => {
     test.for(costsItsProcess)('%s', patience, async ([, idea]) => {
-      await expect(runIdea(scene, idea)).resolves.toBeUndefined()
+      await expect(runIdea(fixture, idea)).resolves.toBeUndefined()
     })
   })
 }
@@ -75,18 +75,18 @@ async function readIdeas(folder: string, limits: Record<string, number>): Promis
   )
 }
 
-async function runIdea(scene: Scene, idea: Hostile): Promise<void> {
-  const pids = idea.kills === true ? await scene.sandboxPids() : []
-  if (idea.outcome === 'refused') await expectRefusal(scene, idea)
-  else await expectOutcome(scene, idea)
+async function runIdea(fixture: Fixture, idea: Hostile): Promise<void> {
+  const pids = idea.kills === true ? await fixture.sandboxPids() : []
+  if (idea.outcome === 'refused') await expectRefusal(fixture, idea)
+  else await expectOutcome(fixture, idea)
   // What does not stop would go on in there for ever.
-  await until('the sandbox process to go', scene.sandboxPids, (left) => !pids.some((pid) => left.includes(pid)))
-  await scene.neighbourAnswers()
-  scene.workerLives()
-  await scene.memoryComesBack()
+  await until('the sandbox process to go', fixture.sandboxPids, (left) => !pids.some((pid) => left.includes(pid)))
+  await fixture.neighbourAnswers()
+  fixture.workerLives()
+  await fixture.memoryComesBack()
 }
 
-async function expectRefusal({ platform }: Scene, idea: Hostile): Promise<void> {
+async function expectRefusal({ platform }: Fixture, idea: Hostile): Promise<void> {
   const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code: moduleOf(idea), ...idea.upload })
   expect({ status, message: body.message }).toMatchObject({
     status: 400,
@@ -95,15 +95,15 @@ async function expectRefusal({ platform }: Scene, idea: Hostile): Promise<void> 
   expectNoHostWords(body.message)
 }
 
-async function expectOutcome({ platform, neighbour }: Scene, idea: Hostile): Promise<void> {
+async function expectOutcome({ platform, neighbour }: Fixture, idea: Hostile): Promise<void> {
   const created = await platform.ask('POST', '/v1/admin/bots', { code: moduleOf(idea), ...idea.upload })
   expect(created).toMatchObject({ status: 200 })
   const { bot } = created.body
-  const chatter = await createChatter(bot.integrations.chat.webhookUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, JSON.stringify(neighbour))
+  const chatUser = await createChatUser(bot.integrations.chat.webhookUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, JSON.stringify(neighbour))
   const goesOn = idea.code === undefined && !idea.spoils
-  if (goesOn) await chatter.say(conversationId, again)
+  if (goesOn) await chatUser.send(conversationId, again)
 
   const ended = () =>
     platform.context

@@ -28,7 +28,7 @@ const network = [
 ]
 const processes = ['signals the worker', 'slows the worker down']
 const gains = ['becomes root', 'joins another group']
-const innards = ['sees the environment of the worker', 'opens the memory of the worker']
+const workerAccess = ['sees the environment of the worker', 'opens the memory of the worker']
 const foreign = ['reads a file of the worker', 'sees the environment of the first process']
 const files = [
   ...foreign,
@@ -55,12 +55,12 @@ describe.runIf(allowsAll)('of the attacks on a machine fail', () => {
     [
       'those that take privileges when there are none',
       { ...bareLayers, noPrivileges: true },
-      () => ['joins another group', 'slows the worker down', ...innards],
+      () => ['joins another group', 'slows the worker down', ...workerAccess],
     ],
     [
       'those on what others own by an account of its own',
       { ...strong, chroot: false },
-      () => [...gains, ...innards, ...foreign, ...processes],
+      () => [...gains, ...workerAccess, ...foreign, ...processes],
     ],
     [
       'those on files by a root folder of its own',
@@ -91,12 +91,12 @@ describe.runIf(allowsAll)('the isolation layers of a machine that allows everyth
 })
 
 describe.runIf(allowsAll)('in a root folder of its own', () => {
-  const walled: Layers = { namespaces: 'direct', chroot: true, ownAccount: true, noPrivileges: true }
+  const isolated: Layers = { namespaces: 'direct', chroot: true, ownAccount: true, noPrivileges: true }
 
   test.each<[string, Layers]>([
-    ['another account', walled],
+    ['another account', isolated],
     // Here it owns all files, as the sandbox process of an ordinary user does.
-    ['the same account', { ...walled, namespaces: 'user', ownAccount: false }],
+    ['the same account', { ...isolated, namespaces: 'user', ownAccount: false }],
   ])('%s finds nothing but its own program and libraries, and can change none of it', async (_whose, layers) => {
     const { found } = await explore(
       `
@@ -132,9 +132,9 @@ describe.runIf(process.platform === 'linux')('the isolation layers of this machi
     const against = {
       network,
       files,
-      processes: [...processes, ...(isolation.holds.has('files') ? innards : [])],
+      processes: [...processes, ...(isolation.holds.has('files') ? workerAccess : [])],
       privileges: ['joins another group'],
-      user: [...gains, ...innards, ...foreign, ...processes],
+      user: [...gains, ...workerAccess, ...foreign, ...processes],
     }
     for (const [name, attacks] of Object.entries(against)) {
       if (!isolation.holds.has(name as keyof typeof against)) continue

@@ -5,7 +5,7 @@ import { interfaceOf } from '#shared/openapi/interfaces.ts'
 import type { Schema } from '#shared/openapi/schemas.ts'
 import * as operations from '#shared/operations/index.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../../support/platform.ts'
 
 /** Published clients take a 404 for one of a missing resource when its message contains these words. */
@@ -13,11 +13,11 @@ const words = /not found/
 
 let platform: Platform
 let bot: DeployedBot
-let chatter: Chatter
+let chatUser: ChatUser
 beforeAll(async () => {
   platform = await openPlatform({ worker: false, backEnd: 'postgres' })
   bot = await platform.createBot()
-  chatter = await createChatter(bot.chatUrl)
+  chatUser = await createChatUser(bot.chatUrl)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -33,7 +33,7 @@ const parametersOf = ({ path }: Operation) =>
   Array.from(path.matchAll(/\{(\w+)\*?\}/g), ([, name]) => name!).filter((name) => name !== 'webhookId')
 
 /** A request for something that does not exist, with the example of the operation's body or query. */
-async function askForNothing(operation: Operation) {
+async function callWithUnknownIds(operation: Operation) {
   const schema = operation.input as Schema
   const inPath = parametersOf(operation)
   const properties = Object.fromEntries(
@@ -50,7 +50,7 @@ async function askForNothing(operation: Operation) {
     authorization: `Bearer ${platform.token}`,
     'x-workspace-id': platform.workspaceId,
     'x-bot-id': bot.id,
-    'x-user-key': chatter.key,
+    'x-user-key': chatUser.key,
   })
 }
 
@@ -60,7 +60,7 @@ describe.each(
   ),
 )('the operation $name', (operation) => {
   test('says of a missing resource that it is not found', async () => {
-    const { status, body } = await askForNothing(operation)
+    const { status, body } = await callWithUnknownIds(operation)
     const otherStatus = otherStatuses[`${interfaceOf(operation.path).name}.${operation.name}`]
     expect(status).toBe(otherStatus ?? 404)
     expect(body?.message).toMatch(otherStatus === undefined ? words : /./)

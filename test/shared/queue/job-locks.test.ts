@@ -5,7 +5,7 @@ import { openJobWorker } from '#shared/queue/job-worker.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { RequeueError, queueName, type AnyJob } from '#shared/queue/queue.ts'
 import { postgresQueueBackend } from '#shared/queue/postgres-queue-backend.ts'
-import { loseLocks } from '../../support/job-locks.ts'
+import { expireLocks } from '../../support/job-locks.ts'
 import { backEnds, openPlatform, type Platform } from '../../support/platform.ts'
 
 /** With so many, each renewal meets some that just go back. */
@@ -57,7 +57,7 @@ describe.each(backEnds)('on %s', (backEnd) => {
     })
     try {
       await vi.waitFor(() => expect(taken).toHaveLength(1), patience)
-      await loseLocks(platform)
+      await expireLocks(platform)
       const told = {
         msg: 'Locks of running jobs expired; another worker takes the jobs over',
         jobIds: [expect.any(String)],

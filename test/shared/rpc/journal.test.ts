@@ -3,7 +3,7 @@ import { messageCreated } from '#shared/models/event.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
 import { createHostHandler } from '../../../worker/execution/host.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
@@ -15,9 +15,9 @@ afterAll(() => platform[Symbol.asyncDispose]())
 /** A conversation with one event that waits, and the doors of its runs, one after the other. */
 async function openRuns() {
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'hello')
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
   let actionsCalled = 0
   const begin = async () => {
     const event = (await claimNextEvents(platform.context.db, [conversationId]))[0]!

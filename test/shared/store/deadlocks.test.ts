@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ApiError } from '#shared/errors.ts'
 import { query } from '#shared/store/database.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
@@ -9,9 +9,9 @@ let first: string
 let second: string
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
-  const chatter = await createChatter((await platform.createBot()).chatUrl)
-  first = await chatter.createConversation()
-  second = await chatter.createConversation()
+  const chatUser = await createChatUser((await platform.createBot()).chatUrl)
+  first = await chatUser.createConversation()
+  second = await chatUser.createConversation()
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 

@@ -9,7 +9,7 @@ import { query } from '#shared/store/database.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { storeIncoming } from '#shared/store/message-batches.ts'
 import { Client, type Pool } from 'pg'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { createRedisSpace } from '../../support/redis.ts'
 
@@ -88,8 +88,8 @@ test('a statement is planned once for a connection, and not for each set of valu
 test('a claim finds room in the page of its event, and writes to no index', async () => {
   const bot = await platform.createBot()
   const installation = (await db()('installations').where({ webhook_id: bot.webhookId }).first())!
-  const chatter = await createChatter(bot.chatUrl, { id: 'ada' })
-  const conversations = await Promise.all(Array.from({ length: 6 }, () => chatter.createConversation()))
+  const chatUser = await createChatUser(bot.chatUrl, { id: 'ada' })
+  const conversations = await Promise.all(Array.from({ length: 6 }, () => chatUser.createConversation()))
   // More than a page of events; the oldest of each conversation are in the first.
   await Promise.all(
     Array.from({ length: 120 }, (_, index) =>

@@ -3,24 +3,24 @@ import { postgresCode, uniqueViolation } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
 import type { NewIncomingMessage, NewOutgoingMessage, StoredMessage } from '#shared/store/messages.ts'
 import { storeIncoming, storeOutgoing } from '#shared/store/message-batches.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
 let bot: DeployedBot
 let installationId: string
-let chatter: Chatter
+let chatUser: ChatUser
 let conversations: string[]
 beforeAll(async () => {
   platform = await openPlatform({ worker: false, backEnd: 'postgres' })
   bot = await platform.createBot()
   const installation = await platform.context.db('installations').where({ webhook_id: bot.webhookId }).first()
   installationId = installation!.id
-  chatter = await createChatter(bot.chatUrl, { id: 'ada' })
+  chatUser = await createChatUser(bot.chatUrl, { id: 'ada' })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 beforeEach(async () => {
-  conversations = await Promise.all(Array.from({ length: 12 }, () => chatter.createConversation()))
+  conversations = await Promise.all(Array.from({ length: 12 }, () => chatUser.createConversation()))
 })
 
 const db = () => platform.context.db
@@ -82,7 +82,7 @@ describe('messages that come together', () => {
   })
 
   test('may know one conversation by two names', async () => {
-    const own = await chatter.createConversation('by-my-name')
+    const own = await chatUser.createConversation('by-my-name')
     const { id } = (await db()('conversations').where({ foreign_id: own }).first())!
     const rows = await Promise.all(
       ['x', 'by-my-name', id, 'by-my-name', id].map((name, index) => storeIncoming(db(), incoming(name, `${index}`))),
@@ -92,7 +92,7 @@ describe('messages that come together', () => {
   })
 
   test('do not help one another in: who takes no part, or is another’s, is not stored', async () => {
-    await createChatter(bot.chatUrl, { id: 'stranger' })
+    await createChatUser(bot.chatUrl, { id: 'stranger' })
     const other = await platform.createBot()
     const [first, second] = conversations as [string, string]
     const rows = await Promise.all([

@@ -4,8 +4,13 @@ import { readQueueStats } from '#shared/monitoring/queue-stats.ts'
 import { openQueue } from '#shared/queue/queue.ts'
 import { startTracing } from '#shared/telemetry/start-tracing.ts'
 import { openedTracing, traced } from '#shared/telemetry/tracing.ts'
-import { createChatter } from '../../support/chat-client.ts'
-import { botSecret, metricsToken, openScene, type Scene } from '../../support/observed-platform.ts'
+import { createChatUser } from '../../support/chat-client.ts'
+import {
+  botSecret,
+  metricsToken,
+  openObservedPlatform,
+  type ObservedPlatform,
+} from '../../support/observed-platform.ts'
 import { openPlatform, send, type Platform } from '../../support/platform.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import { isWithin, pathTo, spansIn } from '../../support/spans.ts'
@@ -27,31 +32,31 @@ function figure(text: string, series: string): number {
   return Number(line?.split(' ').at(-1))
 }
 
-async function untilAnswered({ chatter }: Scene, conversationId: string, text: string): Promise<void> {
+async function untilAnswered({ chatUser }: ObservedPlatform, conversationId: string, text: string): Promise<void> {
   await expect
-    .poll(async () => (await chatter.heard(conversationId)).map((message) => message.text), { timeout: 15_000 })
+    .poll(async () => (await chatUser.messages(conversationId)).map((message) => message.text), { timeout: 15_000 })
     .toContain(text)
 }
 
 describe('a platform that traces', () => {
-  let scene: Scene
+  let fixture: ObservedPlatform
   beforeAll(async () => {
-    scene = await openScene()
+    fixture = await openObservedPlatform()
   })
-  afterAll(() => scene?.[Symbol.asyncDispose]())
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
 
   test('joins the trace of a request, from the api through the queue to the hook, what it calls, and the reply', async () => {
-    const { chatter, bot, collector, outside } = scene
-    const conversationId = await chatter.createConversation()
+    const { chatUser, bot, collector, outside } = fixture
+    const conversationId = await chatUser.createConversation()
     const traceId = 'abcdef0123456789abcdef0123456789'
     const { status } = await send(
       'POST',
       `${bot.chatUrl}/messages`,
       { conversationId, payload: { type: 'text', text: 'hello' } },
-      { 'x-user-key': chatter.key, traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+      { 'x-user-key': chatUser.key, traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
     )
     expect(status).toBe(201)
-    await untilAnswered(scene, conversationId, 'I heard hello200')
+    await untilAnswered(fixture, conversationId, 'I heard hello200')
     const ofTrace = () => spansIn(collector).filter((span) => span.traceId === traceId)
     const request = 'POST chat.createMessage'
     const run = [request, 'add events.message', 'process events', 'handle event', 'run event']
@@ -78,16 +83,16 @@ describe('a platform that traces', () => {
   })
 
   test('keeps nothing of the queue’s own housekeeping', () => {
-    expect(spansIn(scene.collector).map(({ name }) => name)).not.toContainEqual(
+    expect(spansIn(fixture.collector).map(({ name }) => name)).not.toContainEqual(
       expect.stringMatching(/^(getNextJob|extendLocks|moveStalled|startStalled)/),
     )
   })
 
   describe('and logs', () => {
     test('says on each line which request it is of, and whose', async () => {
-      const { bot, chatter, api } = scene
+      const { bot, chatUser, api } = fixture
       const known = await send('GET', `${bot.chatUrl}/conversations`, undefined, {
-        'x-user-key': chatter.key,
+        'x-user-key': chatUser.key,
         'x-request-id': 'router-4711',
       })
       expect(known.headers.get('x-request-id')).toBe('router-4711')
@@ -103,7 +108,7 @@ describe('a platform that traces', () => {
           operation: 'chat.listConversations',
           status: 200,
           botId: bot.id,
-          userId: chatter.userId,
+          userId: chatUser.userId,
           method: 'GET',
           milliseconds: expect.any(Number),
         }),
@@ -111,9 +116,9 @@ describe('a platform that traces', () => {
     })
 
     test('says on each line of a worker which job, bot and event it is of', async () => {
-      const { bot, chatter, worker } = scene
-      const conversationId = await chatter.createConversation()
-      await chatter.say(conversationId, 'fail')
+      const { bot, chatUser, worker } = fixture
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'fail')
       const handled = () => worker.lines().filter((line) => line['conversationId'] === conversationId)
       await expect.poll(handled, { timeout: 10_000 }).toContainEqual(
         expect.objectContaining({
@@ -129,7 +134,7 @@ describe('a platform that traces', () => {
     })
 
     test('says so on lines that come of calls of bot code, too', () => {
-      const { bot, worker } = scene
+      const { bot, worker } = fixture
       expect(worker.lines()).toContainEqual(
         expect.objectContaining({
           msg: 'Called',
@@ -148,11 +153,11 @@ describe('a platform that traces', () => {
         platform,
         apiUrl,
         bot,
-        chatter,
+        chatUser,
         api,
         worker,
-        chatter: { key },
-      } = scene
+        chatUser: { key },
+      } = fixture
       const as = { authorization: `Bearer ${platform.token}`, 'x-workspace-id': platform.workspaceId }
       const encryptionKey = 'an-encryption-key-that-someone-chose'
       const configuration = { encryptionKey, webhookSecret: 'the-secret-of-a-webhook', webhookUrl: 'not a url' }
@@ -163,8 +168,8 @@ describe('a platform that traces', () => {
       const address = `${bot.chatUrl}/conversations/nowhere/listen?x-user-key=${key}`
       await send('GET', address, undefined, { upgrade: 'websocket' }).catch(() => {})
       await send('GET', address, undefined, { 'idempotency-key': 'an-idempotency-key-of-mine' })
-      const conversationId = await chatter.createConversation()
-      await chatter.say(conversationId, 'fail')
+      const conversationId = await chatUser.createConversation()
+      await chatUser.send(conversationId, 'fail')
       const failures = () => worker.lines().filter((line) => line['conversationId'] === conversationId)
       await expect.poll(failures, { timeout: 10_000 }).not.toEqual([])
 
@@ -194,12 +199,12 @@ describe('a platform that traces', () => {
   describe('and tells figures', () => {
     let workerUrl: string
     beforeAll(() => {
-      const line = scene.worker.lines().find(({ msg }) => msg === 'Serving metrics')
+      const line = fixture.worker.lines().find(({ msg }) => msg === 'Serving metrics')
       workerUrl = `http://127.0.0.1:${String(line?.['port'])}`
     })
 
     test('to nobody but who has the token, and where there is none to nobody at all', async () => {
-      const { apiUrl, platform } = scene
+      const { apiUrl, platform } = fixture
       for (const url of [apiUrl, workerUrl]) {
         expect(await statuses(url, {})).toEqual([401, 401])
         expect(await statuses(url, { authorization: `Bearer ${platform.token}` })).toEqual([401, 401])
@@ -210,7 +215,7 @@ describe('a platform that traces', () => {
     })
 
     test('of requests, events, runs, isolates, connections and the queue, with labels that nobody can make more of', async () => {
-      const { apiUrl, bot, chatter } = scene
+      const { apiUrl, bot, chatUser } = fixture
       const [api, worker] = [await readFigures(apiUrl), await readFigures(workerUrl)]
       expect(figure(api, 'isobot_http_request_duration_seconds_count{operation="none",status="404"}')).toBeGreaterThan(
         0,
@@ -241,19 +246,19 @@ describe('a platform that traces', () => {
         20e6,
       )
       for (const text of [api, worker]) {
-        for (const id of [bot.id, bot.webhookId, chatter.userId]) expect(text).not.toContain(id)
+        for (const id of [bot.id, bot.webhookId, chatUser.userId]) expect(text).not.toContain(id)
       }
     })
 
     test('of sandbox processes that are killed, by why', async () => {
-      const [ready] = scene.worker.lines().filter(({ msg }) => msg === 'A sandbox process is ready')
+      const [ready] = fixture.worker.lines().filter(({ msg }) => msg === 'A sandbox process is ready')
       process.kill(Number(ready!['pid']), 'SIGKILL')
       const series = 'isobot_sandbox_kills_total{cause="ended"}'
       await expect.poll(async () => figure(await readFigures(workerUrl), series), { timeout: 10_000 }).toBe(1)
     })
 
     test('for autoscalers: what waits, for how long, and how many workers it takes', async () => {
-      const answer = await fetch(`${scene.apiUrl}/autoscale`, { headers: bearer })
+      const answer = await fetch(`${fixture.apiUrl}/autoscale`, { headers: bearer })
       expect(await answer.json()).toMatchObject({
         waiting: 0,
         oldestWaitingSeconds: 0,
@@ -277,9 +282,9 @@ describe('a platform on PostgreSQL without a worker', () => {
     const { context } = platform
     expect(await readQueueStats(context)).toMatchObject({ waiting: 0, arrivalsPerSecond: null, workers: 0 })
     const { chatUrl } = await platform.createBot()
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    for (const text of ['one', 'two', 'three']) await chatter.say(conversationId, text)
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    for (const text of ['one', 'two', 'three']) await chatUser.send(conversationId, text)
     // What has begun does not wait.
     await context.db.raw(`update events set attempt = 1, started_at = now() where id = (select min(id) from events)`)
     // It is remembered for a moment, and the statistics of PostgreSQL may come ten seconds late.

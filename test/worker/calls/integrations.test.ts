@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf, type Installed } from '../../support/install-code.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -24,9 +24,9 @@ const bot = (perform = '') => `
 async function perform(integration: string, what: string) {
   const { id, chatUrl } = await platform.createBot(bot(what))
   const installed = await installCode(platform, id, integration)
-  const chatter = await createChatter(chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'do')
+  const chatUser = await createChatUser(chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'do')
   await expect
     .poll(() => platform.context.db('events').where({ bot_id: id, type: 'message_created' }).first('status'), {
       timeout: 30_000,
@@ -241,9 +241,9 @@ describe('an action of an integration', () => {
         await say('calls: ' + output.calls)`) + `\nexport const retry = { attempts: 2, backoff: 0 }`,
     )
     await installCode(platform, id, calculator)
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'do')
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'do')
     await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['calls: 1'])
     const event = () => platform.context.db('events').where({ bot_id: id, type: 'message_created' }).first()
     await expect.poll(event, { timeout: 10_000 }).toMatchObject({ status: 'processed', attempt: 2 })
@@ -324,9 +324,9 @@ describe('the hooks around actions', () => {
         },
       }`)
     await installCode(platform, id, 'export const actions = { add: ({ input }) => ({ sum: input.a + input.b }) }')
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'add')
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'add')
     await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['42'])
   })
 })

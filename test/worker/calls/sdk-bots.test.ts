@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -16,11 +16,11 @@ const anyTransfer = { input: { schema: {} }, output: { schema: {} } }
 /** Deploys a bot, says something to it and waits for its end. */
 async function tell(code: string, text = 'hello') {
   const bot = await platform.createBot(code)
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, text)
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, text)
   const [event] = await endedEvents(platform, bot.id, 1)
-  return { bot, chatter, conversationId, event: event! }
+  return { bot, chatter: chatUser, conversationId, event: event! }
 }
 
 /** Writes what it is asked to the log, and then does this. */
@@ -49,10 +49,10 @@ describe('a bot made with the public SDK', () => {
   })
 
   test('answers a chat, and keeps a state', async () => {
-    const { bot, chatter, conversationId, event } = await tell(echo, 'hi there')
+    const { bot, chatter: chatUser, conversationId, event } = await tell(echo, 'hi there')
     expect(event).toMatchObject({ status: 'processed', attempt: 1 })
     expect(await replies(platform, conversationId)).toEqual(['You said: hi there'])
-    await chatter.say(conversationId, 'again')
+    await chatUser.send(conversationId, 'again')
     await endedEvents(platform, bot.id, 2)
     const [state] = await platform.context.db('states').where({ owner_id: conversationId, name: 'counter' })
     expect(state!.payload).toEqual({ n: 2 })
@@ -121,9 +121,9 @@ describe('what a handler is asked', () => {
     const { id, chatUrl } = await platform.createBot(reporter())
     const settings = { configuration: { data: { language: 'fr' } }, secrets: { KEY: 'hush' } }
     expect(await platform.ask('PUT', `/v1/admin/bots/${id}`, settings)).toMatchObject({ status: 200 })
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    const { body } = await chatter.say(conversationId, 'hello')
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    const { body } = await chatUser.send(conversationId, 'hello')
     const [event] = await endedEvents(platform, id, 1)
     const [request] = await asked(id)
     expect(request).toMatchObject({
@@ -143,7 +143,7 @@ describe('what a handler is asked', () => {
       type: 'message_created',
       status: 'pending',
       conversationId,
-      userId: chatter.userId,
+      userId: chatUser.userId,
       messageId: body.message.id,
       payload: {
         message: {
@@ -152,11 +152,11 @@ describe('what a handler is asked', () => {
           direction: 'incoming',
           payload: { text: 'hello' },
           conversationId,
-          userId: chatter.userId,
+          userId: chatUser.userId,
           tags: {},
         },
         conversation: { id: conversationId, channel: 'channel', integration: 'chat' },
-        user: { id: chatter.userId, tags: {} },
+        user: { id: chatUser.userId, tags: {} },
       },
     })
   })
@@ -196,10 +196,13 @@ describe('a handler that answers', () => {
   })
 
   test('with 5xx is asked again, while its conversation waits', async () => {
-    const { bot, event, conversationId, chatter } = await tell(
-      reporter('globalThis.tries = (globalThis.tries ?? 0) + 1; if (tries < 3) return { status: 503 }'),
-    )
-    await chatter.say(conversationId, 'after')
+    const {
+      bot,
+      event,
+      conversationId,
+      chatter: chatUser,
+    } = await tell(reporter('globalThis.tries = (globalThis.tries ?? 0) + 1; if (tries < 3) return { status: 503 }'))
+    await chatUser.send(conversationId, 'after')
     await endedEvents(platform, bot.id, 2)
     expect(event).toMatchObject({ status: 'processed', attempt: 3, failures: 2 })
   })
@@ -267,9 +270,9 @@ describe('a bundle of the SDK has its actions called', () => {
         },
       }`)
     await installCode(platform, id, greeter, { definition: { actions: { greet: anyTransfer } } })
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'go')
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'go')
     await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['greet Ann'])
   })
 })

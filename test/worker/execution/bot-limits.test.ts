@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { createMember } from '../../support/members.ts'
 import { endedEvents } from '../../support/outcomes.ts'
@@ -38,8 +38,8 @@ const updateBot = (id: string, fields: object) => platform.ask('PUT', `/v1/admin
 /** Says something to a bot; gives the event of that, once it has ended. */
 async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
   const before = await platform.context.db('events').where({ bot_id: id }).pluck('id')
-  const chatter = await createChatter(chatUrl)
-  await chatter.say(await chatter.createConversation(), 'go')
+  const chatUser = await createChatUser(chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'go')
   const events = await endedEvents(platform, id, before.length + 1)
   return events.find((event) => !before.includes(event.id))!
 }

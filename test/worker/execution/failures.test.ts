@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -50,8 +50,8 @@ async function createBot(fields: { code: string; sourceMap?: string }): Promise<
 /** Says something to a bot; gives why the event of that failed, and the bot's log. */
 async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
   const before = await platform.context.db('events').where({ bot_id: id }).pluck('id')
-  const chatter = await createChatter(chatUrl)
-  await chatter.say(await chatter.createConversation(), 'go')
+  const chatUser = await createChatUser(chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'go')
   const events = await endedEvents(platform, id, before.length + 1)
   const { failure_reason: reason } = events.find((event) => !before.includes(event.id))!
   return { reason, log: await logOf(platform, id) }

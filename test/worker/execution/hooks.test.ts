@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 
@@ -12,13 +12,13 @@ afterAll(() => platform[Symbol.asyncDispose]())
 /** Deploys a bot, says something to it in a new conversation, and waits for the event's end. */
 async function tell(code: string, text = 'hello', user: object = {}) {
   const bot = await platform.createBot(code)
-  const chatter = await createChatter(bot.chatUrl, user)
-  const conversationId = await chatter.createConversation()
-  const { body } = await chatter.say(conversationId, text)
+  const chatUser = await createChatUser(bot.chatUrl, user)
+  const conversationId = await chatUser.createConversation()
+  const { body } = await chatUser.send(conversationId, text)
   const [event] = await endedEvents(platform, bot.id, 1)
   return {
     bot,
-    chatter,
+    chatter: chatUser,
     conversationId,
     message: body.message,
     event: event!,
@@ -40,7 +40,7 @@ describe('the event object', () => {
     }`
 
   test('has exactly the properties of the specification that apply to a chat message', async () => {
-    const { bot, chatter, conversationId, message, event, replies } = await tell(reveal, 'hello there')
+    const { bot, chatter: chatUser, conversationId, message, event, replies } = await tell(reveal, 'hello there')
     expect(JSON.parse(replies[0]!)).toEqual({
       id: event.id,
       botId: bot.id,
@@ -53,9 +53,9 @@ describe('the event object', () => {
       payload: { type: 'text', text: 'hello there' },
       preview: 'hello there',
       state: { user: {}, conversation: {}, session: {}, bot: {}, temp: {} },
-      tags: { conversation: { owner: chatter.userId }, message: {}, user: {} },
+      tags: { conversation: { owner: chatUser.userId }, message: {}, user: {} },
       type: 'message_created',
-      userId: chatter.userId,
+      userId: chatUser.userId,
     })
   })
 
@@ -69,8 +69,8 @@ describe('the event object', () => {
 
   test('has a preview of every kind of payload', async () => {
     const bot = await platform.createBot(reveal)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     for (const payload of [
       { type: 'markdown', markdown: '*m*' },
       { type: 'image', imageUrl: 'https://i' },
@@ -90,7 +90,7 @@ describe('the event object', () => {
         ],
       },
     ]) {
-      await chatter.ask('POST', '/messages', { conversationId, payload })
+      await chatUser.ask('POST', '/messages', { conversationId, payload })
     }
     await endedEvents(platform, bot.id, 5)
     const shown = (await replies(platform, conversationId)).map((reply) => JSON.parse(reply).preview)
@@ -160,11 +160,11 @@ describe('hooks', () => {
 describe('a bot without code', () => {
   test('keeps what it is told, and ignores it', async () => {
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'anyone?')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'anyone?')
     expect(await endedEvents(platform, bot.id, 1)).toMatchObject([{ status: 'ignored' }])
-    expect(await chatter.heard(conversationId)).toHaveLength(1)
+    expect(await chatUser.messages(conversationId)).toHaveLength(1)
   })
 })
 
@@ -178,9 +178,9 @@ describe('a hook that throws', () => {
           await client.createMessage({ conversationId: (event as any).conversationId, type: 'text', payload: { text: event.preview } })
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    for (const text of ['one', 'bad', 'two']) await chatter.say(conversationId, text)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    for (const text of ['one', 'bad', 'two']) await chatUser.send(conversationId, text)
     const events = await endedEvents(platform, bot.id, 3)
     expect(events.map(({ status }) => status)).toEqual(['processed', 'failed', 'processed'])
     expect(events[1]!.failure_reason).toBe('afterIncomingMessage: TypeError: cannot stand this')
@@ -201,11 +201,11 @@ describe('a hook that throws', () => {
           await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview + tries } })
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const [slow, quick] = [await chatter.createConversation(), await chatter.createConversation()]
-    await chatter.say(slow, 'stubborn')
-    await chatter.say(slow, 'after')
-    await chatter.say(quick, 'meanwhile')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const [slow, quick] = [await chatUser.createConversation(), await chatUser.createConversation()]
+    await chatUser.send(slow, 'stubborn')
+    await chatUser.send(slow, 'after')
+    await chatUser.send(quick, 'meanwhile')
     await expect.poll(() => replies(platform, quick), { timeout: 10_000 }).toHaveLength(1)
     const events = await endedEvents(platform, bot.id, 3)
     expect(await replies(platform, slow)).toEqual(['stubborn3', 'after3'])
@@ -233,10 +233,10 @@ describe('state', () => {
 
   test('is kept for the bot, the user, the conversation and the session, and temp is not', async () => {
     const bot = await platform.createBot(counter)
-    const chatter = await createChatter(bot.chatUrl)
-    const [first, second] = [await chatter.createConversation(), await chatter.createConversation()]
+    const chatUser = await createChatUser(bot.chatUrl)
+    const [first, second] = [await chatUser.createConversation(), await chatUser.createConversation()]
     for (const [index, conversationId] of [first, first, second].entries()) {
-      await chatter.say(conversationId, 'count')
+      await chatUser.send(conversationId, 'count')
       await endedEvents(platform, bot.id, index + 1)
     }
     expect(await replies(platform, first)).toEqual(['1 1 1 1 1', '2 2 2 2 1'])
@@ -251,9 +251,9 @@ describe('state', () => {
           await new Promise((resolve) => setTimeout(resolve, 200))
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversations = await Promise.all(Array.from({ length: 5 }, () => chatter.createConversation()))
-    await Promise.all(conversations.map((conversationId, index) => chatter.say(conversationId, `key${index}`)))
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 5 }, () => chatUser.createConversation()))
+    await Promise.all(conversations.map((conversationId, index) => chatUser.send(conversationId, `key${index}`)))
     await endedEvents(platform, bot.id, 5)
     const [state] = await platform.context.db('states').where({ bot_id: bot.id, type: 'user' })
     expect(state!.payload).toEqual({ key0: true, key1: true, key2: true, key3: true, key4: true })
@@ -277,9 +277,9 @@ describe('state', () => {
           if (event.preview === 'bad') state.user.text = 'zero \\0'
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    for (const text of ['bad', 'good']) await chatter.say(conversationId, text)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    for (const text of ['bad', 'good']) await chatUser.send(conversationId, text)
     const events = await endedEvents(platform, bot.id, 2)
     expect(events.map(({ status }) => status)).toEqual(['failed', 'processed'])
     expect(events[0]!.failure_reason).toContain('cannot be stored')
@@ -302,10 +302,10 @@ describe('state', () => {
           else delete state.bot.dropped
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'set')
-    await chatter.say(conversationId, 'delete')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'set')
+    await chatUser.send(conversationId, 'delete')
     await endedEvents(platform, bot.id, 2)
     expect(await platform.context.db('states').where({ bot_id: bot.id }).pluck('payload')).toEqual([{ kept: 1 }])
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -43,10 +43,10 @@ describe('a hook', () => {
       const limits = reason === 'memory' ? { cpuMilliseconds: 10_000, wallMilliseconds: 20_000 } : {}
       await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { limits })
       const other = await platform.createBot(neighbour)
-      const [chatter, friend] = [await createChatter(bot.chatUrl), await createChatter(other.chatUrl)]
-      const [conversationId, quiet] = [await chatter.createConversation(), await friend.createConversation()]
-      for (const text of ['bad', 'good']) await chatter.say(conversationId, text)
-      for (const text of ['1', '2', '3']) await friend.say(quiet, text)
+      const [chatUser, friend] = [await createChatUser(bot.chatUrl), await createChatUser(other.chatUrl)]
+      const [conversationId, quiet] = [await chatUser.createConversation(), await friend.createConversation()]
+      for (const text of ['bad', 'good']) await chatUser.send(conversationId, text)
+      for (const text of ['1', '2', '3']) await friend.send(quiet, text)
 
       const events = await endedEvents(platform, bot.id, 2)
       expect(events[0]).toMatchObject({
@@ -71,8 +71,8 @@ test('an event that loops for ever names its hook, and the last call before the 
         for (;;);
       },
     }`)
-  const chatter = await createChatter(chatUrl)
-  await chatter.say(await chatter.createConversation(), 'Hello')
+  const chatUser = await createChatUser(chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'Hello')
   const [failed] = await endedEvents(platform, id, 1)
   const { event } = (await platform.ask('GET', `/v1/admin/bots/${id}/events/${failed!.id}`)).body
   expect(event).toMatchObject({ hook: 'afterIncomingMessage', failureReason: expect.stringMatching(/^cpu: /) })
@@ -91,10 +91,10 @@ test('events of one bot interleave at their awaits in one isolate', async () => 
         await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: event.preview } })
       },
     }`)
-  const chatter = await createChatter(bot.chatUrl)
-  const [first, second] = [await chatter.createConversation(), await chatter.createConversation()]
-  await chatter.say(first, 'waits')
-  await chatter.say(second, 'frees')
+  const chatUser = await createChatUser(bot.chatUrl)
+  const [first, second] = [await chatUser.createConversation(), await chatUser.createConversation()]
+  await chatUser.send(first, 'waits')
+  await chatUser.send(second, 'frees')
   await endedEvents(platform, bot.id, 2)
   expect(await replies(platform, first)).toEqual(['waits'])
 })

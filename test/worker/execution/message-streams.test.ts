@@ -1,7 +1,7 @@
 import { Client, type Signals } from '@botpress/chat'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { listen as openStream, type EventStream, type Frame } from '../../support/event-stream.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { backEnds, openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
@@ -22,7 +22,7 @@ async function meet(body: string, { on = platform, exports = '' } = {}) {
   const bot = await on.createBot(`
     ${exports}
     export const hooks = { async afterIncomingMessage({ event, client, logger }) { const { conversationId } = event; ${body} } }`)
-  const alice = await createChatter(bot.chatUrl, { id: 'alice' })
+  const alice = await createChatUser(bot.chatUrl, { id: 'alice' })
   await alice.createConversation('talk')
   const { id } = (await on.context.db('conversations').where({ bot_id: bot.id }).first())!
   return { on, bot, alice, conversationId: id }
@@ -31,7 +31,7 @@ async function meet(body: string, { on = platform, exports = '' } = {}) {
 interface Meeting {
   on: Platform
   bot: DeployedBot
-  alice: Chatter
+  alice: ChatUser
   conversationId: string
 }
 
@@ -52,7 +52,7 @@ async function listen({ on, bot, alice, conversationId }: Meeting) {
 async function hear(body: string, options: Parameters<typeof meet>[1] = {}) {
   const meeting = await meet(body, options)
   const stream = await listen(meeting)
-  await meeting.alice.say('talk', 'go')
+  await meeting.alice.send('talk', 'go')
   const [event] = await endedEvents(meeting.on, meeting.bot.id, 1)
   return {
     ...meeting,
@@ -303,7 +303,7 @@ describe('the chat integration’s actions', () => {
       const { status, body } = await act(stranger, type, { conversationId, ...input })
       expect({ status, type: body.type }).toEqual({ status: 400, type: 'ReferenceNotFound' })
     }
-    await meeting.alice.say('talk', 'still here')
+    await meeting.alice.send('talk', 'still here')
     await expect.poll(stream.frames).toMatchObject([{ type: 'message_created' }])
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -23,8 +23,8 @@ async function createBot(code: string, fields: object = {}): Promise<{ id: strin
 /** Says something to a bot; gives the event of that, once it has ended, and the log so far. */
 async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
   const before = await platform.context.db('events').where({ bot_id: id }).pluck('id')
-  const chatter = await createChatter(chatUrl)
-  await chatter.say(await chatter.createConversation(), 'go')
+  const chatUser = await createChatUser(chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'go')
   const events = await endedEvents(platform, id, before.length + 1)
   return { event: events.find((event) => !before.includes(event.id))!, log: await logOf(platform, id) }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -27,8 +27,8 @@ async function outcomesOf(events: object | null | undefined) {
   await create('sold')
   await create('returned')
   await create('sold', { 'x-integration-id': integrationId })
-  const chatter = await createChatter(bot.body.bot.integrations.chat.webhookUrl)
-  await chatter.say(await chatter.createConversation(), 'hello')
+  const chatUser = await createChatUser(bot.body.bot.integrations.chat.webhookUrl)
+  await chatUser.send(await chatUser.createConversation(), 'hello')
   const called = await platform.ask('POST', '/v1/chat/actions', { type: 'greet', input: {} }, { 'x-bot-id': id })
   expect(called).toMatchObject({ status: 200, body: { output: { text: 'hello' } } })
   return Object.fromEntries((await endedEvents(platform, id, 5)).map(({ type, status }) => [type, status]))

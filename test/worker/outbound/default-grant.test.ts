@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode } from '../../support/install-code.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -34,9 +34,9 @@ async function told(call: string, fields: object, integration?: object): Promise
   const acting = `${asking()}\nexport const actions = { ask: async () => ({ text: await ask() }) }`
   if (integration) await installCode(platform, id, acting, { definition: integration })
   const before = await platform.context.db('events').where({ bot_id: id }).pluck('id')
-  const chatter = await createChatter(body.bot.integrations.chat.webhookUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'go')
+  const chatUser = await createChatUser(body.bot.integrations.chat.webhookUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'go')
   await endedEvents(platform, id, before.length + 1)
   return (await replies(platform, conversationId)).join()
 }

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { createGzip } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -45,8 +45,8 @@ async function wake(body: string, limits: object = {}) {
     limits,
   })
   const { id } = made.bot
-  const chatter = await createChatter(made.bot.integrations.chat.webhookUrl)
-  await chatter.say(await chatter.createConversation(), 'go')
+  const chatUser = await createChatUser(made.bot.integrations.chat.webhookUrl)
+  await chatUser.send(await chatUser.createConversation(), 'go')
   return {
     async told(): Promise<string[]> {
       const rows = await platform.context.db('messages').where({ bot_id: id, user_id: id }).orderBy('id')

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -41,8 +41,8 @@ async function createBot(code: string, net?: string[], limits?: object): Promise
 
 /** Says something to a bot; gives its event and log, and what it told there. */
 async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
-  const chatter = await createChatter(chatUrl)
-  await chatter.say(await chatter.createConversation(), 'go')
+  const chatUser = await createChatUser(chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'go')
   const ended = () =>
     platform.context.db('events').where({ bot_id: id, type: 'message_created' }).whereNot({ status: 'pending' }).first()
   await expect.poll(ended, { timeout: 30_000, interval: 20 }).toBeDefined()
@@ -169,8 +169,8 @@ describe('what a bot may reach', () => {
     await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { permissions: { net: ['127.0.0.1'] } })
     expect((await wake(bot)).told).toBe('here')
     await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { permissions: { net: ['example.com'] } })
-    const chatter = await createChatter(bot.chatUrl)
-    await chatter.say(await chatter.createConversation(), 'again')
+    const chatUser = await createChatUser(bot.chatUrl)
+    await chatUser.send(await chatUser.createConversation(), 'again')
     const [, second] = await endedEvents(platform, bot.id, 2)
     expect(second!.failure_reason).toContain('add it to permissions.net')
     expect(requests).toHaveLength(1)
@@ -267,7 +267,7 @@ const looker = (url: string) =>
   `export const actions = { look: async () => ({ text: await fetch('${url}').then((it) => it.text(), (error) => error.message) }) }`
 
 /** Installs such an integration on a bot; `ask` has its action called. */
-async function installLooker(botNet: string[], definition: object) {
+async function installFetcher(botNet: string[], definition: object) {
   const { url } = await serve((_request, response) => response.end('seen'))
   const { id } = await createBot(hook(''), botNet)
   const { integrationId } = await installCode(platform, id, looker(url), { definition })
@@ -285,7 +285,7 @@ async function installLooker(botNet: string[], definition: object) {
 
 describe('an integration', () => {
   test('reaches what was granted to it, which the workspace sees and changes', async () => {
-    const { ask, integrationId } = await installLooker([], { permissions: { net: ['127.0.0.1'] } })
+    const { ask, integrationId } = await installFetcher([], { permissions: { net: ['127.0.0.1'] } })
     expect(await ask()).toBe('seen')
     const path = `/v1/admin/integrations/${integrationId}`
     expect((await platform.ask('GET', path)).body.integration.permissions).toEqual({ net: ['127.0.0.1'] })
@@ -312,7 +312,7 @@ describe('an integration', () => {
   })
 
   test('does not reach what was granted to the bot', async () => {
-    const { ask } = await installLooker(['127.0.0.1'], {})
+    const { ask } = await installFetcher(['127.0.0.1'], {})
     expect(await ask()).toMatch(/permissions\.net of the integration grants no hosts.*updateIntegration/)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { Processes } from '../../support/processes.ts'
@@ -49,9 +49,9 @@ test(
   'many large answers at once are read or refused by name, kill no sandbox process, and other bots reply',
   { timeout: 600_000 },
   async () => {
-    const neighbour = await createChatter((await platform.createBot(echo)).chatUrl)
+    const neighbour = await createChatUser((await platform.createBot(echo)).chatUrl)
     const neighbourConversation = await neighbour.createConversation()
-    await neighbour.say(neighbourConversation, 'before')
+    await neighbour.send(neighbourConversation, 'before')
     await expect.poll(() => replies(platform, neighbourConversation), patience).toEqual(['before'])
     const sandboxes = sandboxesOf(workerPid)
     const readers = await Promise.all(
@@ -60,13 +60,13 @@ test(
           code: reader(server.url),
           permissions: { net: ['127.0.0.1'] },
         })
-        const chatter = await createChatter(body.bot.integrations.chat.webhookUrl)
-        const ids = await Promise.all(Array.from({ length: conversations }, () => chatter.createConversation()))
-        return { id: body.bot.id as string, chatter, ids }
+        const chatUser = await createChatUser(body.bot.integrations.chat.webhookUrl)
+        const ids = await Promise.all(Array.from({ length: conversations }, () => chatUser.createConversation()))
+        return { id: body.bot.id as string, chatter: chatUser, ids }
       }),
     )
-    await Promise.all(readers.flatMap(({ chatter, ids }) => ids.map((id) => chatter.say(id, 'read'))))
-    await neighbour.say(neighbourConversation, 'during')
+    await Promise.all(readers.flatMap(({ chatter: chatUser, ids }) => ids.map((id) => chatUser.send(id, 'read'))))
+    await neighbour.send(neighbourConversation, 'during')
     await expect.poll(() => replies(platform, neighbourConversation), patience).toEqual(['before', 'during'])
 
     for (const { id, ids } of readers) {

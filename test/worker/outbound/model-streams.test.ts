@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openBundler } from '../../../cli/project/bundle.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { listen } from '../../support/event-stream.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
@@ -108,16 +108,16 @@ async function talkTo(code: string) {
   if (status !== 200) throw new Error(JSON.stringify(body))
   const { id, integrations } = body.bot
   const { webhookUrl: chatUrl } = integrations.chat
-  const chatter = await createChatter(chatUrl, { id: 'alice' })
-  await chatter.createConversation('talk')
-  const stream = await listen(chatUrl, chatter.key, 'talk')
+  const chatUser = await createChatUser(chatUrl, { id: 'alice' })
+  await chatUser.createConversation('talk')
+  const stream = await listen(chatUrl, chatUser.key, 'talk')
   onTestFinished(() => stream.close())
   // Parts of a message are for those who listen already.
   const conversation = (await platform.context.db('conversations').where({ bot_id: id }).first())!
   const welcome = { conversationId: conversation.id, type: 'text', payload: { text: 'welcome' } }
   await platform.ask('POST', '/v1/chat/messages', welcome, { 'x-bot-id': id })
   await expect.poll(stream.frames).toHaveLength(1)
-  await chatter.say('talk', 'Tell me a story')
+  await chatUser.send('talk', 'Tell me a story')
   return {
     botId: id as string,
     deltas: () =>

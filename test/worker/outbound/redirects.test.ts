@@ -47,7 +47,7 @@ function redirectTo(location: string, status = 302): string {
 }
 
 /** What the server at the end of the redirects was told. */
-interface Told {
+interface Observed {
   method: string
   headers: Record<string, string>
   body: string
@@ -137,7 +137,7 @@ describe('a redirect to another origin', () => {
 })
 
 test('a redirect within an origin keeps all headers', async () => {
-  const told = JSON.parse((await guard.ask(redirectTo('/end'), { headers: secrets })).text) as Told
+  const told = JSON.parse((await guard.ask(redirectTo('/end'), { headers: secrets })).text) as Observed
   expect(told.headers).toMatchObject({ authorization: 'Bearer secret', 'x-secret-key': 'secret' })
 })
 
@@ -153,7 +153,7 @@ test.each([
 ] as const)('after %i a %s becomes a %s', async (status, method, next) => {
   const body = '{"a":1}'
   const headers = { 'content-type': 'application/json' }
-  const told = JSON.parse((await guard.ask(redirectTo('/end', status), { method, headers, body })).text) as Told
+  const told = JSON.parse((await guard.ask(redirectTo('/end', status), { method, headers, body })).text) as Observed
   expect(told.method).toBe(next)
   expect(told.body).toBe(next === 'GET' ? '' : body)
   expect(told.headers['content-type']).toBe(next === 'GET' ? undefined : 'application/json')

@@ -90,7 +90,7 @@ afterAll(async () => {
   for (const part of [open, canary, ...neighbours, nameServer]) await part[Symbol.asyncDispose]()
 })
 
-interface Told {
+interface Observed {
   status?: number
   text?: string
   error?: string
@@ -99,7 +99,7 @@ interface Told {
 }
 
 /** Has bot code fetch a URL. */
-async function ask(url: string, options: object = {}): Promise<Told> {
+async function ask(url: string, options: object = {}): Promise<Observed> {
   const input = { url, options }
   const headers = { 'x-bot-id': bot.id }
   const { body } = await platform.ask('POST', '/v1/chat/actions', { type: 'tool:ask', input }, headers)
@@ -122,7 +122,7 @@ const nothingArrived = () => {
 }
 
 /** Asks with all hosts granted; tells how many came to where nobody may. */
-async function askInVain(url: string, options?: object): Promise<Told & { arrived: number }> {
+async function requestRefused(url: string, options?: object): Promise<Observed & { arrived: number }> {
   await grant(everything())
   const told = await ask(url, options)
   return { ...told, arrived: [canary, ...neighbours].reduce((sum, one) => sum + one.connections(), 0) }
@@ -148,11 +148,11 @@ test('what the operator opened is reached, by address and by name: the rows belo
 
 describe('this machine is refused', () => {
   test.each(spellingsOfThisMachine)('as %s', async (host) =>
-    expect(await askInVain(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
+    expect(await requestRefused(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
   )
 
   test.each(['127.0.0.1', '[::1]', '2130706433'])('over TLS as %s', async (host) =>
-    expect(await askInVain(`https://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
+    expect(await requestRefused(`https://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
   )
 
   test.each([
@@ -163,24 +163,24 @@ describe('this machine is refused', () => {
     'unspecified.test',
     'unspecified-6.test',
   ])('behind the name %s', async (host) =>
-    expect(await askInVain(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
+    expect(await requestRefused(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
   )
 
   test.each(['alias.test', 'alias-of-alias.test', 'alias-6.test'])('behind the alias %s', async (host) =>
-    expect(await askInVain(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
+    expect(await requestRefused(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate),
   )
 
   test.each(['open-and-private.test', 'open-and-private-6.test', 'open-and-alias.test', 'public-and-private.test'])(
     'among the addresses of %s',
-    async (host) => expect(await askInVain(`http://${host}:${open.port}/`)).toMatchObject(refusedAsPrivate),
+    async (host) => expect(await requestRefused(`http://${host}:${open.port}/`)).toMatchObject(refusedAsPrivate),
   )
 })
 
 describe('an address that is not public is refused', () => {
   test.each(addressesThatAreNotPublic)('%s: %s', async (_what, address) => {
     const host = address.includes(':') ? `[${address}]` : address
-    expect(await askInVain(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate)
-    expect(await askInVain(`http://${nameOf(address)}:${canary.port}/`)).toMatchObject(refusedAsPrivate)
+    expect(await requestRefused(`http://${host}:${canary.port}/`)).toMatchObject(refusedAsPrivate)
+    expect(await requestRefused(`http://${nameOf(address)}:${canary.port}/`)).toMatchObject(refusedAsPrivate)
     expect(nameServer.questions).toContain(`${address.includes(':') ? 'AAAA' : 'A'} ${nameOf(address)}`)
   })
 })
@@ -190,9 +190,9 @@ describe('a name that moves is refused where it moved', () => {
     await grant(everything())
     const url = `http://${host}:${open.port}/`
     expect(await ask(url)).toEqual({ status: 200, text: 'open' })
-    expect(await askInVain(url)).toMatchObject(refusedAsPrivate)
+    expect(await requestRefused(url)).toMatchObject(refusedAsPrivate)
     // What was refused is asked anew, too.
-    expect(await askInVain(redirectTo(url))).toMatchObject(refusedAsPrivate)
+    expect(await requestRefused(redirectTo(url))).toMatchObject(refusedAsPrivate)
   })
 
   test('a request asks once, and goes to what was judged', async () => {
@@ -205,9 +205,9 @@ describe('a name that moves is refused where it moved', () => {
 
 describe('a redirect is refused', () => {
   test.each([301, 302, 303, 307, 308])('with %i, to this machine', async (status) => {
-    expect(await askInVain(redirectTo(`http://127.0.0.1:${canary.port}/`, status))).toMatchObject(refusedAsPrivate)
+    expect(await requestRefused(redirectTo(`http://127.0.0.1:${canary.port}/`, status))).toMatchObject(refusedAsPrivate)
     expect(
-      await askInVain(redirectTo(`http://127.0.0.1:${canary.port}/`, status), { method: 'POST', body: 'x' }),
+      await requestRefused(redirectTo(`http://127.0.0.1:${canary.port}/`, status), { method: 'POST', body: 'x' }),
     ).toMatchObject(refusedAsPrivate)
   })
 
@@ -221,7 +221,9 @@ describe('a redirect is refused', () => {
     ['to the metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data/'],
     ['to a private network', () => 'http://10.0.0.1/'],
     ['to a private network in IPv6', () => 'http://[fd00:ec2::254]/latest'],
-  ])('%s', async (_what, location) => expect(await askInVain(redirectTo(location()))).toMatchObject(refusedAsPrivate))
+  ])('%s', async (_what, location) =>
+    expect(await requestRefused(redirectTo(location()))).toMatchObject(refusedAsPrivate),
+  )
 
   test.each([
     ['to a file', 'file:///etc/passwd', 'forbidden'],

@@ -1,13 +1,13 @@
 import { look } from '../../../worker/periodic/scheduler.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type DeployedBot, type Platform, type PlatformOptions } from '../../support/platform.ts'
 
 /** A bot with a conversation, on a platform where what is due can be looked for at once. */
-export interface DueScene extends AsyncDisposable {
+export interface SchedulerFixture extends AsyncDisposable {
   platform: Platform
   db: Platform['context']['db']
   bot: DeployedBot
-  chatter: Chatter
+  chatUser: ChatUser
   conversationId: string
   /** Asks a runtime operation as the bot, and gives what it answers. */
   // Answers are asserted on field by field; their types are the schemas' business.
@@ -20,17 +20,17 @@ export interface DueScene extends AsyncDisposable {
 /** What is due since then is due now. */
 export const longAgo = new Date(0)
 
-export async function openDueScene(options?: PlatformOptions): Promise<DueScene> {
+export async function openSchedulerFixture(options?: PlatformOptions): Promise<SchedulerFixture> {
   const platform = await openPlatform(options)
   const { context } = platform
   const bot = await platform.createBot()
-  const chatter = await createChatter(bot.chatUrl)
+  const chatUser = await createChatUser(bot.chatUrl)
   return {
     platform,
     db: context.db,
     bot,
-    chatter,
-    conversationId: await chatter.createConversation(),
+    chatUser,
+    conversationId: await chatUser.createConversation(),
     async ask(method, path, body) {
       const answer = await platform.ask(method, `/v1/chat${path}`, body, { 'x-bot-id': bot.id })
       if (answer.status >= 400) throw new Error(JSON.stringify(answer.body))

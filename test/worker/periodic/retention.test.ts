@@ -2,7 +2,7 @@ import { encodeTime } from 'ulid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { alone } from '#shared/store/retention.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
 import { openRetention } from '../../../worker/periodic/retention.ts'
@@ -70,8 +70,8 @@ describe('journals', () => {
 
   test('of what is handled right now stay', async () => {
     const another = await platform.createBot(talker)
-    const chatter = await createChatter(another.chatUrl)
-    await chatter.say(await chatter.createConversation(), 'hello')
+    const chatUser = await createChatUser(another.chatUrl)
+    await chatUser.send(await chatUser.createConversation(), 'hello')
     await endedEvents(platform, another.id, 1)
     const entries = await count('effects')
     expect(entries).toBeGreaterThan(0)

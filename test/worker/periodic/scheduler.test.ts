@@ -5,84 +5,84 @@ import { setRecurringEvents } from '#shared/store/recurring-events.ts'
 import { installIntegration } from '../../shared/operations/runtime/clients.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform } from '../../support/platform.ts'
-import { longAgo, openDueScene, type DueScene } from './fixture.ts'
+import { longAgo, openSchedulerFixture, type SchedulerFixture } from './fixture.ts'
 
-let scene: DueScene
+let fixture: SchedulerFixture
 let conversationId: string
 beforeAll(async () => {
-  scene = await openDueScene()
+  fixture = await openSchedulerFixture()
 })
 beforeEach(async () => {
-  conversationId = await scene.chatter.createConversation()
+  conversationId = await fixture.chatUser.createConversation()
 })
-afterAll(() => scene[Symbol.asyncDispose]())
+afterAll(() => fixture[Symbol.asyncDispose]())
 
 const setState = async (type: string, id: string, stateName = newId('state')) => {
-  const { state } = await scene.ask('POST', `/states/${type}/${id}/${stateName}`, {
+  const { state } = await fixture.ask('POST', `/states/${type}/${id}/${stateName}`, {
     payload: { n: 1 },
     expiry: 3_600_000,
   })
   return state
 }
-const expire = (id: string) => scene.db('states').where({ id }).update({ expires_at: longAgo })
-const toldOfState = async (id: string) =>
-  (await scene.db('events').where({ bot_id: scene.bot.id, type: 'state_expired' })).filter(
+const expire = (id: string) => fixture.db('states').where({ id }).update({ expires_at: longAgo })
+const eventsOfState = async (id: string) =>
+  (await fixture.db('events').where({ bot_id: fixture.bot.id, type: 'state_expired' })).filter(
     ({ payload }) => (payload['state'] as { id: string }).id === id,
   )
 
 describe('a state that expires', () => {
   test('is told of once, in its conversation, with all that it was', async () => {
     const state = await setState('conversation', conversationId)
-    await scene.look()
-    expect(await toldOfState(state.id)).toEqual([])
+    await fixture.look()
+    expect(await eventsOfState(state.id)).toEqual([])
     await expire(state.id)
-    await scene.look()
-    expect(await toldOfState(state.id)).toMatchObject([
+    await fixture.look()
+    expect(await eventsOfState(state.id)).toMatchObject([
       {
         mailbox: conversationId,
         conversation_id: conversationId,
         payload: { state: { ...state, expiresAt: longAgo.toISOString() } },
       },
     ])
-    expect(await scene.db('states').where({ id: state.id })).toEqual([])
-    await expect.poll(async () => (await toldOfState(state.id))[0]?.status).toBe('ignored')
+    expect(await fixture.db('states').where({ id: state.id })).toEqual([])
+    await expect.poll(async () => (await eventsOfState(state.id))[0]?.status).toBe('ignored')
   })
 
   test('of a user or the bot is told of too', async () => {
     for (const [type, id] of [
-      ['user', scene.chatter.userId],
-      ['bot', scene.bot.id],
+      ['user', fixture.chatUser.userId],
+      ['bot', fixture.bot.id],
     ] as const) {
       const state = await setState(type, id)
       await expire(state.id)
-      await scene.look()
-      expect(await toldOfState(state.id)).toMatchObject([
+      await fixture.look()
+      expect(await eventsOfState(state.id)).toMatchObject([
         { user_id: type === 'user' ? id : null, payload: { state: { name: state.name, type } } },
       ])
     }
   })
 
   test('is gone without a word when it was a session, an integration’s, or of a deleted conversation', async () => {
-    const integration = await installIntegration(scene.platform, scene.bot.id, newId('check'))
-    const theirs = await integration.ask('POST', `/v1/chat/states/bot/${scene.bot.id}/theirs`, {
+    const integration = await installIntegration(fixture.platform, fixture.bot.id, newId('check'))
+    const theirs = await integration.ask('POST', `/v1/chat/states/bot/${fixture.bot.id}/theirs`, {
       payload: {},
       expiry: 1000,
     })
-    const orphaned = await scene.chatter.createConversation()
+    const orphaned = await fixture.chatUser.createConversation()
     const ids = [
       (theirs.body as { state: { id: string } }).state.id,
       (await setState('conversation', conversationId, 'session')).id,
       (await setState('conversation', orphaned)).id,
     ]
-    await scene.db('conversations').where({ id: orphaned }).delete()
+    await fixture.db('conversations').where({ id: orphaned }).delete()
     for (const id of ids) await expire(id)
-    await scene.look()
-    expect(await scene.db('states').whereIn('id', ids)).toEqual([])
-    for (const id of ids) expect(await toldOfState(id)).toEqual([])
+    await fixture.look()
+    expect(await fixture.db('states').whereIn('id', ids)).toEqual([])
+    for (const id of ids) expect(await eventsOfState(id)).toEqual([])
   })
 
   test('stays when it is touched between being found and being swept away', async () => {
-    await using idle = await openDueScene({ worker: false })
+    await using idle = await openSchedulerFixture({ worker: false })
     const path = `/states/bot/${idle.bot.id}/touched`
     const { state } = await idle.ask('POST', path, { payload: {}, expiry: 3_600_000 })
     await idle.db('states').where({ id: state.id }).update({ expires_at: longAgo })
@@ -95,39 +95,39 @@ describe('a state that expires', () => {
 })
 
 const createWorkflow = async (given: object) =>
-  (await scene.ask('POST', '/workflows', { name: 'order', status: 'listening', ...given })).workflow.id
-const runOut = (id: string) => scene.db('workflows').where({ id }).update({ timeout_at: longAgo })
-const toldOfWorkflow = (id: string) => scene.db('events').where({ workflow_id: id }).orderBy(['created_at', 'id'])
+  (await fixture.ask('POST', '/workflows', { name: 'order', status: 'listening', ...given })).workflow.id
+const runOut = (id: string) => fixture.db('workflows').where({ id }).update({ timeout_at: longAgo })
+const eventsOfWorkflow = (id: string) => fixture.db('events').where({ workflow_id: id }).orderBy(['created_at', 'id'])
 
 describe('a workflow whose time is over', () => {
   test('ends once, and the bot and its parent are told', async () => {
     const parent = await createWorkflow({ conversationId })
     const child = await createWorkflow({ parentWorkflowId: parent })
-    await scene.look()
-    expect(await toldOfWorkflow(child)).toEqual([])
+    await fixture.look()
+    expect(await eventsOfWorkflow(child)).toEqual([])
     await runOut(child)
-    await scene.look()
-    expect((await scene.ask('GET', `/workflows/${child}`)).workflow).toMatchObject({
+    await fixture.look()
+    expect((await fixture.ask('GET', `/workflows/${child}`)).workflow).toMatchObject({
       status: 'timedout',
       completedAt: expect.any(String),
     })
-    expect(await toldOfWorkflow(child)).toMatchObject([
+    expect(await eventsOfWorkflow(child)).toMatchObject([
       { payload: { type: 'workflow_timedout', workflow: { id: child, status: 'timedout' } } },
     ])
-    expect(await toldOfWorkflow(parent)).toMatchObject([
+    expect(await eventsOfWorkflow(parent)).toMatchObject([
       { mailbox: conversationId, payload: { type: 'child_workflow_finished', childWorkflow: { id: child } } },
     ])
   })
 
   test('has ended before, or has been given more time, and stays as it is', async () => {
     const ended = await createWorkflow({})
-    await scene.ask('PUT', `/workflows/${ended}`, { status: 'completed' })
+    await fixture.ask('PUT', `/workflows/${ended}`, { status: 'completed' })
     await runOut(ended)
     const prolonged = await createWorkflow({ timeoutAt: new Date(Date.now() + 1000).toISOString() })
-    await scene.ask('PUT', `/workflows/${prolonged}`, { timeoutAt: new Date(Date.now() + 3_600_000).toISOString() })
-    await scene.look()
-    expect((await scene.ask('GET', `/workflows/${ended}`)).workflow.status).toBe('completed')
-    expect((await scene.ask('GET', `/workflows/${prolonged}`)).workflow.status).toBe('listening')
+    await fixture.ask('PUT', `/workflows/${prolonged}`, { timeoutAt: new Date(Date.now() + 3_600_000).toISOString() })
+    await fixture.look()
+    expect((await fixture.ask('GET', `/workflows/${ended}`)).workflow.status).toBe('completed')
+    expect((await fixture.ask('GET', `/workflows/${prolonged}`)).workflow.status).toBe('listening')
   })
 })
 

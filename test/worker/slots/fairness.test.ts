@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { startWorker } from '../../../worker/worker.ts'
-import { createChatter, type Chatter } from '../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../support/chat-client.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { backEnds, openPlatform, type BackEnd, type DeployedBot, type Platform } from '../../support/platform.ts'
 
@@ -32,10 +32,10 @@ const slow = (milliseconds: number) => `
   }`
 
 /** Opens so many conversations with a bot. */
-async function converse(bot: DeployedBot, count: number): Promise<{ chatter: Chatter; conversationIds: string[] }> {
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationIds = await inTurns(Array.from({ length: count }), () => chatter.createConversation())
-  return { chatter, conversationIds }
+async function converse(bot: DeployedBot, count: number): Promise<{ chatUser: ChatUser; conversationIds: string[] }> {
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationIds = await inTurns(Array.from({ length: count }), () => chatUser.createConversation())
+  return { chatUser, conversationIds }
 }
 
 /** Does something with each of many, some at once. */
@@ -52,8 +52,8 @@ async function inTurns<Item, Result>(items: Item[], act: (item: Item) => Promise
 
 /** Says something to a bot, and waits for the answer. */
 async function talk(platform: Platform, bot: DeployedBot, text: string): Promise<void> {
-  const { chatter, conversationIds } = await converse(bot, 1)
-  await chatter.say(conversationIds[0]!, text)
+  const { chatUser, conversationIds } = await converse(bot, 1)
+  await chatUser.send(conversationIds[0]!, text)
   await answered(platform, conversationIds[0]!, text)
 }
 
@@ -87,9 +87,9 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     const platform = parts.use(await open(backEnd, 2))
     const [busy, quiet] = (await createBots(platform, slow(20), slow(0))) as [DeployedBot, DeployedBot]
     const flood = await converse(busy, 200)
-    await inTurns(flood.conversationIds, (id) => flood.chatter.say(id, 'flood'))
-    const { chatter, conversationIds } = await converse(quiet, 1)
-    await chatter.say(conversationIds[0]!, 'hello')
+    await inTurns(flood.conversationIds, (id) => flood.chatUser.send(id, 'flood'))
+    const { chatUser, conversationIds } = await converse(quiet, 1)
+    await chatUser.send(conversationIds[0]!, 'hello')
 
     parts.use(await startWorker(platform.context))
     await answered(platform, conversationIds[0]!, 'hello')
@@ -102,10 +102,10 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     async () => {
       const platform = parts.use(await open(backEnd, 4))
       const [hanging, quiet] = (await createBots(platform, slow(1000), slow(0))) as [DeployedBot, DeployedBot]
-      const { chatter, conversationIds } = await converse(hanging, 6)
+      const { chatUser, conversationIds } = await converse(hanging, 6)
       await inTurns(conversationIds, async (id) => {
-        await chatter.say(id, 'one')
-        await chatter.say(id, 'two')
+        await chatUser.send(id, 'one')
+        await chatUser.send(id, 'two')
       })
 
       parts.use(await startWorker(platform.context))
@@ -127,13 +127,13 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     async () => {
       const platform = parts.use(await open(backEnd, 1))
       const [talkative, quiet] = (await createBots(platform, slow(150), slow(0))) as [DeployedBot, DeployedBot]
-      const { chatter, conversationIds } = await converse(talkative, 1)
-      for (let count = 0; count < 16; count++) await chatter.say(conversationIds[0]!, String(count))
+      const { chatUser, conversationIds } = await converse(talkative, 1)
+      for (let count = 0; count < 16; count++) await chatUser.send(conversationIds[0]!, String(count))
       const other = await converse(quiet, 1)
 
       parts.use(await startWorker(platform.context))
       await vi.waitUntil(async () => (await countEnded(platform, talkative)) > 0, patience)
-      await other.chatter.say(other.conversationIds[0]!, 'hello')
+      await other.chatUser.send(other.conversationIds[0]!, 'hello')
       await answered(platform, other.conversationIds[0]!, 'hello')
       expect(await countEnded(platform, talkative)).toBeLessThan(14)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completeEvents, type EventCompletion, type StateChange } from '#shared/store/complete-events.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { endedEvents, replies } from '../../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../../support/platform.ts'
 
@@ -24,11 +24,11 @@ describe.each(backEnds)('a conversation on %s', (backEnd) => {
           running--
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await Promise.all(Array.from({ length: 120 }, (_, index) => chatter.say(conversationId, String(index))))
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await Promise.all(Array.from({ length: 120 }, (_, index) => chatUser.send(conversationId, String(index))))
     await endedEvents(platform, bot.id, 120)
-    const asked = (await chatter.heard(conversationId)).filter(({ userId }) => userId === chatter.userId)
+    const asked = (await chatUser.messages(conversationId)).filter(({ userId }) => userId === chatUser.userId)
     expect(await replies(platform, conversationId)).toEqual(asked.map(({ text }) => `${text} 1`))
   })
 
@@ -43,9 +43,9 @@ describe.each(backEnds)('a conversation on %s', (backEnd) => {
           await all
         },
       }`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversations = await Promise.all(Array.from({ length: 50 }, () => chatter.createConversation()))
-    await Promise.all(conversations.map((conversationId) => chatter.say(conversationId, 'go')))
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversations = await Promise.all(Array.from({ length: 50 }, () => chatUser.createConversation()))
+    await Promise.all(conversations.map((conversationId) => chatUser.send(conversationId, 'go')))
     const events = await endedEvents(platform, bot.id, 50)
     expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['processed']))
   })
@@ -54,14 +54,14 @@ describe.each(backEnds)('a conversation on %s', (backEnd) => {
     const swept = await openPlatform({ backEnd, environment: { WORKER_SWEEP_SECONDS: '1' } })
     try {
       const bot = await swept.createBot('export const hooks = { afterIncomingMessage() {} }')
-      const chatter = await createChatter(bot.chatUrl)
-      const conversationId = await chatter.createConversation()
+      const chatUser = await createChatUser(bot.chatUrl)
+      const conversationId = await chatUser.createConversation()
       const { queue } = swept.context
       const wake = queue.wake
       queue.wake = async () => {
         throw new Error('The queue is away')
       }
-      const { status } = await chatter.say(conversationId, 'lost')
+      const { status } = await chatUser.send(conversationId, 'lost')
       queue.wake = wake
       expect(status).toBe(201)
       expect(await endedEvents(swept, bot.id, 1)).toMatchObject([{ status: 'processed' }])
@@ -81,8 +81,8 @@ describe('an event', () => {
   test('that a newer run has taken over cannot be ended by the older one', async () => {
     const { db } = platform.context
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    await chatter.say(await chatter.createConversation(), 'hello')
+    const chatUser = await createChatUser(bot.chatUrl)
+    await chatUser.send(await chatUser.createConversation(), 'hello')
     const { mailbox } = (await db('events').where({ bot_id: bot.id }).first())!
     const older = (await claimNextEvents(db, [mailbox]))[0]!
     const newer = (await claimNextEvents(db, [mailbox]))[0]!
@@ -117,9 +117,9 @@ describe('an event', () => {
   test('that is to wait is not claimed before it is due, give or take what clocks differ', async () => {
     const { db } = platform.context
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const mailbox = await chatter.createConversation()
-    await chatter.say(mailbox, 'hello')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const mailbox = await chatUser.createConversation()
+    await chatUser.send(mailbox, 'hello')
     const dueIn = (milliseconds: number) =>
       db('events')
         .where({ mailbox })
@@ -133,9 +133,9 @@ describe('an event', () => {
   test('is claimed and ended with others of its bot at once, and what they did to a shared state adds up', async () => {
     const { db } = platform.context
     const bot = await platform.createBot()
-    const chatter = await createChatter(bot.chatUrl)
-    const mailboxes = await Promise.all(Array.from({ length: 5 }, () => chatter.createConversation()))
-    await Promise.all(mailboxes.map((mailbox) => chatter.say(mailbox, mailbox)))
+    const chatUser = await createChatUser(bot.chatUrl)
+    const mailboxes = await Promise.all(Array.from({ length: 5 }, () => chatUser.createConversation()))
+    await Promise.all(mailboxes.map((mailbox) => chatUser.send(mailbox, mailbox)))
     const claimed = await claimNextEvents(db, ['conv_none', ...mailboxes])
     expect(claimed.map((event) => event?.mailbox)).toEqual([undefined, ...mailboxes])
     const ends = claimed.slice(1).map((event, index) => ({

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
-import { createChatter } from '../../support/chat-client.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { listen } from '../../support/event-stream.ts'
 import { backEnds, openPlatform, type BackEnd, type Platform } from '../../support/platform.ts'
 import { openReceiver, type Received, type Receiver } from '../../support/receiver.ts'
@@ -16,7 +16,7 @@ function open(receiver: Receiver, environment: NodeJS.ProcessEnv = {}, backEnd: 
   return openPlatform({ backEnd, environment: { OUTBOUND_ALLOW_PRIVATE: receiver.host, ...environment } })
 }
 
-async function createTold(platform: Platform, configuration: object) {
+async function createWithWebhook(platform: Platform, configuration: object) {
   const bot = await platform.createBot(echo)
   const integrations = { chat: { configuration } }
   const { status, body } = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, { integrations })
@@ -29,13 +29,16 @@ const told = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(b
 test.each(backEnds)('a webhook is told what the listeners are told, in the same order, on %s', async (backEnd) => {
   await using receiver = await openReceiver()
   await using platform = await open(receiver, {}, backEnd)
-  const bot = await createTold(platform, { webhookUrl: `${receiver.url}/hook?token=1`, webhookSecret: 'between us' })
-  const alice = await createChatter(bot.chatUrl, { id: 'alice' })
-  await createChatter(bot.chatUrl, { id: 'bob' })
+  const bot = await createWithWebhook(platform, {
+    webhookUrl: `${receiver.url}/hook?token=1`,
+    webhookSecret: 'between us',
+  })
+  const alice = await createChatUser(bot.chatUrl, { id: 'alice' })
+  await createChatUser(bot.chatUrl, { id: 'bob' })
   await alice.createConversation('theirs')
   const stream = await listen(bot.chatUrl, alice.key, 'theirs')
   await alice.ask('POST', '/conversations/theirs/participants', { userId: 'bob' })
-  const { body } = await alice.say('theirs', 'hello')
+  const { body } = await alice.send('theirs', 'hello')
   await alice.ask('POST', '/events', { conversationId: 'theirs', payload: { any: 'thing' } })
   await alice.ask('DELETE', '/conversations/theirs/participants/bob')
   await alice.ask('DELETE', `/messages/${body.message.id}`)
@@ -64,11 +67,11 @@ test('a webhook that fails is told again, and nothing later before it has taken 
   const answer = ({ body }: Received) => (body.includes('first') && !body.includes('re:') && refusals++ < 2 ? 503 : 204)
   await using receiver = await openReceiver(answer)
   await using platform = await open(receiver)
-  const bot = await createTold(platform, { webhookUrl: receiver.url })
-  const alice = await createChatter(bot.chatUrl)
+  const bot = await createWithWebhook(platform, { webhookUrl: receiver.url })
+  const alice = await createChatUser(bot.chatUrl)
   const conversationId = await alice.createConversation()
-  await alice.say(conversationId, 'first')
-  await alice.say(conversationId, 'second')
+  await alice.send(conversationId, 'first')
+  await alice.send(conversationId, 'second')
   const texts = () => told(receiver).map(({ data }) => data.payload.text)
   await expect
     .poll(() => new Set(texts()), { timeout: 20_000 })
@@ -80,14 +83,14 @@ test('a webhook that fails is told again, and nothing later before it has taken 
 test('what was announced to nobody is told after all', async () => {
   await using receiver = await openReceiver()
   await using platform = await open(receiver, { WORKER_SWEEP_SECONDS: '1' })
-  const bot = await createTold(platform, { webhookUrl: receiver.url })
-  const alice = await createChatter(bot.chatUrl)
+  const bot = await createWithWebhook(platform, { webhookUrl: receiver.url })
+  const alice = await createChatUser(bot.chatUrl)
   const conversationId = await alice.createConversation()
   const wake = platform.context.queue.wake
   platform.context.queue.wake = async () => {
     throw new Error('The queue is away')
   }
-  await alice.say(conversationId, 'hello')
+  await alice.send(conversationId, 'hello')
   platform.context.queue.wake = wake
   await expect
     .poll(() => told(receiver).map(({ data }) => data.payload.text), { timeout: 20_000 })
@@ -97,10 +100,10 @@ test('what was announced to nobody is told after all', async () => {
 test('a webhook at an address that is not public is never called, and the bot’s log says why in the end', async () => {
   await using receiver = await openReceiver()
   await using platform = await openPlatform()
-  const bot = await createTold(platform, { webhookUrl: receiver.url })
-  const alice = await createChatter(bot.chatUrl)
+  const bot = await createWithWebhook(platform, { webhookUrl: receiver.url })
+  const alice = await createChatUser(bot.chatUrl)
   const conversationId = await alice.createConversation()
-  await alice.say(conversationId, 'hello')
+  await alice.send(conversationId, 'hello')
   const cursor = () => platform.context.db('webhook_cursors').where({ conversation_id: conversationId }).first()
   await expect.poll(async () => (await cursor())?.failures, { timeout: 10_000 }).toBeGreaterThan(0)
   // As after many attempts; the wait before the last one is over.
@@ -118,9 +121,9 @@ test('a webhook at an address that is not public is never called, and the bot’
 test('a chat without a webhook keeps no account of what it would have been told', async () => {
   await using platform = await openPlatform()
   const bot = await platform.createBot(echo)
-  const alice = await createChatter(bot.chatUrl)
+  const alice = await createChatUser(bot.chatUrl)
   const conversationId = await alice.createConversation()
-  await alice.say(conversationId, 'hello')
-  await expect.poll(async () => (await alice.heard(conversationId)).length, { timeout: 10_000 }).toBe(2)
+  await alice.send(conversationId, 'hello')
+  await expect.poll(async () => (await alice.messages(conversationId)).length, { timeout: 10_000 }).toBe(2)
   expect(await platform.context.db('webhook_cursors')).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
@@ -24,9 +24,9 @@ beforeAll(async () => {
   } }`)
   said = []
   for (const text of ['first', 'second']) {
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, text)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, text)
     await vi.waitUntil(async () => (await messages('')).length === 2 * said.length + 2, 10_000)
     said.push({ conversationId, userId: '' })
     const row = await platform.context.db('events').where({ conversation_id: conversationId }).first()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertJournalEntry } from '#shared/store/journal.ts'
 import { replayEvents } from '#shared/store/failed-events.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
 import { endedEvents, replies } from '../../../support/outcomes.ts'
 import { backEnds, openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
@@ -33,11 +33,11 @@ describe.each(backEnds)('the failed events of a bot, on %s', (backEnd) => {
 
   const failing = async (...texts: string[]) => {
     const bot = await platform.createBot(moody)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
-    for (const text of texts) await chatter.say(conversationId, text)
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
+    for (const text of texts) await chatUser.send(conversationId, text)
     await endedEvents(platform, bot.id, texts.length)
-    return { bot, chatter, conversationId }
+    return { bot, chatter: chatUser, conversationId }
   }
   const ask = (bot: DeployedBot, method: string, path = '', body?: object, headers = {}) =>
     platform.ask(method, `/v1/admin/bots/${bot.id}/failed-events${path}`, body, headers)
@@ -64,10 +64,10 @@ describe.each(backEnds)('the failed events of a bot, on %s', (backEnd) => {
   })
 
   test('are shown one by one with payload and log, and not to viewers', async () => {
-    const { bot, chatter } = await failing('bad')
+    const { bot, chatter: chatUser } = await failing('bad')
     const [{ id, ...summary }] = (await ask(bot, 'GET')).body.events
     const { body } = await ask(bot, 'GET', `/${id}`)
-    expect(body.event).toMatchObject({ id, ...summary, userId: chatter.userId })
+    expect(body.event).toMatchObject({ id, ...summary, userId: chatUser.userId })
     expect(body.event.payload).toBeTypeOf('object')
     expect(body.event.logs.map((line: { message: string }) => line.message)).toEqual([
       'heard it',

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import { findPublishedCli, openPublishedCli, remedy, type PublishedCli } from '../../../support/published-cli.ts'
 
@@ -45,10 +45,10 @@ test('the published command line deploys a bot, which answers', { timeout: 120_0
   const { id, chatUrl } = await platform.createBot()
   const project = await cli.createProject('echo-bot', 'echo-bot')
   expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('Bot deployed')
-  const chatter = await createChatter(chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'Hello')
-  const heard = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+  const chatUser = await createChatUser(chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'Hello')
+  const heard = async () => (await chatUser.messages(conversationId)).map(({ text }) => text)
   await expect.poll(heard, { timeout: 15_000 }).toEqual(['Hello', 'You said: Hello'])
 })
 
@@ -99,10 +99,10 @@ test(
     await writeFile(join(project, 'src', 'index.ts'), greeting)
     expect(await cli.run('deploy', '--work-dir', project, '--bot-id', id)).toContain('acme/greeter')
 
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
-    await chatter.say(conversationId, 'Ada')
-    const heard = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
+    await chatUser.send(conversationId, 'Ada')
+    const heard = async () => (await chatUser.messages(conversationId)).map(({ text }) => text)
     await expect.poll(heard, { timeout: 15_000 }).toEqual(['Ada', 'Hello "Ada"! Nice to meet you ;)'])
   },
 )

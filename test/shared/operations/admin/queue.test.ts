@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
 import { endedEvents } from '../../../support/outcomes.ts'
 import { backEnds, openPlatform, type Platform } from '../../../support/platform.ts'
@@ -23,9 +23,9 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
     const bot = await platform.createBot(slow)
     const other = await platform.createBot(slow)
     expect(await queue()).toMatchObject({ waiting: 0, failed: 0, bots: [], platform: { backEnd } })
-    const chatter = await createChatter(bot.chatUrl)
-    const conversations = await Promise.all([1, 2, 3, 4].map(() => chatter.createConversation()))
-    for (const conversationId of conversations) await chatter.say(conversationId, 'hello')
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversations = await Promise.all([1, 2, 3, 4].map(() => chatUser.createConversation()))
+    for (const conversationId of conversations) await chatUser.send(conversationId, 'hello')
     const busy = await vi.waitUntil(async () => {
       const state = await queue()
       return state.waiting > 0 && state
@@ -40,8 +40,8 @@ describe.each(backEnds)('the queue, on %s', (backEnd) => {
     expect(jobs.active + jobs.waiting + jobs.delayed).toBeGreaterThan(0)
     expect(workers).toMatchObject([{ slots: 2, host: expect.any(String) }])
 
-    const rival = await createChatter(other.chatUrl)
-    await rival.say(await rival.createConversation(), 'fail')
+    const rival = await createChatUser(other.chatUrl)
+    await rival.send(await rival.createConversation(), 'fail')
     await endedEvents(platform, bot.id, 4)
     await endedEvents(platform, other.id, 1)
     await expect.poll(() => queue(), { timeout: 10_000 }).toMatchObject({ waiting: 0, failed: 1, bots: [] })

@@ -1,6 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
 
@@ -32,10 +32,10 @@ async function createBot(...words: string[]): Promise<DeployedBot & { versions: 
 }
 
 async function answerOf({ chatUrl }: DeployedBot): Promise<string> {
-  const chatter = await createChatter(chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'Hello')
-  const heard = () => chatter.heard(conversationId)
+  const chatUser = await createChatUser(chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'Hello')
+  const heard = () => chatUser.messages(conversationId)
   await expect.poll(heard, { timeout: 10_000 }).toHaveLength(2)
   return (await heard())[1]!.text
 }

@@ -3,7 +3,7 @@ import { newId } from '#shared/ids.ts'
 import { scanEvents } from '#shared/store/event-timeline.ts'
 import { pageOfLogs } from '#shared/store/logs.ts'
 import { logPosition, readLogTail } from '#shared/store/log-tail.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { installCode } from '../../../support/install-code.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Answer, type DeployedBot, type Platform } from '../../../support/platform.ts'
@@ -64,9 +64,9 @@ const installations = async () => (await ask('/installations', viewer)).body.ins
 beforeAll(async () => {
   platform = await openPlatform()
   bot = await platform.createBot(busy)
-  const chatter = await createChatter(bot.chatUrl)
-  conversationId = await chatter.createConversation()
-  for (const text of said) await chatter.say(conversationId, text)
+  const chatUser = await createChatUser(bot.chatUrl)
+  conversationId = await chatUser.createConversation()
+  for (const text of said) await chatUser.send(conversationId, text)
   stranger = await createMember(platform, 'owner')
   viewer = await createMember(platform, 'viewer', platform.workspaceId)
   const waiting = () => platform.context.db('events').where({ bot_id: bot.id, status: 'pending' }).first()

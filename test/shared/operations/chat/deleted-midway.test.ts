@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter, type Chatter } from '../../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../../support/chat-client.ts'
 import { openPlatform, send, type Answer, type DeployedBot, type Platform } from '../../../support/platform.ts'
 
 let platform: Platform
@@ -16,9 +16,9 @@ const asBot = (method: string, path: string, body?: unknown) => platform.ask(met
 
 /** A user with a conversation of its own, and another whom the user may let in. */
 async function meet() {
-  const [user, friend] = await Promise.all([createChatter(bot.chatUrl), createChatter(bot.chatUrl)])
+  const [user, friend] = await Promise.all([createChatUser(bot.chatUrl), createChatUser(bot.chatUrl)])
   const conversationId = await user.createConversation()
-  const { body } = await user.say(conversationId, 'hello')
+  const { body } = await user.send(conversationId, 'hello')
   return { user, friend, conversationId, messageId: body.message.id as string }
 }
 type Met = Awaited<ReturnType<typeof meet>>
@@ -36,7 +36,7 @@ const actions: Record<string, (met: Met) => Promise<Answer>> = {
   listParticipants: ({ user, conversationId }) => user.ask('GET', `/conversations/${conversationId}/participants`),
   addParticipant: ({ user, friend, conversationId }) =>
     user.ask('POST', `/conversations/${conversationId}/participants`, { userId: friend.userId }),
-  createMessage: ({ user, conversationId }) => user.say(conversationId, 'hi'),
+  createMessage: ({ user, conversationId }) => user.send(conversationId, 'hi'),
   createEvent: ({ user, conversationId }) => user.ask('POST', '/events', { conversationId, payload }),
   getMessage: ({ user, messageId }) => user.ask('GET', `/messages/${messageId}`),
   deleteMessage: ({ user, messageId }) => user.ask('DELETE', `/messages/${messageId}`, {}),
@@ -44,8 +44,8 @@ const actions: Record<string, (met: Met) => Promise<Answer>> = {
 }
 
 /** The same as one transaction. */
-function once(chatter: Chatter, path: string, body: object): Promise<Answer> {
-  const headers = { 'x-user-key': chatter.key, 'idempotency-key': crypto.randomUUID() }
+function once(chatUser: ChatUser, path: string, body: object): Promise<Answer> {
+  const headers = { 'x-user-key': chatUser.key, 'idempotency-key': crypto.randomUUID() }
   return send('POST', `${bot.chatUrl}${path}`, body, headers)
 }
 

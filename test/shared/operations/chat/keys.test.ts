@@ -7,7 +7,7 @@ import { openContext } from '#shared/context.ts'
 import { installationsTopic } from '#shared/installation-cache.ts'
 import { createLogger } from '#shared/telemetry/logger.ts'
 import { startServer } from '../../../../api/server.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import {
   backEnds,
   openPlatform,
@@ -126,7 +126,7 @@ describe('with an encryption key of its own, a chat', () => {
 
 test('a chat changes from the shared key to its own and back at once, and each key is good in its own time', async () => {
   const bot = await platform.createBot()
-  const created = await createChatter(bot.chatUrl)
+  const created = await createChatUser(bot.chatUrl)
   const signed = await sign({ id: created.userId })
   for (const [configuration, shared, own] of [
     [{ encryptionKey }, 401, 200],
@@ -150,7 +150,7 @@ describe.each(backEnds)('two api processes on %s', (backEnd) => {
     )
     await using second = await startServer(context)
     const bot = await first.createBot()
-    const { key } = await createChatter(bot.chatUrl)
+    const { key } = await createChatUser(bot.chatUrl)
     const there = `http://127.0.0.1:${second.port}/chat/${bot.webhookId}`
     const answers = async (chatUrl: string) => [
       (await send('GET', `${chatUrl}/hello`)).status,

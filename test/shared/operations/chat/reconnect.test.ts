@@ -40,23 +40,23 @@ test.each(['docs/chat.md', 'README.md'])(
       await expect.poll(() => output, patience).toContain('Hi there')
       const conversationId = await newestConversation()
       let count = 0
-      const saySome = async (number: number) => {
-        for (let more = 0; more < number; more++) await sayAsBot(conversationId, ++count)
+      const sendSome = async (number: number) => {
+        for (let more = 0; more < number; more++) await sendAsBot(conversationId, ++count)
       }
       const shown = () => Array.from(output.matchAll(/text: 'message (\d+)'/g), ([, number]) => Number(number))
       const wanted = () => Array.from({ length: count }, (_, index) => index + 1)
-      await saySome(3)
+      await sendSome(3)
       await expect.poll(shown, patience).toEqual(wanted())
 
       for (const end of [() => api.stop(), () => (api.kill(), api.exited)]) {
         await end()
         // More than the client gets in one answer.
-        await saySome(30)
+        await sendSome(30)
         api = await startProcess(platform, 'api', address)
         // Some come just when it connects again.
-        for (let more = 0; more < 20 || !(await isReady(port)); more++) await saySome(1)
+        for (let more = 0; more < 20 || !(await isReady(port)); more++) await sendSome(1)
         await expect.poll(shown, patience).toEqual(wanted())
-        await saySome(2)
+        await sendSome(2)
         await expect.poll(shown, patience).toEqual(wanted())
       }
       expect(output.match(/Hi there/g)).toHaveLength(1)
@@ -87,7 +87,7 @@ async function newestConversation(): Promise<string> {
   return row!.id
 }
 
-async function sayAsBot(conversationId: string, number: number): Promise<void> {
+async function sendAsBot(conversationId: string, number: number): Promise<void> {
   const message = { conversationId, userId: bot.id, type: 'text', payload: { text: `message ${number}` }, tags: {} }
   const { status } = await platform.ask('POST', '/v1/chat/messages', message, { 'x-bot-id': bot.id })
   expect(status).toBe(201)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { InstallationRow } from '#shared/models/tables.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import type { Ask } from '../../../support/entry-points.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
@@ -134,8 +134,8 @@ describe('messages', () => {
   })
 
   test('what the bot says in a chat makes no delivery', async () => {
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     const said = { conversationId, type: 'text', payload: { text: 'hi' } }
     expect((await asBot('POST', '/v1/chat/messages', said)).status).toBe(201)
     expect(await eventsOf(conversationId)).toEqual([])
@@ -213,10 +213,10 @@ test('nothing of another integration, nor of the chat, is reached', async () => 
   expect(await asOther('POST', '/v1/chat/messages', { ...given, conversationId: theirs })).toMatchObject(
     referenceNotFound,
   )
-  const chatter = await createChatter(bot.chatUrl)
-  const chat = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const chat = await chatUser.createConversation()
   expect(await asIntegration('GET', `/v1/chat/conversations/${chat}`)).toMatchObject(notFound)
-  expect(await asIntegration('GET', `/v1/chat/users/${chatter.userId}`)).toMatchObject(notFound)
+  expect(await asIntegration('GET', `/v1/chat/users/${chatUser.userId}`)).toMatchObject(notFound)
   expect((await asIntegration('GET', `/v1/chat/users/${bot.id}`)).status).toBe(200)
   expect(await asIntegration('PUT', `/v1/chat/users/${bot.id}`, { name: 'mine' })).toMatchObject(notFound)
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import type { Ask } from '../../../support/entry-points.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../../../support/platform.ts'
@@ -37,8 +37,8 @@ describe('an integration', () => {
     ['publishMessageStream', { signal: { type: 'abort', streamId: 'of the bot' } }],
   ] as const)('cannot speak to the chat’s listeners as the bot with chat:%s', async ([name, input]) => {
     const { ask } = await install(`a-${name}`)
-    const chatter = await createChatter(bot.chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(bot.chatUrl)
+    const conversationId = await chatUser.createConversation()
     const call = { type: `chat:${name}`, input: { conversationId, ...input } }
     expect(await ask('POST', '/v1/chat/actions', call)).toMatchObject(forbidden)
     expect(await asBot('POST', '/v1/chat/actions', call)).toMatchObject({ status: 200 })

@@ -2,7 +2,7 @@ import { Client } from '@botpress/client'
 import { dispatch } from '#shared/dispatch.ts'
 import { newId } from '#shared/ids.ts'
 import { findInstallation } from '#shared/store/installations.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import type { Platform } from '../../../support/platform.ts'
 
 /**
@@ -39,8 +39,8 @@ const code = `
 
 export async function openClients(platform: Platform): Promise<BotWithClients> {
   const bot = await platform.createBot(code)
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
   const published = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
   const overHttp: Call = (operation, input = {}) =>
     (published as unknown as Record<string, (given: object) => Promise<unknown>>)[operation]!(input)
@@ -51,7 +51,7 @@ export async function openClients(platform: Platform): Promise<BotWithClients> {
   }
   return {
     botId: bot.id,
-    userId: chatter.userId,
+    userId: chatUser.userId,
     conversationId,
     clients: { 'the published client': overHttp, 'the client of bot code': fromCode },
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -238,9 +238,9 @@ test('a bot can delete the conversation whose event it handles', async () => {
         await client.deleteConversation({ id: event.conversationId })
       },
     }`)
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'go')
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'go')
   const left = () => platform.context.db('conversations').where({ id: conversationId })
   await expect.poll(left, { timeout: 10_000 }).toEqual([])
 })

@@ -4,7 +4,7 @@ import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteOldKeys } from '#shared/store/idempotency-keys.ts'
 import { freePort } from '../../../../cli/postgres/free-port.ts'
-import { createChatter, type Chatter } from '../../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../../support/chat-client.ts'
 import {
   backEnds,
   openPlatform,
@@ -27,16 +27,16 @@ const echo = `
 describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) => {
   let platform: Platform
   let bot: DeployedBot
-  let chatter: Chatter
+  let chatUser: ChatUser
   beforeAll(async () => {
     platform = await openPlatform({ backEnd })
     bot = await platform.createBot(echo)
-    chatter = await createChatter(bot.chatUrl)
+    chatUser = await createChatUser(bot.chatUrl)
   })
   afterAll(() => platform[Symbol.asyncDispose]())
 
   const inChat = (path: string, body: object, key: string, headers: object = {}) =>
-    send('POST', `${bot.chatUrl}${path}`, body, { 'x-user-key': chatter.key, 'idempotency-key': key, ...headers })
+    send('POST', `${bot.chatUrl}${path}`, body, { 'x-user-key': chatUser.key, 'idempotency-key': key, ...headers })
   const say = (conversationId: string, text: string, key: string) =>
     inChat('/messages', { conversationId, payload: { type: 'text', text } }, key)
   const createUser = (key: string) => send('POST', `${bot.chatUrl}/users`, {}, { 'idempotency-key': key })
@@ -44,7 +44,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     platform.ask('POST', `/v1/chat${path}`, body, { 'x-bot-id': id, 'idempotency-key': key })
 
   test('is carried out once, and answered the same again', async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const key = randomUUID()
     const first = await say(conversationId, 'one', key)
     const again = await say(conversationId, 'one', key)
@@ -53,36 +53,36 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     expect(again).toMatchObject({ status: 201, body: first.body })
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     await expect
-      .poll(async () => (await chatter.heard(conversationId)).map(({ text }) => text), { timeout: 10_000 })
+      .poll(async () => (await chatUser.messages(conversationId)).map(({ text }) => text), { timeout: 10_000 })
       .toEqual(['one', 'You said one'])
   })
 
   test('is carried out once by many who send it at the same moment', async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const key = randomUUID()
     const answers = await Promise.all(Array.from({ length: 20 }, () => say(conversationId, 'one', key)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
     expect(new Set(answers.map(({ body }) => body.message.id)).size).toBe(1)
     expect(answers.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1)
-    await expect.poll(async () => (await chatter.heard(conversationId)).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(async () => (await chatUser.messages(conversationId)).length, { timeout: 10_000 }).toBe(2)
   })
 
   test('may have its key in quotes, as the draft has it', async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const key = randomUUID()
     const [bare, quoted] = [await say(conversationId, 'one', key), await say(conversationId, 'one', `"${key}"`)]
     expect(quoted.body).toEqual(bare.body)
   })
 
   test('is refused with the key of another request', async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const key = randomUUID()
     await say(conversationId, 'one', key)
     expect(await say(conversationId, 'two', key)).toMatchObject({
       status: 422,
       body: { code: 422, type: 'InvalidPayload', message: expect.stringContaining('a different request') },
     })
-    expect((await chatter.heard(conversationId)).filter(({ userId }) => userId === chatter.userId)).toHaveLength(1)
+    expect((await chatUser.messages(conversationId)).filter(({ userId }) => userId === chatUser.userId)).toHaveLength(1)
   })
 
   test.each([
@@ -90,7 +90,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     ['one that is too long', 'k'.repeat(256)],
     ['one with a space', 'a key'],
   ])('is refused with %s', async (_what, key) => {
-    const answer = await say(await chatter.createConversation(), 'one', key)
+    const answer = await say(await chatUser.createConversation(), 'one', key)
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('Idempotency-Key') } })
   })
 
@@ -99,13 +99,13 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
     const id = `own-${randomUUID()}`
     const missing = await inChat('/messages', { conversationId: id, payload: { type: 'text', text: 'one' } }, key)
     expect(missing.status).toBeGreaterThanOrEqual(400)
-    await chatter.createConversation(id)
+    await chatUser.createConversation(id)
     expect(await say(id, 'one', key)).toMatchObject({ status: 201 })
   })
 
   test('has its key to itself: another user, bot or operation with the same is another request', async () => {
     const key = randomUUID()
-    const other = await createChatter(bot.chatUrl)
+    const other = await createChatUser(bot.chatUrl)
     const mine = await inChat('/conversations', {}, key)
     const theirs = await inChat('/conversations', {}, key, { 'x-user-key': other.key })
     expect(theirs.status).toBe(201)
@@ -159,7 +159,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
 
   test('is kept for 24 hours', async () => {
     const { db } = platform.context
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const keys = [randomUUID(), randomUUID()]
     const before = await Promise.all(keys.map((key) => say(conversationId, 'one', key)))
     await db('idempotency_keys').update({ created_at: db.raw(`now() - interval '23 hours'`) })
@@ -177,7 +177,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
   test('with a published client is one more header', async () => {
     const key = randomUUID()
     const chat = new ChatClient({ apiUrl: bot.chatUrl, headers: { 'idempotency-key': key } })
-    const create = () => chat.createConversation({ 'x-user-key': chatter.key })
+    const create = () => chat.createConversation({ 'x-user-key': chatUser.key })
     expect((await create()).conversation).toEqual((await create()).conversation)
     const client = new Client({
       apiUrl: platform.url,
@@ -190,7 +190,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
   })
 
   test('survives its api process being killed at whatever moment', { timeout: 120_000 }, async () => {
-    const conversationId = await chatter.createConversation()
+    const conversationId = await chatUser.createConversation()
     const pending = new Map<string, string>(
       Array.from({ length: 120 }, (_, index) => [randomUUID(), `message ${index}`]),
     )
@@ -216,7 +216,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
         let answered = 0
         const ask = async ([key, text]: [string, string]) => {
           const body = { conversationId, payload: { type: 'text', text } }
-          const headers = { 'x-user-key': chatter.key, 'idempotency-key': key }
+          const headers = { 'x-user-key': chatUser.key, 'idempotency-key': key }
           const answer: Answer | undefined = await send('POST', url, body, headers).catch(() => undefined)
           if (answer?.status !== 201) return
           pending.delete(key)
@@ -228,7 +228,7 @@ describe.each(backEnds)('a request with an Idempotency-Key, on %s', (backEnd) =>
         await api.stop()
       }
     }
-    const texts = async () => (await chatter.heard(conversationId)).map(({ text }) => text)
+    const texts = async () => (await chatUser.messages(conversationId)).map(({ text }) => text)
     await expect.poll(async () => (await texts()).length, { timeout: 60_000 }).toBeGreaterThanOrEqual(240)
     const heard = await texts()
     expect(heard.filter((text) => text.startsWith('message')).length).toBe(120)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { listen } from '../../../support/event-stream.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
@@ -171,7 +171,7 @@ describe.each(['overHttp', 'fromSandbox'] as const)('%s', (entryPoint) => {
 
 test('a chat’s listener hears of participants that the bot adds and removes, and of messages that it creates and deletes', async () => {
   const bot = await platform.createBot()
-  const [owner, guest] = [await createChatter(bot.chatUrl), await createChatter(bot.chatUrl, { id: 'guest' })]
+  const [owner, guest] = [await createChatUser(bot.chatUrl), await createChatUser(bot.chatUrl, { id: 'guest' })]
   const conversationId = await owner.createConversation()
   const ask: Ask = (method, path, body) => platform.ask(method, path, body, { 'x-bot-id': bot.id })
   const stream = await listen(bot.chatUrl, owner.key, conversationId)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, isApiError } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 
@@ -28,8 +28,8 @@ const text = { type: 'text', payload: { text: 'hi' } }
 
 describe('the published client, as a bot', () => {
   test('writes and reads the messages of a chat', async () => {
-    const chatter = await createChatter(chatUrl)
-    const conversationId = await chatter.createConversation()
+    const chatUser = await createChatUser(chatUrl)
+    const conversationId = await chatUser.createConversation()
     const given = { ...text, conversationId, userId: botId, tags: { 'a.b:c': 'ä/ö' } }
     const { message } = await client.createMessage(given)
     expect(message).toMatchObject({ ...given, direction: 'outgoing' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { dispatch } from '#shared/dispatch.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
 import type { Installation } from '#shared/models/tables.ts'
@@ -20,9 +20,9 @@ async function openRuns() {
   const bot = await platform.createBot()
   const row = await installIntegration(platform, bot.id, await storeIntegration(platform))
   const installation: Installation = { ...row, configuration: {} }
-  const chatter = await createChatter(bot.chatUrl)
-  const conversationId = await chatter.createConversation()
-  await chatter.say(conversationId, 'hello')
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'hello')
   const begin = async (mailbox = conversationId) => {
     const event = (await claimNextEvents(context.db, [mailbox]))[0]!
     const counts = new Map<string, number>()
@@ -50,7 +50,7 @@ async function openRuns() {
       return reply as { status: number; body: any }
     }
   }
-  return { bot, chatter, conversationId, installation, begin }
+  return { bot, chatter: chatUser, conversationId, installation, begin }
 }
 
 describe('a run that is repeated', () => {
@@ -136,10 +136,10 @@ test('a run may delete the conversation whose event it handles', async () => {
 })
 
 test('runs that import into the same conversations, each in its own order, do not hold each other up', async () => {
-  const { bot, chatter, conversationId, begin } = await openRuns()
-  const other = await chatter.createConversation()
-  await chatter.say(other, 'hello')
-  const { user } = (await chatter.ask('GET', '/users/me')).body
+  const { bot, chatter: chatUser, conversationId, begin } = await openRuns()
+  const other = await chatUser.createConversation()
+  await chatUser.send(other, 'hello')
+  const { user } = (await chatUser.ask('GET', '/users/me')).body
   const imported = Array.from({ length: 50 }, (_, index) => ({
     conversationId: index % 2 === 0 ? conversationId : other,
     userId: user.id,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '#shared/ids.ts'
 import { hashToken } from '#shared/secrets.ts'
-import { createChatter } from '../../../support/chat-client.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
 import { openEntryPoints, type Ask, type BotWithEntryPoints } from '../../../support/entry-points.ts'
 import { endedEvents } from '../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
@@ -182,8 +182,8 @@ test('a bot cannot reach what is not for bots, whatever path it asks for', async
         state.bot.tried = tried
       },
     }`)
-  const chatter = await createChatter(bot.chatUrl)
-  await chatter.say(await chatter.createConversation(), 'try')
+  const chatUser = await createChatUser(bot.chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'try')
   await endedEvents(platform, bot.id, 1)
   const [state] = await platform.context.db('states').where({ bot_id: bot.id })
   expect(state!.payload['tried']).toEqual(['ResourceNotFound', 'ResourceNotFound', 'ResourceNotFound'])

@@ -12,7 +12,7 @@ interface Argument {
 }
 
 /** A bot that says what a model answers, while it answers. */
-export function sayWords(ask: (prompt: string) => AsyncIterable<string>) {
+export function streamWords(ask: (prompt: string) => AsyncIterable<string>) {
   return {
     async afterIncomingMessage({ event, client }: Argument): Promise<void> {
       const message = client.streamMessage(event.conversationId)

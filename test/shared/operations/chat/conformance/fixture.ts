@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose'
 import { sharedEncryptionKey } from '#shared/secrets.ts'
-import { createChatter, type Chatter } from '../../../../support/chat-client.ts'
+import { createChatUser, type ChatUser } from '../../../../support/chat-client.ts'
 import type { Answer, DeployedBot, Platform } from '../../../../support/platform.ts'
 import { call, type Arguments, type OperationName } from './wire.ts'
 
@@ -11,11 +11,11 @@ export type Person = 'owner' | 'guest' | 'stranger' | 'gone' | 'nobody'
  * A bot of a test's own, with a conversation `talk` that `owner` owns and `guest` takes part in and `stranger` does not.
  * The ids of people and conversations are what they are called here.
  */
-export interface Scene {
+export interface Fixture {
   bot: DeployedBot
-  owner: Chatter
-  guest: Chatter
-  stranger: Chatter
+  owner: ChatUser
+  guest: ChatUser
+  stranger: ChatUser
   /** The id of a message that `guest` wrote in `talk`. */
   message: string
   /** The id of a message that the bot wrote in `talk`. */
@@ -30,23 +30,23 @@ export interface Scene {
   reply(type: string, payload: object): Promise<Answer>
 }
 
-export async function setScene(platform: Platform, code?: string): Promise<Scene> {
+export async function openFixture(platform: Platform, code?: string): Promise<Fixture> {
   const bot = await platform.createBot(code)
   const [owner, guest, stranger, gone] = await Promise.all(
-    (['owner', 'guest', 'stranger', 'gone'] as const).map((id) => createChatter(bot.chatUrl, { id })),
+    (['owner', 'guest', 'stranger', 'gone'] as const).map((id) => createChatUser(bot.chatUrl, { id })),
   )
   if (!owner || !guest || !stranger || !gone) throw new Error('Somebody is missing')
   await gone.ask('DELETE', '/users/me', {})
   await owner.createConversation('talk')
   await owner.ask('POST', '/conversations/talk/participants', { userId: 'guest' })
-  const said = await guest.say('talk', 'hello')
+  const said = await guest.send('talk', 'hello')
   const happened = await guest.ask('POST', '/events', { conversationId: 'talk', payload: { at: 'noon' } })
   const talk = await ownId(platform, 'conversations', bot, 'talk')
-  const reply: Scene['reply'] = (type, payload) =>
+  const reply: Fixture['reply'] = (type, payload) =>
     platform.ask('POST', '/v1/chat/messages', { conversationId: talk, type, payload }, { 'x-bot-id': bot.id })
   const replied = await reply('text', { text: 'hello yourself' })
   const people = { owner, guest, stranger, gone, nobody: undefined }
-  const key: Scene['key'] = (person) => people[person]?.key
+  const key: Fixture['key'] = (person) => people[person]?.key
   return {
     bot,
     owner,

@@ -1,35 +1,35 @@
 import { Client, InvalidQueryError } from '@botpress/chat'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createChatter } from '../../../../support/chat-client.ts'
+import { createChatUser } from '../../../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../../../support/platform.ts'
-import { setScene, type Scene } from './fixture.ts'
-import { call, essence, refusal } from './wire.ts'
+import { openFixture, type Fixture } from './fixture.ts'
+import { call, comparable, refusal } from './wire.ts'
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 let conversationId: string
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 beforeEach(async () => {
-  scene = await setScene(platform)
-  conversationId = await scene.stranger.createConversation('empty')
+  fixture = await openFixture(platform)
+  conversationId = await fixture.stranger.createConversation('empty')
 })
 
 /** The lists, each with how one element more comes into it. They begin with what the scene has, at the end. */
 const lists = {
-  conversations: { operation: 'listConversations', add: () => scene.stranger.createConversation(), first: 'empty' },
+  conversations: { operation: 'listConversations', add: () => fixture.stranger.createConversation(), first: 'empty' },
   messages: {
     operation: 'listMessages',
-    add: async () => (await scene.stranger.say('empty', 'hi')).body.message.id as string,
+    add: async () => (await fixture.stranger.send('empty', 'hi')).body.message.id as string,
     first: undefined,
   },
   participants: {
     operation: 'listParticipants',
     async add() {
-      const { userId } = await createChatter(scene.bot.chatUrl)
-      await scene.ask('stranger', 'addParticipant', { conversationId, userId })
+      const { userId } = await createChatUser(fixture.bot.chatUrl)
+      await fixture.ask('stranger', 'addParticipant', { conversationId, userId })
       return userId
     },
     first: 'stranger',
@@ -39,7 +39,7 @@ const lists = {
 describe.each(['conversations', 'messages', 'participants'] as const)('the list of %s', (kind) => {
   const { operation, add, first } = lists[kind]
   const page = (query = {}) =>
-    call(scene.bot.chatUrl, operation, scene.stranger.key, {
+    call(fixture.bot.chatUrl, operation, fixture.stranger.key, {
       ...(kind !== 'conversations' && { conversationId }),
       ...query,
     })
@@ -83,7 +83,7 @@ describe.each(['conversations', 'messages', 'participants'] as const)('the list 
 
   test('is collected by the published client', async () => {
     const added = await fill(22)
-    const client = await Client.connect({ apiUrl: scene.bot.chatUrl, userKey: scene.stranger.key })
+    const client = await Client.connect({ apiUrl: fixture.bot.chatUrl, userKey: fixture.stranger.key })
     const collected: { id: string }[] = await client.list[kind]({ conversationId }).collect()
     expect(collected.map(({ id }) => id)).toEqual(added.toReversed())
   })
@@ -93,16 +93,16 @@ describe.each(['conversations', 'messages', 'participants'] as const)('the list 
   test.each(['forged', 'a b+/=', '%00', distant, unstorable, 'x'.repeat(300)])(
     'refuses the token %j',
     async (nextToken) => {
-      expect(essence(await page({ nextToken }))).toEqual(refusal(400, 'InvalidQuery'))
-      const client = await Client.connect({ apiUrl: scene.bot.chatUrl, userKey: scene.stranger.key })
+      expect(comparable(await page({ nextToken }))).toEqual(refusal(400, 'InvalidQuery'))
+      const client = await Client.connect({ apiUrl: fixture.bot.chatUrl, userKey: fixture.stranger.key })
       await expect(client[operation]({ conversationId, nextToken })).rejects.toBeInstanceOf(InvalidQueryError)
     },
   )
 })
 
 test('the times of messages that are written at once strictly increase, to the millisecond', async () => {
-  await Promise.all(Array.from({ length: 45 }, (_, index) => scene.stranger.say('empty', String(index))))
-  const times = (await scene.stranger.heard('empty')).map(({ createdAt }) => Date.parse(createdAt))
+  await Promise.all(Array.from({ length: 45 }, (_, index) => fixture.stranger.send('empty', String(index))))
+  const times = (await fixture.stranger.messages('empty')).map(({ createdAt }) => Date.parse(createdAt))
   expect(times).toHaveLength(45)
   expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b))
 })

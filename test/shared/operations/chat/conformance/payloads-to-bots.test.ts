@@ -2,12 +2,12 @@ import { AuthenticatedClient, Client, type Signals } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { replies } from '../../../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../../../support/platform.ts'
-import { setScene, type Scene } from './fixture.ts'
+import { openFixture, type Fixture } from './fixture.ts'
 import { errorObject, time } from './wire.ts'
 import { flat, invalid, valid } from './variants.ts'
 
 /** Tells what it was given, as a text. */
-const teller = `
+const reporterBot = `
   export const hooks = {
     async afterIncomingMessage({ event, client }) {
       const text = JSON.stringify({ type: event.type, payload: event.payload })
@@ -21,12 +21,12 @@ const teller = `
 `
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 let client: AuthenticatedClient
 beforeAll(async () => {
   platform = await openPlatform()
-  scene = await setScene(platform, teller)
-  client = await Client.connect({ apiUrl: scene.bot.chatUrl, userKey: scene.owner.key })
+  fixture = await openFixture(platform, reporterBot)
+  client = await Client.connect({ apiUrl: fixture.bot.chatUrl, userKey: fixture.owner.key })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -50,18 +50,18 @@ describe('a payload that a client sends', () => {
   test.each(valid)('of type $type is answered, heard and listed as it was sent: %j', async (payload) => {
     await using listening = await listen()
     const { conversationId, heard } = listening
-    const { status, body } = await scene.ask('owner', 'createMessage', { conversationId, payload })
+    const { status, body } = await fixture.ask('owner', 'createMessage', { conversationId, payload })
     const message = { id: expect.any(String), createdAt: time, conversationId, userId: 'owner', payload }
     expect({ status, body }).toEqual({ status: 201, body: { message } })
-    expect((await scene.ask('owner', 'getMessage', { id: body.message.id })).body).toEqual(body)
+    expect((await fixture.ask('owner', 'getMessage', { id: body.message.id })).body).toEqual(body)
     await expect.poll(() => heard[0]).toEqual({ ...body.message, isBot: false })
-    const { messages } = (await scene.ask('owner', 'listMessages', { conversationId })).body
+    const { messages } = (await fixture.ask('owner', 'listMessages', { conversationId })).body
     expect(messages).toContainEqual(body.message)
   })
 
   test.each(valid.filter(({ type }) => type !== 'bloc'))('of type $type reaches the bot: %j', async (payload) => {
-    const conversationId = await scene.owner.createConversation()
-    await scene.ask('owner', 'createMessage', { conversationId, payload })
+    const conversationId = await fixture.owner.createConversation()
+    await fixture.ask('owner', 'createMessage', { conversationId, payload })
     expect(await told(conversationId)).toEqual({ type: 'message_created', payload })
   })
 
@@ -79,8 +79,8 @@ describe('a payload that a client sends', () => {
   })
 
   test('of type bloc reaches the bot with items that are messages of their own', async () => {
-    const conversationId = await scene.owner.createConversation()
-    await scene.ask('owner', 'createMessage', { conversationId, payload: { type: 'bloc', items: flat } })
+    const conversationId = await fixture.owner.createConversation()
+    await fixture.ask('owner', 'createMessage', { conversationId, payload: { type: 'bloc', items: flat } })
     expect(await told(conversationId)).toEqual({
       type: 'message_created',
       payload: { type: 'bloc', items: flat.map(({ type, ...payload }) => ({ type, payload })) },
@@ -88,13 +88,13 @@ describe('a payload that a client sends', () => {
   })
 
   test('is a message of its type to the Runtime API, with our ids', async () => {
-    const { body } = await scene.ask('owner', 'createMessage', {
+    const { body } = await fixture.ask('owner', 'createMessage', {
       conversationId: 'talk',
       payload: { type: 'file', fileUrl: 'https://file', title: 'Report' },
       metadata: { a: 1 },
     })
     const read = await platform.ask('GET', `/v1/chat/messages/${body.message.id}`, undefined, {
-      'x-bot-id': scene.bot.id,
+      'x-bot-id': fixture.bot.id,
     })
     expect(read.body).toEqual({
       message: {
@@ -105,7 +105,7 @@ describe('a payload that a client sends', () => {
         payload: { fileUrl: 'https://file', title: 'Report', metadata: { a: 1 } },
         direction: 'incoming',
         userId: expect.stringMatching(/^user_/),
-        conversationId: scene.talk,
+        conversationId: fixture.talk,
         tags: {},
       },
     })
@@ -116,15 +116,15 @@ describe('a payload that a client sends', () => {
     { type: 'card', title: 'Shoe', actions: [{ action: 'say', label: 'l', value: 'v', colour: 'red' }], size: 42 },
     { type: 'bloc', items: [{ type: 'image', imageUrl: 'i', title: 'kept' }], layout: 'wide' },
   ])('of type $type may have fields that nobody knows, which are kept', async (payload) => {
-    const conversationId = await scene.owner.createConversation()
-    const { body } = await scene.ask('owner', 'createMessage', { conversationId, payload })
-    const { messages } = (await scene.ask('owner', 'listMessages', { conversationId })).body
+    const conversationId = await fixture.owner.createConversation()
+    const { body } = await fixture.ask('owner', 'createMessage', { conversationId, payload })
+    const { messages } = (await fixture.ask('owner', 'listMessages', { conversationId })).body
     expect(messages).toContainEqual(body.message)
     expect(body.message.payload).toEqual(payload)
   })
 
   test.each(invalid)('is refused when it is %j, and the refusal says where: %s', async (payload, where) => {
-    const { status, body } = await scene.ask('owner', 'createMessage', { conversationId: 'talk', payload })
+    const { status, body } = await fixture.ask('owner', 'createMessage', { conversationId: 'talk', payload })
     expect({ status, body }).toEqual({ status: 400, body: errorObject(400, 'InvalidPayload') })
     expect(body.message).toContain(where)
   })
@@ -136,7 +136,7 @@ test.each([{}, { a: null, b: { c: [1, 'two', false] } }])(
     await using listening = await listen()
     const { conversationId, heard } = listening
     const payload = { type: 'text', text: 'hello' }
-    const { body } = await scene.ask('owner', 'createMessage', { conversationId, payload, metadata })
+    const { body } = await fixture.ask('owner', 'createMessage', { conversationId, payload, metadata })
     expect(body.message).toMatchObject({ payload: { ...payload }, metadata })
     await expect.poll(() => heard[0]).toEqual({ ...body.message, isBot: false })
     expect(await told(conversationId)).toEqual({ type: 'message_created', payload: { ...payload, metadata } })
@@ -146,8 +146,8 @@ test.each([{}, { a: null, b: { c: [1, 'two', false] } }])(
 test.each([{}, { type: 'text', nested: { deep: [null] } }])(
   'a custom event reaches the bot with its payload: %j',
   async (payload) => {
-    const conversationId = await scene.owner.createConversation()
-    await scene.ask('owner', 'createEvent', { conversationId, payload })
+    const conversationId = await fixture.owner.createConversation()
+    await fixture.ask('owner', 'createEvent', { conversationId, payload })
     expect(await told(conversationId)).toEqual({ type: 'chat:custom', payload })
   },
 )

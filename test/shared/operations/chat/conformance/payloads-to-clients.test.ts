@@ -1,19 +1,19 @@
 import { Client, type SignalListener, type Signals } from '@botpress/chat'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPlatform, type Platform } from '../../../../support/platform.ts'
-import { setScene, type Scene } from './fixture.ts'
+import { openFixture, type Fixture } from './fixture.ts'
 import { refusal, time } from './wire.ts'
 import { card, flat, invalid, valid } from './variants.ts'
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 let listener: SignalListener
 const heard = new Map<string, Signals['message_created']>()
 const unknown: unknown[] = []
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
-  scene = await setScene(platform)
-  const client = await Client.connect({ apiUrl: scene.bot.chatUrl, userKey: scene.owner.key })
+  fixture = await openFixture(platform)
+  const client = await Client.connect({ apiUrl: fixture.bot.chatUrl, userKey: fixture.owner.key })
   listener = await client.listenConversation({ id: 'talk' })
   listener.on('message_created', (signal) => heard.set(signal.id, signal))
   listener.on('unknown', (signal) => unknown.push(signal))
@@ -25,12 +25,12 @@ afterAll(async () => {
 
 /** Says something as the bot, and gives what clients list and hear of it. */
 async function reply(type: string, payload: object) {
-  const { status, body } = await scene.reply(type, payload)
+  const { status, body } = await fixture.reply(type, payload)
   expect({ status, body }).toMatchObject({ status: 201 })
   const { id } = body.message
   await expect.poll(() => heard.get(id)).toBeDefined()
-  const { messages } = (await scene.ask('owner', 'listMessages', { conversationId: 'talk' })).body
-  expect((await scene.ask('guest', 'getMessage', { id })).body.message).toEqual(messages[0])
+  const { messages } = (await fixture.ask('owner', 'listMessages', { conversationId: 'talk' })).body
+  expect((await fixture.ask('guest', 'getMessage', { id })).body.message).toEqual(messages[0])
   return { listed: messages[0], heard: heard.get(id) }
 }
 
@@ -38,21 +38,21 @@ const message = (payload: object, more = {}) => ({
   id: expect.any(String) as string,
   createdAt: time,
   conversationId: 'talk',
-  userId: scene.bot.id,
+  userId: fixture.bot.id,
   payload,
   ...more,
 })
 
 /** Bots give the type beside the payload; the items of a bloc likewise, and those of a carousel without a type. */
-function asBotsSay({ type, ...payload }: (typeof valid)[number]): { type: string; payload: object } {
+function toBotPayload({ type, ...payload }: (typeof valid)[number]): { type: string; payload: object } {
   const items = payload['items'] as ({ type: string } & Record<string, unknown>)[]
-  if (type === 'bloc') return { type, payload: { items: items.map((item) => asBotsSay(item)) } }
+  if (type === 'bloc') return { type, payload: { items: items.map((item) => toBotPayload(item)) } }
   if (type === 'carousel') return { type, payload: { items: items.map(({ type: _card, ...rest }) => rest) } }
   return { type, payload }
 }
 
 test.each(valid)('what a bot says of type $type is listed and heard in the clients’ form: %j', async (payload) => {
-  const said = asBotsSay(payload)
+  const said = toBotPayload(payload)
   const seen = await reply(said.type, said.payload)
   expect(seen).toEqual({ listed: message(payload), heard: message(payload, { isBot: true }) })
 })
@@ -94,7 +94,7 @@ const refused = invalid.filter(
 test.each([...refused, [{ type: 'custom' }, 'not one of text']] as typeof refused)(
   'what no client could show is refused, and the refusal says where: %j, %s',
   async ({ type, ...payload }, where) => {
-    const { status, body } = await scene.reply(type, payload)
+    const { status, body } = await fixture.reply(type, payload)
     expect({ status, body }).toEqual(refusal(400, 'InvalidPayload'))
     expect(body.message).toContain(where.replace('payload.', ''))
   },

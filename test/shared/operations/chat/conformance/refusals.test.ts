@@ -9,16 +9,16 @@ import {
 } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlatform, type Platform } from '../../../../support/platform.ts'
-import { setScene, signKey, type Person, type Scene } from './fixture.ts'
-import { callWithClient, call, essence, refusal, routes, type Arguments, type OperationName } from './wire.ts'
+import { openFixture, signKey, type Person, type Fixture } from './fixture.ts'
+import { callWithClient, call, comparable, refusal, routes, type Arguments, type OperationName } from './wire.ts'
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 let client: Client
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
-  scene = await setScene(platform)
-  client = new Client({ apiUrl: scene.bot.chatUrl })
+  fixture = await openFixture(platform)
+  client = new Client({ apiUrl: fixture.bot.chatUrl })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -34,7 +34,7 @@ type Refusal = keyof typeof classes
 
 /** What a call meets over plain HTTP and with the published client. A refusal changes nothing, so both can be tried. */
 async function attempt(operation: OperationName, key: string | undefined, given: Arguments) {
-  const overHttp = essence(await call(scene.bot.chatUrl, operation, key, given))
+  const overHttp = comparable(await call(fixture.bot.chatUrl, operation, key, given))
   const thrown: unknown = await callWithClient(client, operation, key, given).catch((error: unknown) => error)
   return { overHttp, thrown, isApiError: isApiError(thrown) }
 }
@@ -47,9 +47,9 @@ const none = { conversationId: 'none' }
 const inTalk = { conversationId: 'talk' }
 const illegal = { id: 'not legal' }
 const payload = { type: 'text', text: 'hi' }
-const message = (scene: Scene) => ({ id: scene.message })
+const message = (fixture: Fixture) => ({ id: fixture.message })
 
-test.each<[OperationName, Person, Arguments | ((scene: Scene) => Arguments), Refusal]>([
+test.each<[OperationName, Person, Arguments | ((fixture: Fixture) => Arguments), Refusal]>([
   ['createUser', 'nobody', illegal, 'InvalidPayload'],
   ['createUser', 'nobody', { id: 'owner' }, 'AlreadyExists'],
   ['getUser', 'gone', {}, 'ResourceNotFound'],
@@ -106,12 +106,12 @@ test.each<[OperationName, Person, Arguments | ((scene: Scene) => Arguments), Ref
   ['getEvent', 'stranger', ({ event }) => ({ id: event }), 'Forbidden'],
   ['getEvent', 'gone', ({ event }) => ({ id: event }), 'ResourceNotFound'],
 ])('%s as %s with %j is refused as %s', async (operation, person, given, type) => {
-  const resolved = typeof given === 'function' ? given(scene) : given
-  expect(await attempt(operation, scene.key(person), resolved)).toEqual(refused(type))
+  const resolved = typeof given === 'function' ? given(fixture) : given
+  expect(await attempt(operation, fixture.key(person), resolved)).toEqual(refused(type))
 })
 
 test('getOrCreateUser with a key whose id is no legal one is refused as InvalidPayload', async () => {
-  const key = await signKey(platform, scene.bot, { id: 'not legal' })
+  const key = await signKey(platform, fixture.bot, { id: 'not legal' })
   expect(await attempt('getOrCreateUser', key, {})).toEqual(refused('InvalidPayload'))
 })
 
@@ -122,8 +122,8 @@ test.each<[Person, string, Refusal]>([
   ['gone', 'talk', 'ResourceNotFound'],
   ['nobody', 'talk', 'Unauthorized'],
 ])('listenConversation as %s to %s is refused as %s', async (person, id, type) => {
-  const key = scene.key(person)
-  const overHttp = essence(await call(scene.bot.chatUrl, 'listenConversation', key, { id }))
+  const key = fixture.key(person)
+  const overHttp = comparable(await call(fixture.bot.chatUrl, 'listenConversation', key, { id }))
   expect(overHttp).toEqual(refusal(statuses[type], type))
   const listening = client.listenConversation({ id, 'x-user-key': key ?? '' })
   await expect(listening).rejects.toMatchObject({ type: 'error', status: statuses[type] })
@@ -141,7 +141,7 @@ describe.each(protectedOperations)('%s', (operation) => {
   })
 
   test('is refused with a forged key', async () => {
-    const key = await signKey(platform, scene.bot, { id: 'owner' }, { encryptionKey: 'another secret' })
+    const key = await signKey(platform, fixture.bot, { id: 'owner' }, { encryptionKey: 'another secret' })
     expect(await attempt(operation, key, complete)).toEqual(refused('Unauthorized'))
   })
 
@@ -154,7 +154,7 @@ describe.each(protectedOperations)('%s', (operation) => {
 })
 
 describe('what is another bot’s', () => {
-  test.each<[OperationName, Arguments | ((scene: Scene) => Arguments), Refusal]>([
+  test.each<[OperationName, Arguments | ((fixture: Fixture) => Arguments), Refusal]>([
     ['getConversation', ({ talk }) => ({ id: talk }), 'ResourceNotFound'],
     ['deleteConversation', ({ talk }) => ({ id: talk }), 'ResourceNotFound'],
     ['listMessages', ({ talk }) => ({ conversationId: talk }), 'Forbidden'],
@@ -163,8 +163,8 @@ describe('what is another bot’s', () => {
     ['deleteMessage', message, 'ResourceNotFound'],
     ['getEvent', ({ event }) => ({ id: event }), 'ResourceNotFound'],
   ])('%s does not see', async (operation, given, type) => {
-    const elsewhere = await setScene(platform)
+    const elsewhere = await openFixture(platform)
     const resolved = typeof given === 'function' ? given(elsewhere) : given
-    expect(await attempt(operation, scene.key('owner'), resolved)).toEqual(refused(type))
+    expect(await attempt(operation, fixture.key('owner'), resolved)).toEqual(refused(type))
   })
 })

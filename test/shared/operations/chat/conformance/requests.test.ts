@@ -1,14 +1,14 @@
 import { Client } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openPlatform, send, type Platform } from '../../../../support/platform.ts'
-import { setScene, type Scene } from './fixture.ts'
-import { essence, refusal, time, type Arguments, type OperationName } from './wire.ts'
+import { openFixture, type Fixture } from './fixture.ts'
+import { comparable, refusal, time, type Arguments, type OperationName } from './wire.ts'
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
-  scene = await setScene(platform)
+  fixture = await openFixture(platform)
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -17,12 +17,12 @@ const payload = { type: 'text', text: 'hi' }
 
 describe('hello', () => {
   test.each(['/hello', '/hello/', '//hello'])('answers at %s', async (path) => {
-    expect((await send('GET', `${scene.bot.chatUrl}${path}`)).status).toBe(200)
+    expect((await send('GET', `${fixture.bot.chatUrl}${path}`)).status).toBe(200)
   })
 
   test('tells the published client that there is no such chat', async () => {
     const apiUrl = `${platform.url}/chat/nobody`
-    expect(essence(await send('GET', `${apiUrl}/hello`))).toEqual(refusal(404, 'ResourceNotFound'))
+    expect(comparable(await send('GET', `${apiUrl}/hello`))).toEqual(refusal(404, 'ResourceNotFound'))
     await expect(Client.connect({ apiUrl })).rejects.toThrow('Failed to connect to url')
   })
 })
@@ -36,25 +36,25 @@ describe('a path', () => {
     ['PUT', '/messages/some', 405, 'MethodNotFound'],
     ['GET', '/conversations/%E0%A4%A', 400, 'InvalidPayload'],
   ])('%s %s is refused with %i', async (method, path, status, type) => {
-    expect(essence(await scene.owner.ask(method, path))).toEqual(refusal(status, type))
+    expect(comparable(await fixture.owner.ask(method, path))).toEqual(refusal(status, type))
   })
 
   test.each(['/conversations/talk/', '//conversations/talk', '/conversations//talk//'])(
     'may have empty segments: %s',
     async (path) => {
-      expect((await scene.owner.ask('GET', path)).body).toMatchObject({ conversation: { id: 'talk' } })
+      expect((await fixture.owner.ask('GET', path)).body).toMatchObject({ conversation: { id: 'talk' } })
     },
   )
 
   test('carries no key in its query', async () => {
-    const answer = await send('GET', `${scene.bot.chatUrl}/users/me?x-user-key=${scene.owner.key}`)
-    expect(essence(answer)).toEqual(refusal(401, 'Unauthorized'))
+    const answer = await send('GET', `${fixture.bot.chatUrl}/users/me?x-user-key=${fixture.owner.key}`)
+    expect(comparable(answer)).toEqual(refusal(401, 'Unauthorized'))
   })
 })
 
 describe('a body', () => {
   test.each(['{bad', '"text"', '[]', 'null', '1', ''])('%j is not taken for an object', async (body) => {
-    expect(essence(await scene.owner.ask('POST', '/messages', body))).toEqual(refusal(400, 'InvalidPayload'))
+    expect(comparable(await fixture.owner.ask('POST', '/messages', body))).toEqual(refusal(400, 'InvalidPayload'))
   })
 
   test.each([
@@ -63,12 +63,12 @@ describe('a body', () => {
     ['POST', '/conversations'],
   ])('is missed by %s %s where there is none', async (method, path) => {
     const refused = refusal(400, 'InvalidPayload')
-    expect(essence(await scene.owner.ask(method, path, ''))).toEqual(refused)
-    expect(essence(await scene.owner.ask(method, path))).toEqual(refused)
+    expect(comparable(await fixture.owner.ask(method, path, ''))).toEqual(refused)
+    expect(comparable(await fixture.owner.ask(method, path))).toEqual(refused)
   })
 
   test('may have fields that nobody knows, which are not kept', async () => {
-    const { status, body } = await scene.ask('owner', 'createMessage', { ...inTalk, payload, mood: 'sunny' })
+    const { status, body } = await fixture.ask('owner', 'createMessage', { ...inTalk, payload, mood: 'sunny' })
     expect({ status, body }).toEqual({
       status: 201,
       body: { message: { id: expect.any(String), createdAt: time, ...inTalk, userId: 'owner', payload } },
@@ -76,7 +76,7 @@ describe('a body', () => {
   })
 
   test('need not say that it is JSON', async () => {
-    const response = await fetch(`${scene.bot.chatUrl}/users`, { method: 'POST', body: '{}' })
+    const response = await fetch(`${fixture.bot.chatUrl}/users`, { method: 'POST', body: '{}' })
     expect(response.status).toBe(201)
     await response.body?.cancel()
   })
@@ -115,16 +115,16 @@ describe('a body', () => {
     ['createEvent', { ...inTalk, payload: [] }],
     ['createEvent', { ...inTalk, payload: 'text' }],
   ])('of %s with %j is refused', async (operation, given) => {
-    expect(essence(await scene.ask('owner', operation, given))).toEqual(refusal(400, 'InvalidPayload'))
+    expect(comparable(await fixture.ask('owner', operation, given))).toEqual(refusal(400, 'InvalidPayload'))
   })
 
   test.each(['zero \u0000 character', 'half a pair \uD800'])('with text that cannot be stored: %j', async (text) => {
-    expect(essence(await scene.owner.say('talk', text))).toEqual(refusal(400, 'InvalidPayload'))
+    expect(comparable(await fixture.owner.send('talk', text))).toEqual(refusal(400, 'InvalidPayload'))
   })
 })
 
 test('every failure has an id of its own', async () => {
-  const failures = await Promise.all(Array.from({ length: 5 }, () => scene.owner.ask('GET', '/nothing')))
+  const failures = await Promise.all(Array.from({ length: 5 }, () => fixture.owner.ask('GET', '/nothing')))
   expect(new Set(failures.map(({ body }) => body.id)).size).toBe(5)
 })
 
@@ -132,7 +132,7 @@ describe('a page of another origin', () => {
   const origin = 'https://shop.example'
 
   test('is told that it may ask, with the headers that it wants to send', async () => {
-    const response = await fetch(`${scene.bot.chatUrl}/messages`, {
+    const response = await fetch(`${fixture.bot.chatUrl}/messages`, {
       method: 'OPTIONS',
       headers: {
         origin,
@@ -156,8 +156,8 @@ describe('a page of another origin', () => {
     ['/conversations/talk/listen', 'owner', 200],
   ] as const)('may read %s as %s, and no cache gives it to others', async (path, person, status) => {
     const abort = new AbortController()
-    const key = scene.key(person)
-    const response = await fetch(`${scene.bot.chatUrl}${path}`, {
+    const key = fixture.key(person)
+    const response = await fetch(`${fixture.bot.chatUrl}${path}`, {
       headers: { origin, ...(key && { 'x-user-key': key }) },
       signal: abort.signal,
     })

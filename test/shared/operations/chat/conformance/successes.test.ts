@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openPlatform, type Platform } from '../../../../support/platform.ts'
-import { setScene, type Person, type Scene } from './fixture.ts'
-import { essence, routes, time, type Arguments, type OperationName } from './wire.ts'
+import { openFixture, type Person, type Fixture } from './fixture.ts'
+import { comparable, routes, time, type Arguments, type OperationName } from './wire.ts'
 
 let platform: Platform
-let scene: Scene
+let fixture: Fixture
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 beforeEach(async () => {
-  scene = await setScene(platform)
+  fixture = await openFixture(platform)
 })
 
 const person = (id: unknown, fields = {}) => ({ id, createdAt: time, updatedAt: time, ...fields })
@@ -38,9 +38,9 @@ const inTalk = { conversationId: 'talk' }
 type Row = [
   OperationName,
   Person,
-  Arguments | ((scene: Scene) => Arguments),
+  Arguments | ((fixture: Fixture) => Arguments),
   200 | 201,
-  object | ((s: Scene) => object),
+  object | ((s: Fixture) => object),
 ]
 
 const rows: Row[] = [
@@ -96,14 +96,14 @@ const rows: Row[] = [
 
 describe('what is done is answered with exactly', () => {
   test.each(rows)('%s as %s', async (operation, who, given, status, body) => {
-    const answer = await scene.ask(who, operation, typeof given === 'function' ? given(scene) : given)
-    expect(essence(answer)).toEqual({ status, body: typeof body === 'function' ? body(scene) : body })
+    const answer = await fixture.ask(who, operation, typeof given === 'function' ? given(fixture) : given)
+    expect(comparable(answer)).toEqual({ status, body: typeof body === 'function' ? body(fixture) : body })
   })
 
   test('listenConversation as guest: a stream of events', async () => {
     const abort = new AbortController()
-    const response = await fetch(`${scene.bot.chatUrl}/conversations/talk/listen`, {
-      headers: { 'x-user-key': scene.guest.key },
+    const response = await fetch(`${fixture.bot.chatUrl}/conversations/talk/listen`, {
+      headers: { 'x-user-key': fixture.guest.key },
       signal: abort.signal,
     })
     abort.abort()
@@ -119,35 +119,35 @@ describe('what is done is answered with exactly', () => {
 
 describe('what is done has been done', () => {
   test('fields that an update does not give stay as they are', async () => {
-    await scene.ask('owner', 'updateUser', { name: 'Olga', profile: 'old' })
-    await scene.ask('owner', 'updateUser', { profile: 'new' })
-    await scene.ask('owner', 'getOrCreateUser', { pictureUrl: 'https://picture' })
-    const { body } = await scene.ask('owner', 'getUser')
+    await fixture.ask('owner', 'updateUser', { name: 'Olga', profile: 'old' })
+    await fixture.ask('owner', 'updateUser', { profile: 'new' })
+    await fixture.ask('owner', 'getOrCreateUser', { pictureUrl: 'https://picture' })
+    const { body } = await fixture.ask('owner', 'getUser')
     expect(body.user).toEqual(person('owner', { name: 'Olga', profile: 'new', pictureUrl: 'https://picture' }))
   })
 
   test('getOrCreateConversation gives the one that there is', async () => {
-    const { body } = await scene.ask('owner', 'getOrCreateConversation', { id: 'talk' })
-    expect(body).toEqual((await scene.ask('owner', 'getConversation', { id: 'talk' })).body)
+    const { body } = await fixture.ask('owner', 'getOrCreateConversation', { id: 'talk' })
+    expect(body).toEqual((await fixture.ask('owner', 'getConversation', { id: 'talk' })).body)
   })
 
   test('who is added takes part, without owning it, and who is removed does not any more', async () => {
-    await scene.ask('owner', 'addParticipant', { ...inTalk, userId: 'stranger' })
-    expect((await scene.stranger.say('talk', 'here I am')).status).toBe(201)
-    expect((await scene.ask('stranger', 'listConversations')).body.conversations).toEqual([])
-    await scene.ask('owner', 'removeParticipant', { ...inTalk, userId: 'stranger' })
-    expect((await scene.stranger.say('talk', 'am I still here?')).status).toBe(403)
+    await fixture.ask('owner', 'addParticipant', { ...inTalk, userId: 'stranger' })
+    expect((await fixture.stranger.send('talk', 'here I am')).status).toBe(201)
+    expect((await fixture.ask('stranger', 'listConversations')).body.conversations).toEqual([])
+    await fixture.ask('owner', 'removeParticipant', { ...inTalk, userId: 'stranger' })
+    expect((await fixture.stranger.send('talk', 'am I still here?')).status).toBe(403)
   })
 
   test.each(['createMessage', 'createEvent'] as const)('%s is read back as it was answered', async (operation) => {
-    const created = await scene.ask('guest', operation, { ...inTalk, payload: hi })
+    const created = await fixture.ask('guest', operation, { ...inTalk, payload: hi })
     const [[kind, { id }]] = Object.entries(created.body) as [[string, { id: string }]]
-    const got = await scene.ask('owner', kind === 'message' ? 'getMessage' : 'getEvent', { id })
+    const got = await fixture.ask('owner', kind === 'message' ? 'getMessage' : 'getEvent', { id })
     expect(got.body).toEqual(created.body)
   })
 
   test('the events that messages make are nobody’s to read', async () => {
-    const row = await platform.context.db('events').where({ message_id: scene.message }).first('id')
-    expect((await scene.ask('guest', 'getEvent', { id: row!.id })).status).toBe(404)
+    const row = await platform.context.db('events').where({ message_id: fixture.message }).first('id')
+    expect((await fixture.ask('guest', 'getEvent', { id: row!.id })).status).toBe(404)
   })
 })

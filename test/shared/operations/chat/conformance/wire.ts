@@ -77,6 +77,6 @@ export function refusal(code: number, type: string) {
 }
 
 /** What of an answer is compared. */
-export function essence({ status, body }: Answer): { status: number; body: unknown } {
+export function comparable({ status, body }: Answer): { status: number; body: unknown } {
   return { status, body }
 }
