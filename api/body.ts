@@ -4,8 +4,7 @@ import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
 import { announcedBytes, maxIgnoredBytes } from './overload.ts'
 import { parseBody } from './parse-body.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 /** The largest body of each interface, in bytes (product specification, part 8). */
 const limits: [prefix: string, bytes: number][] = [

@@ -4,6 +4,7 @@ import type { RequestHandler, Response } from 'express'
 import { unavailable } from '#shared/errors.ts'
 import type { Context } from '#shared/context.ts'
 import { BodyBudget } from './body-budget.ts'
+import { megabyte } from '#shared/units.ts'
 
 /**
  * Bounds the load of this process. Requests beyond the bounds are answered 503 before any work is done for them: a
@@ -30,8 +31,6 @@ export interface Overload {
   hold(response: Response, bytes: number, tenant: string): void
   close(): void
 }
-
-const megabyte = 1024 * 1024
 
 /** Maximum body of most interfaces. The bytes of a body beyond it count against a budget of their own. */
 const ordinaryBytes = megabyte

@@ -6,8 +6,7 @@ import { maxBodyBytes, maxWholeBytes } from '#shared/models/webhook.ts'
 import { findOwnLimits } from '#shared/store/bots.ts'
 import { findCodeKind } from '#shared/store/code.ts'
 import type { Installation } from '#shared/models/tables.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 /** Bytes that every webhook accepts, independent of its code and its bot's limits. */
 const alwaysAcceptedBytes = maxWholeBytes(limitRules.memoryMegabytes.range[0])

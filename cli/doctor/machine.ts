@@ -3,11 +3,11 @@ import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import type { Config } from '#shared/config/config.ts'
 import { findingsOf, type Finding } from './finding.ts'
+import { megabyte } from '#shared/units.ts'
 
 const { ok, warn, fail } = findingsOf('Machine')
 
 const wantedMajor = 24
-const megabyte = 1024 * 1024
 /** Memory of one api or worker process without its sandbox processes, measured under load. */
 const processMegabytes = 200
 /** Each listener of a conversation and each request holds one open file. */

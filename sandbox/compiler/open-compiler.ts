@@ -20,6 +20,7 @@ import { nodeProgram, reservedMegabytes } from '../programs/node-program.ts'
 import { hasNotStarted, isOverCpu, isWhole } from '../programs/outcome.ts'
 import { runProgram, type Ended, type ProgramInput } from '../programs/run-program.ts'
 import { joinMap, splitMap } from './source-text.ts'
+import { megabyte } from '../protocol/units.ts'
 
 export interface CompilerOptions {
   isolation: Isolation
@@ -28,8 +29,6 @@ export interface CompilerOptions {
   limits?: Partial<CompileLimits> | undefined
   log: SandboxLog
 }
-
-const megabyte = 1024 * 1024
 
 /**
  * 4 MB of dense code with a source map of 10 MB take 4.7 s of processor time and 330 MB; a bundle of the public SDK of

@@ -1,3 +1,5 @@
+import { megabyte } from '../protocol/units.ts'
+
 /** Memory limits of one sandbox process. */
 export interface ProcessMemory {
   /**
@@ -12,8 +14,6 @@ export interface ProcessMemory {
 
 /** Default per process: it holds 170 small bots, and takes less than 512 MB together with a worker. */
 export const usualMegabytes = 320
-
-const megabyte = 1024 * 1024
 
 /**
  * An empty process has 52 MB resident. Each warm isolate adds 1.6 MB with a small native bot, 3 MB with the web's

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
+import { megabyte } from '../units.ts'
 
-const megabyte = 1024 * 1024
 /** The worker itself uses 110 MB when idle and 140 when busy; the rest is for temporary allocations. */
 const reservedMegabytes = 192
 /** Enough for 170 small bots, and together with the worker itself less than 512 MB. */

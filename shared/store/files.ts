@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { ApiError } from '../errors.ts'
 import type { FileRow, FileUsageRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
+import { megabyte } from '../units.ts'
 
 /** Contents of files on their way in, and the quotas of bots. */
 
@@ -70,8 +71,6 @@ export async function completeUpload(
   if (size > Number(row.declared_size)) await assertQuota(transaction, row.bot_id, limits)
   return 'completed'
 }
-
-const megabyte = 1024 * 1024
 
 /**
  * Refuses a change of the same transaction that lets a bot's files exceed its quotas. The change has locked the bot's

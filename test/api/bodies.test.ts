@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
+import { megabyte } from '#shared/units.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -14,7 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-const megabyte = 1024 * 1024
 const tooLarge = { status: 413, body: { code: 413, type: 'PayloadTooLarge' } }
 
 describe('a body', () => {

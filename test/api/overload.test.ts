@@ -8,8 +8,8 @@ import { freePort } from '../../cli/postgres/free-port.ts'
 import { createChatUser, type ChatUser } from '../support/chat-client.ts'
 import { openPlatform, send, type DeployedBot, type Platform } from '../support/platform.ts'
 import { startProcess } from '../support/processes.ts'
+import { megabyte } from '#shared/units.ts'
 
-const megabyte = 1024 * 1024
 const overloaded = {
   status: 503,
   body: { code: 503, type: 'Internal', message: expect.stringContaining('overloaded') },

@@ -6,6 +6,7 @@ import type { Options } from './options.ts'
 import { round, table } from './report.ts'
 import { residentMegabytes } from './sandbox/resident.ts'
 import type { Servers } from './servers.ts'
+import { megabyte } from '#shared/units.ts'
 
 /** The memory of the processes after a number of events, in megabytes. */
 interface Sample {
@@ -23,8 +24,6 @@ export interface MemoryCourse {
 const parts = ['api', 'worker', 'sandbox'] as const
 /** Number of readings over all events. */
 const readings = 20
-const megabyte = 1024 * 1024
-
 /**
  * Makes a worker handle many events at full load, and reads the memory periodically: after garbage collection, with no
  * message in flight.

@@ -5,8 +5,7 @@ import { allowedLimits } from '#shared/config/limit-settings.ts'
 import { maxWholeBytes, type WebhookRequest } from '#shared/models/webhook.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { bodyLength, readBodyPart, readBodyParts } from '#shared/store/webhook-bodies.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 /** Maximum of retries for reading one part. */
 const maxRetries = 5

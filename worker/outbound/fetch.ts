@@ -17,8 +17,7 @@ import { redirectOf, type Method } from './redirects.ts'
 import type { Outbound, OutboundResponse } from './open-outbound.ts'
 import { readBeginning } from './response-body.ts'
 import type { Context } from '#shared/context.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 const maxRequestBytes = megabyte
 

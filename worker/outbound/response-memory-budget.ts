@@ -1,6 +1,5 @@
 import { OutboundError } from './errors.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 /** Six of the largest responses. */
 const maxBytesPerTenant = 64 * megabyte

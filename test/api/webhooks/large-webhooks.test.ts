@@ -4,6 +4,7 @@ import { installCode } from '../../support/install-code.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { sandboxesOf } from '../../support/sandbox-processes.ts'
 import { startTarget } from '../../worker/outbound/fixture.ts'
+import { megabyte } from '#shared/units.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -13,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-const megabyte = 1024 * 1024
 const start = 2_166_136_261
 const prime = 16_777_619
 

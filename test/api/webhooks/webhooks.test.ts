@@ -8,14 +8,13 @@ import { newId } from '#shared/ids.ts'
 import { installCode, logOf } from '../../support/install-code.ts'
 import { installIntegration, storeIntegration } from '../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
+import { megabyte } from '#shared/units.ts'
 
 let platform: Platform
 beforeAll(async () => {
   platform = await openPlatform({ environment: { WORKER_SWEEP_SECONDS: '1' } })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
-
-const megabyte = 1024 * 1024
 
 /** Installs an integration whose handler has this body, on a bot of its own. */
 async function install(handler: string) {

@@ -2,6 +2,7 @@ import type { Options } from '../options.ts'
 import { round, table } from '../report.ts'
 import { listenersPerConversation } from '../system.ts'
 import type { Held, ListenersComparison } from './compare.ts'
+import { megabyte } from '#shared/units.ts'
 
 interface Measure {
   name: string
@@ -10,8 +11,6 @@ interface Measure {
 }
 
 const kilobyte = 1024
-const megabyte = 1024 * kilobyte
-
 const measures: Measure[] = [
   { name: 'KB for each stream', of: ({ memory }) => memory && memory.perStream / kilobyte },
   { name: 'MB with all open, quiet', of: ({ memory }) => memory && memory.all / megabyte },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { sandboxMegabytes } from '#shared/config/sandbox-memory.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 test.each([
   [512, 1, 320],

@@ -6,6 +6,7 @@ import { logOf } from '../../support/install-code.ts'
 import { endedEvents } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { startTarget, type Target } from './fixture.ts'
+import { megabyte } from '#shared/units.ts'
 
 let platform: Platform
 beforeAll(async () => {
@@ -13,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-const megabyte = 1024 * 1024
 const eventStream = { 'content-type': 'text/event-stream' }
 
 /** A server on 127.0.0.1, and the answers that it has under way. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { ResponseMemoryBudget } from '../../../worker/outbound/response-memory-budget.ts'
-
-const megabyte = 1024 * 1024
+import { megabyte } from '#shared/units.ts'
 
 test('one tenant holds six of the largest answers at once, while others have room', () => {
   const memory = new ResponseMemoryBudget()
