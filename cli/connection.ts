@@ -124,10 +124,10 @@ async function send<T>(
 }
 
 /** Longer than any request takes, uploads that a worker inspects included. */
-const patienceMilliseconds = 120_000
+const requestMilliseconds = 120_000
 
 async function reach({ name, url }: Pick<Profile, 'name' | 'url'>, path: string, request: RequestInit) {
-  const patience = AbortSignal.timeout(patienceMilliseconds)
+  const patience = AbortSignal.timeout(requestMilliseconds)
   const signal = request.signal ? AbortSignal.any([request.signal, patience]) : patience
   try {
     const response = await fetch(`${url}${path}`, { ...request, signal })

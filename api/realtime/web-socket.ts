@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 
 /** Buffered bytes of a socket up to which more of the log is read for it. */
 const lowWaterBytes = 64 * 1024
-const lookMilliseconds = 10
+const pollMilliseconds = 10
 /** The close code on which clients reconnect. */
 const goingAway = 1001
 
@@ -19,7 +19,7 @@ export function openWebSocketStream(socket: WebSocket): Connection {
     },
     unreadBytes: () => socket.bufferedAmount,
     async drained() {
-      while (!isClosed() && socket.bufferedAmount > lowWaterBytes) await sleep(lookMilliseconds)
+      while (!isClosed() && socket.bufferedAmount > lowWaterBytes) await sleep(pollMilliseconds)
     },
     end: () => socket.close(goingAway),
     destroy: () => socket.terminate(),

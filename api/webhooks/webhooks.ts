@@ -99,7 +99,7 @@ async function handle(
       }
       await wakeWorker(context, 'event', id, botId)
     },
-    async look() {
+    async poll() {
       const event = await findEvent(db, botId, id)
       if (!event) throw removed()
       return event.status === 'pending' ? undefined : event

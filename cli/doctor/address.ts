@@ -5,7 +5,7 @@ import { codeOf, findingsOf, wordsOf, type Finding } from './finding.ts'
 
 const { ok, warn, fail } = findingsOf('Address')
 
-const patienceMilliseconds = 5000
+const answerMilliseconds = 5000
 const wantedDays = 14
 const dayMilliseconds = 24 * 3600 * 1000
 
@@ -18,7 +18,7 @@ export async function checkAddress({ http: { baseUrl } }: Config): Promise<Findi
 
 async function checkAnswer(baseUrl: string): Promise<Finding> {
   try {
-    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(patienceMilliseconds) })
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(answerMilliseconds) })
     const body = (await response.json().catch(() => ({}))) as Record<string, string>
     if (response.ok && body['status'] === 'ok') return ok(`The api answers at ${baseUrl} and is ready`)
     if (body['status'] === undefined) {
@@ -48,7 +48,7 @@ async function checkCertificate(baseUrl: string): Promise<Finding[]> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port || 443), servername: hostname, rejectUnauthorized: false })
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(patienceMilliseconds) })
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(answerMilliseconds) })
     const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / dayMilliseconds)
     const message = `The certificate of ${hostname} is valid for ${days} days`
     if (days >= wantedDays) return [ok(message)]

@@ -27,9 +27,9 @@ async function main(): Promise<void> {
   const { data, lock } = postgresFiles(directory)
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...values.setting]
 
-  const told = untilStopRequested()
+  const stopRequested = untilStopRequested()
   const stopped = new AbortController()
-  void told.then(() => stopped.abort())
+  void stopRequested.then(() => stopped.abort())
 
   try {
     if (!(await exists(data))) await createCluster(directory, values.initdb!, stopped.signal)
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
         // Fast shutdown ends sessions and writes everything. After an immediate shutdown the next start recovers.
         endSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
       },
-      told,
+      stopRequested,
     )
   } finally {
     if (values.temporary) await rm(directory, { recursive: true, force: true })

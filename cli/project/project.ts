@@ -42,7 +42,7 @@ export async function openProject(start: string): Promise<Project> {
 /** The project in a folder, without its ancestors; undefined when there is none. */
 export async function readProject(folder: string): Promise<Project | undefined> {
   const file = join(folder, projectFile)
-  const text = await readIfThere(file)
+  const text = await readIfPresent(file)
   if (text === undefined) return undefined
   const settings = toSettings(file, text)
   return { folder, entry: settings.entry ?? join('src', 'index.ts'), settings }
@@ -72,7 +72,7 @@ export async function isFile(path: string): Promise<boolean> {
   return found?.isFile() ?? false
 }
 
-export async function readIfThere(file: string): Promise<string | undefined> {
+export async function readIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

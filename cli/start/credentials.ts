@@ -28,7 +28,7 @@ export interface Credentials {
 /** Reads the credentials of an earlier start from the data folder, or makes new ones. */
 export async function openCredentials(directory: string): Promise<Credentials> {
   const file = join(directory, 'credentials.json')
-  const earlier = JSON.parse((await readIfThere(file)) ?? '{}') as Partial<SavedCredentials>
+  const earlier = JSON.parse((await readIfPresent(file)) ?? '{}') as Partial<SavedCredentials>
   const token = process.env.ISOBOT_ADMIN_TOKEN ?? earlier.token ?? newToken()
   return {
     token,
@@ -43,14 +43,14 @@ export async function openCredentials(directory: string): Promise<Credentials> {
 }
 
 async function openSecret(file: string): Promise<string> {
-  const earlier = await readIfThere(file)
+  const earlier = await readIfPresent(file)
   if (earlier) return earlier
   const secret = randomBytes(32).toString('hex')
   await writePrivately(file, secret)
   return secret
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfPresent(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

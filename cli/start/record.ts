@@ -100,8 +100,8 @@ async function readRecord(directory: string): Promise<StartRecord | undefined> {
 async function aliveOf(record: StartRecord | undefined): Promise<number[]> {
   const found = await Promise.all(
     (record?.processes ?? []).map(async ({ pid, commandLine }) => {
-      const isThere = pid !== process.pid && (await findProcess(pid))?.commandLine === commandLine
-      return isThere ? [pid] : []
+      const isSame = pid !== process.pid && (await findProcess(pid))?.commandLine === commandLine
+      return isSame ? [pid] : []
     }),
   )
   return found.flat()

@@ -97,11 +97,11 @@ export class Quarantine {
     return process.isIdle && expected === 0 && performance.now() - usedAt > idleMilliseconds
   }
 
-  #end(isOver: (quarantined: QuarantineProcess) => boolean, most = Infinity): void {
+  #end(isExpired: (quarantined: QuarantineProcess) => boolean, most = Infinity): void {
     let left = most
     for (const quarantined of this.#byOwner.values()) {
       if (left <= 0) return
-      if (!isOver(quarantined)) continue
+      if (!isExpired(quarantined)) continue
       left -= 1
       quarantined.process.end('there is nothing to run in quarantine')
     }

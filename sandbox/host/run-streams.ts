@@ -22,7 +22,7 @@ interface OpenStream {
   asked: number
   sent: number
   isSending: boolean
-  isOver: boolean
+  isEnded: boolean
   onEnd: ((how: StreamEnd) => void) | undefined
 }
 
@@ -47,13 +47,13 @@ export class RunStreams {
 
   /** The number of streams that have not ended. */
   get open(): number {
-    return [...this.#streams.values()].filter((stream) => !stream.isOver).length
+    return [...this.#streams.values()].filter((stream) => !stream.isEnded).length
   }
 
   /** Offers a source to the run, under a unique name. */
   offer(name: string, source: ByteSource, onEnd?: (how: StreamEnd) => void): void {
     const reader = undefined
-    this.#streams.set(name, { source, reader, asked: 0, sent: 0, isSending: false, isOver: false, onEnd })
+    this.#streams.set(name, { source, reader, asked: 0, sent: 0, isSending: false, isEnded: false, onEnd })
     if (this.#isClosed) this.cancel(name)
   }
 
@@ -63,7 +63,7 @@ export class RunStreams {
     if (stream === undefined || !Number.isInteger(parts) || parts < 1) return false
     if (stream.asked + parts - stream.sent > creditParts) return false
     stream.asked += parts
-    if (stream.isOver) return true
+    if (stream.isEnded) return true
     stream.reader ??= new PartReader(stream.source, toForm(form))
     if (!stream.isSending) void this.#send(name, stream, stream.reader, send)
     return true
@@ -72,7 +72,7 @@ export class RunStreams {
   /** Ends a stream. False when there is none with this name. */
   cancel(name: string): boolean {
     const stream = this.#streams.get(name)
-    if (stream === undefined || stream.isOver) return false
+    if (stream === undefined || stream.isEnded) return false
     end(stream, 'cancelled')
     return true
   }
@@ -96,9 +96,9 @@ export class RunStreams {
 
   async #send(name: string, stream: OpenStream, reader: PartReader, send: SendPart): Promise<void> {
     stream.isSending = true
-    while (!stream.isOver && stream.sent < stream.asked) {
+    while (!stream.isEnded && stream.sent < stream.asked) {
       const part = await reader.next()
-      if (stream.isOver) return
+      if (stream.isEnded) return
       stream.sent += 1
       if (part.isLast) end(stream, part.failure === '' ? 'complete' : (JSON.parse(part.failure) as FetchFailure))
       const backlog = send(name, part)
@@ -109,7 +109,7 @@ export class RunStreams {
 }
 
 function end(stream: OpenStream, how: StreamEnd): void {
-  stream.isOver = true
+  stream.isEnded = true
   const reader = stream.reader ?? new PartReader(stream.source, 'bytes')
   reader.close()
   stream.onEnd?.(how)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-const lookMilliseconds = 50
+const pollMilliseconds = 50
 
 /**
  * Resident memory of a process, in kilobytes; `undefined` when the process has ended, or on other systems than Linux.
@@ -26,6 +26,6 @@ export function watchMemory(pid: number, kilobytes: number, exceeded: (kilobytes
     if (resident !== undefined && resident <= kilobytes) return
     clearInterval(timer)
     if (resident !== undefined) exceeded(resident)
-  }, lookMilliseconds)
+  }, pollMilliseconds)
   return () => clearInterval(timer)
 }

@@ -145,7 +145,7 @@ export class TextDecoder {
 }
 
 /** Larger chunks would make strings for which the heap has no room. */
-const bytesAtOnce = 65_536
+const chunkBytes = 65_536
 
 /**
  * Decodes these bytes, byte order mark included. V8's own functions decode valid UTF-8: without a JIT, they take about
@@ -156,7 +156,7 @@ const bytesAtOnce = 65_536
 export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
   let text = ''
   for (let start = 0; start < bytes.length;) {
-    const part = bytes.subarray(start, start + bytesAtOnce)
+    const part = bytes.subarray(start, start + chunkBytes)
     const isLast = start + part.length === bytes.length
     const whole = isLast ? part : part.subarray(0, wholeLength(part))
     text += decodePart(whole, fatal)

@@ -42,7 +42,7 @@ export async function inspectCode(
         await insertInspection(db, { id, workspaceId, source, sourceMap, limits })
         await queue.inspect(id, workspaceId)
       },
-      look: () => findInspectionOutcome(db, id),
+      poll: () => findInspectionOutcome(db, id),
       timeoutMilliseconds: inspectionTimeoutMilliseconds,
       timeoutMessage:
         'No worker inspected the code within 30 s, and nothing was changed: make sure that a worker runs, then try again',

@@ -154,7 +154,7 @@ async function awaitRegistration(context: Context, { id, botId, installationId }
   try {
     await awaitOutcome(signals, id, {
       ask: () => wakeWorker(context, 'register', installationId, botId),
-      async look() {
+      async poll() {
         const event = await findEvent(db, botId, id)
         // Another request may have removed the installation meanwhile.
         return event?.status === 'pending' ? undefined : true

@@ -39,7 +39,7 @@ export async function callActionRemotely(
       await context.waiting.admit(db, botId, () => insertEvent(db, triggered))
       await wakeWorker(context, 'event', id, botId)
     },
-    async look() {
+    async poll() {
       const row = await findEvent(db, botId, id)
       if (!row) throw notFound('Bot', 'it was deleted while its action ran')
       return row.status === 'pending' ? undefined : row

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { outcomeTopic, type Signals } from './signals.ts'
 
 /** Interval at which the row is read without a signal: a signal may be lost, the row is not. */
-const lookMilliseconds = 1000
+const pollMilliseconds = 1000
 
 /**
  * Waits until a row contains an outcome.
@@ -17,7 +17,7 @@ export async function awaitOutcome<Outcome>(
   id: string,
   work: {
     ask(): Promise<void>
-    look(): Promise<Outcome | undefined>
+    poll(): Promise<Outcome | undefined>
     timeoutMilliseconds: number
     timeoutMessage: string
   },
@@ -28,11 +28,11 @@ export async function awaitOutcome<Outcome>(
   try {
     await work.ask()
     while (Date.now() < deadline) {
-      const timer = setTimeout(heard.resolve, lookMilliseconds)
+      const timer = setTimeout(heard.resolve, pollMilliseconds)
       await heard.promise
       clearTimeout(timer)
       heard = Promise.withResolvers<void>()
-      const outcome = await work.look()
+      const outcome = await work.poll()
       if (outcome !== undefined) return outcome
     }
   } finally {

@@ -22,7 +22,7 @@ const isNamed = `
   and installation_id is not distinct from :installationId`
 
 /** An expired state is invisible from that moment on, and not only after its deletion. */
-const isThere = `(expires_at is null or expires_at > now())`
+const isUnexpired = `(expires_at is null or expires_at > now())`
 
 const expiryFromNow = (expiry: string) => `now() + ${expiry} * interval '1 millisecond'`
 
@@ -103,7 +103,7 @@ export async function setExpiry(db: Database, of: StateName, expiry: number | nu
     db,
     `update states
      set expiry = :expiry::bigint, expires_at = ${expiryFromNow(':expiry::bigint')}, updated_at = now()
-     where ${isNamed} and ${isThere}
+     where ${isNamed} and ${isUnexpired}
      returning *`,
     { ...named(of), expiry },
   )
@@ -111,7 +111,11 @@ export async function setExpiry(db: Database, of: StateName, expiry: number | nu
 }
 
 export async function removeState(db: Database, of: StateName): Promise<StateRow | undefined> {
-  const [row] = await query<StateRow>(db, `delete from states where ${isNamed} and ${isThere} returning *`, named(of))
+  const [row] = await query<StateRow>(
+    db,
+    `delete from states where ${isNamed} and ${isUnexpired} returning *`,
+    named(of),
+  )
   return row
 }
 

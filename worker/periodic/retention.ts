@@ -19,7 +19,7 @@ import { repeatedly } from './repeatedly.ts'
  * their events to the bots.
  */
 
-const restMilliseconds = 60_000
+const intervalMilliseconds = 60_000
 /** Rows that one statement reads; it holds their locks and loads the disk for some tens of milliseconds. */
 const rowsOfPass = 2000
 /** Maximum of passes over each kind between two pauses: enough for at least two million rows of each kind per hour. */
@@ -37,7 +37,7 @@ type Pass = (db: Database) => Promise<boolean>
 export function startRetention(context: Context): () => Promise<void> {
   const retention = openRetention(context)
   const stopping = new AbortController()
-  const stop = repeatedly(restMilliseconds, async () => {
+  const stop = repeatedly(intervalMilliseconds, async () => {
     for (let pass = 0; pass < maxPasses && !stopping.signal.aborted; pass++) {
       if (!context.dependencies.database.isUp() || !(await retention.pass())) break
     }

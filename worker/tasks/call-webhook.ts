@@ -44,7 +44,7 @@ export async function callWebhook(worker: WorkerContext, conversationId: string)
       await postponeWebhook(db, conversationId, delay)
       return queue.wakeLater('webhook', conversationId, cursor.bot_id, delay)
     }
-    if (problem) await giveUp(worker, cursor, entry, problem)
+    if (problem) await abandon(worker, cursor, entry, problem)
     failures = 0
     await advanceWebhookCursor(db, conversationId, entry.at)
   }
@@ -96,7 +96,7 @@ async function send(
   }
 }
 
-async function giveUp(
+async function abandon(
   { db }: WorkerContext,
   cursor: WebhookCursor,
   { signal }: ReadEntry,

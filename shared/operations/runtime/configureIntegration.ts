@@ -66,8 +66,8 @@ async function configure(
   configuration: IntegrationConfiguration,
 ): Promise<void> {
   try {
-    const isThere = await configureInstalledIntegration(db, { botId, id }, configuration)
-    if (!isThere) throw notFound(`Integration '${alias}'`, 'it is no longer installed on the bot')
+    const isInstalled = await configureInstalledIntegration(db, { botId, id }, configuration)
+    if (!isInstalled) throw notFound(`Integration '${alias}'`, 'it is no longer installed on the bot')
   } catch (error) {
     if (postgresCode(error) !== uniqueViolation) throw error
     throw new ApiError(
