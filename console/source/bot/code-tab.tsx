@@ -45,7 +45,7 @@ interface EditingProps {
 }
 
 function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor>(undefined)
   const [isReady, setIsReady] = useState(false)
   const [isChanged, setIsChanged] = useState(isNew || drafts.has(bot.id))
@@ -72,7 +72,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
     } catch (error) {
       if (error instanceof Failure && error.type === 'BreakingChanges') return setLoss(lossOf(error))
       setProblem(explain(error))
-      const at = placeOf(error)
+      const at = positionOf(error)
       if (at) editor.current.mark(at, explain(error))
     } finally {
       setIsBusy(false)
@@ -94,7 +94,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
         else drafts.delete(bot.id)
       }
       const text = drafts.get(bot.id)?.code ?? code
-      editor.current = openEditor(place.current!, { code: text, isReadOnly, onChange, onDeploy: latestDeploy })
+      editor.current = openEditor(container.current!, { code: text, isReadOnly, onChange, onDeploy: latestDeploy })
       const line = Number(query.value.get('line'))
       if (line > 0) editor.current.goTo({ line, column: Number(query.value.get('column')) || 1 })
       setIsReady(true)
@@ -156,7 +156,7 @@ function Editing({ bot, code, isNew = false, reloadBot }: EditingProps): JSX.Ele
           {problem}
         </p>
       )}
-      <div class="editor" ref={place}>
+      <div class="editor" ref={container}>
         {!isReady && <Skeleton lines={12} />}
       </div>
       {loss && (
@@ -190,7 +190,7 @@ function lossOf({ metadata }: Failure): string {
 }
 
 /** The position in the code of a refused upload's error, if it has one. */
-function placeOf(error: unknown): { line: number; column: number } | undefined {
+function positionOf(error: unknown): { line: number; column: number } | undefined {
   if (!(error instanceof Failure)) return undefined
   const { line, column } = error.metadata
   return typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined

@@ -14,7 +14,7 @@ import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import type { TabProps } from './tab.ts'
 import { WindowChoice, windowOfPage } from './overview-tab.tsx'
-import { withPlaces } from './stack.tsx'
+import { withSourceLinks } from './stack.tsx'
 
 /** The reasons of failed events, grouped by similarity, most frequent first. */
 export function ErrorsTab({ bot }: TabProps): JSX.Element {
@@ -100,7 +100,7 @@ function Group({ bot, group, since, reload }: GroupProps): JSX.Element {
   return (
     <li class="panel error-group">
       <div>
-        <p class="error-message">{withPlaces(bot.id, group.example)}</p>
+        <p class="error-message">{withSourceLinks(bot.id, group.example)}</p>
         <p class="quiet facts">
           <span>
             first <Time at={group.firstAt} />, last <Time at={group.lastAt} />

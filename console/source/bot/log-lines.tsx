@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { LogLine } from '../api/types.ts'
 import { formatAbsolute, formatClock } from '../format.ts'
 import { to } from '../state/route.ts'
-import { withPlaces } from './stack.tsx'
+import { withSourceLinks } from './stack.tsx'
 
 type ShownLine = Pick<LogLine, 'timestamp' | 'level' | 'message'> & Partial<Pick<LogLine, 'id' | 'eventId'>>
 
@@ -16,7 +16,7 @@ export function LogLines({ botId, lines }: { botId: string; lines: ShownLine[] }
             {formatClock(timestamp)}
           </time>
           <span class="level">{level}</span>
-          <span class="words">{withPlaces(botId, message)}</span>
+          <span class="words">{withSourceLinks(botId, message)}</span>
           {eventId !== undefined && (
             <a class="event-link" href={to('bots', botId, 'events', eventId)} aria-label="The event of this line">
               event

@@ -126,14 +126,14 @@ function useStayAtEnd(lines: unknown) {
   const element = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
   useEffect(() => {
-    const place = element.current!
-    const note = () => (isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40)
-    place.addEventListener('scroll', note)
-    return () => place.removeEventListener('scroll', note)
+    const container = element.current!
+    const note = () => (isAtEnd.current = container.scrollHeight - container.scrollTop - container.clientHeight < 40)
+    container.addEventListener('scroll', note)
+    return () => container.removeEventListener('scroll', note)
   }, [])
   useEffect(() => {
-    const place = element.current!
-    if (isAtEnd.current) place.scrollTop = place.scrollHeight
+    const container = element.current!
+    if (isAtEnd.current) container.scrollTop = container.scrollHeight
   }, [lines])
   return element
 }

@@ -10,7 +10,7 @@ const nothing = { current: async () => {} }
 
 /** The source files of a bundle, read-only: their author changes them elsewhere. */
 export function SourceFiles({ files }: { files: Files }): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const editor = useRef<CodeEditor>(undefined)
   const [isReady, setIsReady] = useState(false)
   const [chosen, setChosen] = useState('')
@@ -22,7 +22,7 @@ export function SourceFiles({ files }: { files: Files }): JSX.Element {
       const { openEditor } = await import('../editor/open-editor.ts')
       if (isGone) return
       const options = { code: file.content, isReadOnly: true, onChange: () => {}, onDeploy: nothing }
-      editor.current = openEditor(place.current!, options)
+      editor.current = openEditor(container.current!, options)
       setIsReady(true)
     }
     void open()
@@ -53,7 +53,7 @@ export function SourceFiles({ files }: { files: Files }): JSX.Element {
               </button>
             ))}
         </nav>
-        <div class="editor" ref={place}>
+        <div class="editor" ref={container}>
           {!isReady && <Skeleton lines={12} />}
         </div>
       </div>

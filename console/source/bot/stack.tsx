@@ -8,13 +8,13 @@ const ownPosition = /\bbot\.ts:(\d+):(\d+)/
 export function Stack({ botId, stack = '' }: { botId: string; stack: string | undefined }): JSX.Element {
   return (
     <pre class="stack" tabIndex={0} role="region" aria-label="Stack">
-      {withPlaces(botId, stack)}
+      {withSourceLinks(botId, stack)}
     </pre>
   )
 }
 
 /** A text whose positions in the bot's code are links. */
-export function withPlaces(botId: string, text: string): (string | JSX.Element)[] {
+export function withSourceLinks(botId: string, text: string): (string | JSX.Element)[] {
   return text.split(/(\bbot\.ts:\d+:\d+)/).map((part, index) => {
     const [, line, column] = ownPosition.exec(part) ?? []
     if (line === undefined || column === undefined) return part

@@ -125,7 +125,7 @@ interface DifferenceProps {
 }
 
 function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const [isReady, setIsReady] = useState(false)
   const load = (id: string, abort: AbortSignal) =>
     ask<'getBotVersion'>('GET', `/bots/${botId}/versions/${id}`, { abort })
@@ -144,7 +144,9 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
       const { openDifference } = await import('../editor/open-difference.ts')
       if (isGone) return
       setIsReady(true)
-      opened = isOlder ? openDifference(place.current!, after, before) : openDifference(place.current!, before, after)
+      opened = isOlder
+        ? openDifference(container.current!, after, before)
+        : openDifference(container.current!, before, after)
     }
     void open()
     return () => {
@@ -160,7 +162,7 @@ function Difference({ botId, chosen, against }: DifferenceProps): JSX.Element {
         {older ? <code>{older.hash.slice(0, 7)}</code> : 'nothing'} → <code>{newer?.hash.slice(0, 7)}</code>
       </h2>
       <Loaded of={sources}>{() => null}</Loaded>
-      <div class="editor" ref={place}>
+      <div class="editor" ref={container}>
         {!isReady && <Skeleton lines={8} />}
       </div>
     </section>

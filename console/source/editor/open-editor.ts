@@ -1,6 +1,6 @@
 import { looks, monaco } from './monaco.ts'
 
-export interface Place {
+export interface Position {
   line: number
   column: number
 }
@@ -9,8 +9,8 @@ export interface CodeEditor {
   read(): string
   write(code: string): void
   /** Marks the position of a refused upload's error until the code changes. */
-  mark(place: Place, message: string): void
-  goTo(place: Place): void
+  mark(position: Position, message: string): void
+  goTo(position: Position): void
   dispose(): void
 }
 

@@ -33,15 +33,15 @@ export function Chart({ title, times, kind, series, format }: ChartProps): JSX.E
   latest.current = data
 
   useEffect(() => {
-    const place = element.current!
+    const container = element.current!
     let isGone = false
-    const resize = new ResizeObserver(() => plot.current?.setSize({ width: place.clientWidth, height }))
+    const resize = new ResizeObserver(() => plot.current?.setSize({ width: container.clientWidth, height }))
     const open = async () => {
       const { createPlot } = await import('./plot.ts')
       if (isGone) return
-      const looks = { width: place.clientWidth, height, kind, tones: series.map(({ tone }) => tone) }
-      plot.current = createPlot(place, { ...looks, format, onPoint: setPointed }, latest.current)
-      resize.observe(place)
+      const looks = { width: container.clientWidth, height, kind, tones: series.map(({ tone }) => tone) }
+      plot.current = createPlot(container, { ...looks, format, onPoint: setPointed }, latest.current)
+      resize.observe(container)
     }
     void open()
     return () => {

@@ -9,7 +9,7 @@ interface PlotOptions {
   tones: string[]
   format: (value: number | null) => string
   /** Receives the index of the value at the pointer; undefined when the pointer leaves. */
-  onPoint: (place: number | undefined) => void
+  onPoint: (index: number | undefined) => void
 }
 
 const axisFont = '11px system-ui, sans-serif'
@@ -77,11 +77,11 @@ function resolveColour(element: HTMLElement, variable: string): string {
 /** The indexes of values between gaps. Such a value has no line and is drawn as a point. */
 function lonely(plot: UPlot, series: number): number[] {
   const values = plot.data[series] ?? []
-  const places: number[] = []
-  values.forEach((value, place) => {
-    if (value != null && values[place - 1] == null && values[place + 1] == null) places.push(place)
+  const indexes: number[] = []
+  values.forEach((value, index) => {
+    if (value != null && values[index - 1] == null && values[index + 1] == null) indexes.push(index)
   })
-  return places
+  return indexes
 }
 
 /** Labels dates where the chart spans more than two days, else times of day. */

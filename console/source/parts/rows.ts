@@ -3,9 +3,9 @@ export function moveBetweenRows(event: KeyboardEvent): void {
   const list = event.currentTarget
   if (!(list instanceof HTMLElement) || !(event.target instanceof HTMLElement)) return
   const rows = [...list.querySelectorAll<HTMLElement>('[data-row]')]
-  const place = rows.findIndex((row) => row.contains(event.target as Node))
-  const next = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: rows.length - 1 }[event.key]
-  const row = next === undefined || place < 0 ? undefined : rows[next]
+  const index = rows.findIndex((row) => row.contains(event.target as Node))
+  const next = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1 }[event.key]
+  const row = next === undefined || index < 0 ? undefined : rows[next]
   if (!row) return
   event.preventDefault()
   row.focus()
