@@ -15,7 +15,7 @@ import type { Operation } from '#shared/rpc/operation.ts'
 import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
-import { findRole, findRoleForBot, findToken, workspaceExists } from '#shared/store/accounts.ts'
+import { findMemberForBot, findRole, findToken, workspaceExists } from '#shared/store/accounts.ts'
 import { decryptInstallation, listInstallations } from '#shared/store/installations.ts'
 import type { TokenRow, Installation } from '#shared/models/tables.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
@@ -132,13 +132,14 @@ async function bot(context: Context, headers: IncomingHttpHeaders, token: TokenR
     }
     throw new ApiError('Forbidden', `The token may not act as this integration on the bot '${botId}'`)
   }
-  const role = token.account_id ? await findRoleForBot(db, botId, token.account_id) : undefined
-  if (token.bot_id !== botId && (!role || role === 'viewer')) {
+  const member = token.account_id ? await findMemberForBot(db, botId, token.account_id) : undefined
+  if (token.bot_id !== botId && (!member || member.role === 'viewer')) {
     throw new ApiError('Forbidden', `The token may not act as the bot '${botId}'`)
   }
-  if (named.id === undefined) return { kind: 'bot', botId }
+  const caller: BotCaller = { kind: 'bot', botId, ...(member && { member }) }
+  if (named.id === undefined) return caller
   const installation = await findInstalled(context, botId, named.id, named.alias)
-  if (installation) return { kind: 'bot', botId, installation }
+  if (installation) return { ...caller, installation }
   throw notFound(`Integration '${named.id}'`, 'the integration that x-integration-id names is not installed on the bot')
 }
 

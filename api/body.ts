@@ -11,6 +11,7 @@ const limits: [prefix: string, bytes: number][] = [
   ['/v1/admin', 50 * megabyte],
   ['/v1/chat', megabyte],
   ['/chat', megabyte],
+  ['/v1/files', megabyte],
 ]
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

@@ -133,6 +133,7 @@ function fromHttp(context: Context, request: Request, body: (caller: Caller) => 
     method: request.method,
     path: request.path,
     query: { ...request.query, ...(lastEventId && { lastEventId }) },
+    header: (name: string) => request.get(name),
     idempotencyKey,
     body,
     identify: withLogFieldsOf(identify(context, request.headers)),

@@ -454,6 +454,19 @@ export interface ConfigureIntegrationInput {
 
 export type ConfigureIntegrationOutput = Record<string, never>
 
+export interface CopyFileInput {
+  idOrKey: string
+  destinationKey: string
+  /** Whether a file of that key is replaced; not unless given. */
+  overwrite?: boolean
+  /** The bot that gets the copy, if it is another one. */
+  'x-destination-bot-id'?: string
+}
+
+export interface CopyFileOutput {
+  file: StoredFile
+}
+
 export interface CreateConversationInput {
   channel: string
   tags?: Record<string, string>
@@ -484,6 +497,15 @@ export interface CreateEventInput {
 
 export interface CreateEventOutput {
   event: StoredEvent
+}
+
+export interface CreateKnowledgeBaseInput {
+  name: string
+  tags?: Record<string, string>
+}
+
+export interface CreateKnowledgeBaseOutput {
+  knowledgeBase: KnowledgeBase
 }
 
 export type CreateMessageInput = MessageContent & {
@@ -573,6 +595,19 @@ export interface DeleteConversationInput {
 
 export type DeleteConversationOutput = Record<string, never>
 
+export interface DeleteFileInput {
+  /** Its id, or its key. */
+  id: string
+}
+
+export type DeleteFileOutput = Record<string, never>
+
+export interface DeleteKnowledgeBaseInput {
+  id: string
+}
+
+export type DeleteKnowledgeBaseOutput = Record<string, never>
+
 export interface DeleteMessageInput {
   id: string
 }
@@ -637,6 +672,15 @@ export interface GetEventInput {
 
 export interface GetEventOutput {
   event: StoredEvent
+}
+
+export interface GetFileInput {
+  /** Its id, or its key. */
+  id: string
+}
+
+export interface GetFileOutput {
+  file: StoredFile
 }
 
 export interface GetMessageInput {
@@ -911,6 +955,67 @@ export interface ListEventsOutput {
   meta: PageMeta
 }
 
+export interface ListFileTagValuesInput {
+  tag: string
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; default: 20. */
+  pageSize?: number
+}
+
+export interface ListFileTagValuesOutput {
+  values: string[]
+  meta: PageMeta
+}
+
+export interface ListFileTagsInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; default: 20. */
+  pageSize?: number
+}
+
+export interface ListFileTagsOutput {
+  tags: string[]
+  meta: PageMeta
+}
+
+export interface ListFilesInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; default: 20. */
+  pageSize?: number
+  /** createdAt unless given. */
+  sortField?: 'key' | 'size' | 'status' | 'createdAt' | 'updatedAt'
+  /** desc unless given. */
+  sortDirection?: 'asc' | 'desc'
+  /** Each tag has to match: a value, one of several in an array, or an object with `not`, `in` (a value or an array each) and `exists` (true or false). */
+  tags?: JsonObject
+  /** Only these. */
+  ids?: string[]
+  /** Only those that searches find, or only the others. */
+  indexed?: boolean
+}
+
+export interface ListFilesOutput {
+  files: StoredFile[]
+  meta: PageMeta
+}
+
+export interface ListKnowledgeBasesInput {
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; default: 20. */
+  pageSize?: number
+  /** Each tag has to match: a value, one of several in an array, or an object with `not`, `in` (a value or an array each) and `exists` (true or false). */
+  tags?: JsonObject
+}
+
+export interface ListKnowledgeBasesOutput {
+  knowledgeBases: Array<{ id: string; name: string; tags: Record<string, string>; createdAt: string }>
+  meta: PageMeta
+}
+
 export interface ListMessagesInput {
   /** The `meta.nextToken` of the previous page. */
   nextToken?: string
@@ -1077,6 +1182,34 @@ export interface UpdateConversationOutput {
   conversation: Conversation
 }
 
+export interface UpdateFileMetadataInput {
+  /** Its id, or its key. */
+  id: string
+  /** Null deletes a field; fields that are not named stay. */
+  metadata?: JsonObject
+  /** Null deletes a tag; tags that are not named stay. */
+  tags?: Record<string, string | null>
+  /** `public_content`: everybody who has its address reads the content. `integrations`: the integrations of the bot read the file. None: it is private. */
+  accessPolicies?: Array<'public_content' | 'integrations'>
+  /** When it is deleted, at most 90 days from now; null: never. */
+  expiresAt?: string | null
+}
+
+export interface UpdateFileMetadataOutput {
+  file: StoredFile
+}
+
+export interface UpdateKnowledgeBaseInput {
+  id: string
+  name: string
+  /** Null deletes a tag; tags that are not named stay. */
+  tags?: Record<string, string | null>
+}
+
+export interface UpdateKnowledgeBaseOutput {
+  knowledgeBase: KnowledgeBase
+}
+
 export interface UpdateMessageInput {
   id: string
   tags?: Record<string, string | null>
@@ -1151,6 +1284,42 @@ export interface UpdateWorkflowOutput {
   workflow: Workflow
 }
 
+export interface UpsertFileInput {
+  /** Its name, unique in the bot, or among the files of an integration. */
+  key: string
+  /** Bytes, reserved in the quota until the content is there; 0 when they are not known yet. */
+  size: number
+  tags?: Record<string, string>
+  /** Whether it is to be found by searches; not unless given. */
+  index?: boolean
+  /** How the text is to be found and cut. Options that need a language model have no effect. */
+  indexing?: {
+    configuration: {
+      parsing?: { mode?: 'agent' | 'standard'; minimumParagraphLength?: number; smartCleanup?: boolean }
+      chunking?: { maximumChunkLength?: number; embeddedContextLevels?: number; embedBreadcrumb?: boolean }
+      summarization?: JsonObject
+      stack?: 'legacy' | 'realtime-v1'
+      vision?: JsonObject
+    }
+  }
+  /** `public_content`: everybody who has its address reads the content. `integrations`: the integrations of the bot read the file. None: it is private. */
+  accessPolicies?: Array<'public_content' | 'integrations'>
+  /** That of the key’s extension unless given. */
+  contentType?: string
+  /** When it is deleted, at most 90 days from now; never unless given. */
+  expiresAt?: string
+  /** Has no effect: contents always are. */
+  publicContentImmediatelyAccessible?: boolean
+  /** Any JSON values, by name. */
+  metadata?: JsonObject
+  /** The user whose file it is: it is deleted with the user. */
+  'x-user-id'?: string
+}
+
+export interface UpsertFileOutput {
+  file: UploadableFile
+}
+
 export interface UpsertTableRowsInput {
   /** The id or the name of a table. */
   table: string
@@ -1195,6 +1364,11 @@ export interface Operations {
    */
   configureIntegration(input?: ConfigureIntegrationInput): Promise<ConfigureIntegrationOutput>
   /**
+   * Copies a file with its content, tags, metadata and policies to another key.
+   * @throws ApiError `AlreadyExists`, `RelationConflict`, `QuotaExceeded`
+   */
+  copyFile(input: CopyFileInput): Promise<CopyFileOutput>
+  /**
    * Creates a conversation of the calling integration, or of the integration that a bot names.
    * @throws ApiError `ReferenceNotFound`
    */
@@ -1204,6 +1378,11 @@ export interface Operations {
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
    */
   createEvent(input: CreateEventInput): Promise<CreateEventOutput>
+  /**
+   * Creates a knowledge base, to which files belong by their tags.
+   * @throws ApiError `AlreadyExists`
+   */
+  createKnowledgeBase(input: CreateKnowledgeBaseInput): Promise<CreateKnowledgeBaseOutput>
   /**
    * Creates a message of the bot in a conversation, or a message that an integration has received.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`
@@ -1233,6 +1412,14 @@ export interface Operations {
    * Deletes a conversation with its states, its messages and its waiting events.
    */
   deleteConversation(input: DeleteConversationInput): Promise<DeleteConversationOutput>
+  /**
+   * Deletes a file with its content.
+   */
+  deleteFile(input: DeleteFileInput): Promise<DeleteFileOutput>
+  /**
+   * Deletes a knowledge base; its files stay.
+   */
+  deleteKnowledgeBase(input: DeleteKnowledgeBaseInput): Promise<DeleteKnowledgeBaseOutput>
   /**
    * Deletes a message of any author.
    */
@@ -1266,6 +1453,10 @@ export interface Operations {
    * Returns one of the bot’s events, with its outcome if it has ended.
    */
   getEvent(input: GetEventInput): Promise<GetEventOutput>
+  /**
+   * Gets a file by its id or its key.
+   */
+  getFile(input: GetFileInput): Promise<GetFileOutput>
   /**
    * Returns one of the bot’s messages, incoming or outgoing.
    */
@@ -1343,6 +1534,22 @@ export interface Operations {
    */
   listEvents(input?: ListEventsInput): Promise<ListEventsOutput>
   /**
+   * Lists the values of a tag of the files that the caller may read, in order.
+   */
+  listFileTagValues(input: ListFileTagValuesInput): Promise<ListFileTagValuesOutput>
+  /**
+   * Lists the names of the tags of all files that the caller may read, in order.
+   */
+  listFileTags(input?: ListFileTagsInput): Promise<ListFileTagsOutput>
+  /**
+   * Lists the files that the caller may read, the newest first.
+   */
+  listFiles(input?: ListFilesInput): Promise<ListFilesOutput>
+  /**
+   * Lists the bot’s knowledge bases, the newest first.
+   */
+  listKnowledgeBases(input?: ListKnowledgeBasesInput): Promise<ListKnowledgeBasesOutput>
+  /**
    * Lists the bot’s messages, newest first; with conversationId, those of one conversation.
    */
   listMessages(input?: ListMessagesInput): Promise<ListMessagesOutput>
@@ -1399,6 +1606,16 @@ export interface Operations {
    */
   updateConversation(input: UpdateConversationInput): Promise<UpdateConversationOutput>
   /**
+   * Changes what is known of a file; its content stays.
+   * @throws ApiError `LimitExceeded`
+   */
+  updateFileMetadata(input: UpdateFileMetadataInput): Promise<UpdateFileMetadataOutput>
+  /**
+   * Renames a knowledge base, and changes its tags.
+   * @throws ApiError `AlreadyExists`, `LimitExceeded`
+   */
+  updateKnowledgeBase(input: UpdateKnowledgeBaseInput): Promise<UpdateKnowledgeBaseOutput>
+  /**
    * Changes a message’s tags, and replaces its payload if given. Listeners get no entry.
    */
   updateMessage(input: UpdateMessageInput): Promise<UpdateMessageOutput>
@@ -1422,6 +1639,11 @@ export interface Operations {
    */
   updateWorkflow(input: UpdateWorkflowInput): Promise<UpdateWorkflowOutput>
   /**
+   * Creates a file, or replaces the one of that key: its content is erased, its id stays, and all else is as given. The content is sent to `uploadUrl`.
+   * @throws ApiError `QuotaExceeded`, `LimitExceeded`, `ReferenceNotFound`
+   */
+  upsertFile(input: UpsertFileInput): Promise<UpsertFileOutput>
+  /**
    * Changes the rows that have the same value in a column, and inserts the others. A row that fails is reported in `errors`.
    * @throws ApiError `LimitExceeded`, `QuotaExceeded`
    */
@@ -1437,6 +1659,35 @@ export interface User {
   profile?: string
   tags: Record<string, string>
   properties: Record<string, string>
+}
+
+export interface StoredFile {
+  id: string
+  botId: string
+  key: string
+  /** The address of its content: permanent when it is public, else for an hour. */
+  url: string
+  /** In bytes; null until the content is there. */
+  size: number | null
+  contentType: string
+  tags: Record<string, string>
+  metadata: JsonObject
+  createdAt: string
+  updatedAt: string
+  accessPolicies: Array<'public_content' | 'integrations'>
+  /** Whether it is to be found by searches. */
+  index: boolean
+  status:
+    | 'upload_pending'
+    | 'upload_failed'
+    | 'upload_completed'
+    | 'indexing_pending'
+    | 'indexing_failed'
+    | 'indexing_completed'
+  owner: { type: 'bot' | 'integration' | 'user'; id?: string; name?: string; alias?: string }
+  failedStatusReason?: string
+  expiresAt?: string
+  indexingStack?: 'v1' | 'v2'
 }
 
 export interface Conversation {
@@ -1460,6 +1711,12 @@ export interface StoredEvent {
   conversationId?: string
   userId?: string
   messageId?: string
+}
+
+export interface KnowledgeBase {
+  id: string
+  name: string
+  tags: Record<string, string>
 }
 
 export interface Message {
@@ -1531,6 +1788,37 @@ export interface StoredState {
 
 export interface PageMeta {
   nextToken?: string
+}
+
+export interface UploadableFile {
+  id: string
+  botId: string
+  key: string
+  /** The address of its content: permanent when it is public, else for an hour. */
+  url: string
+  /** In bytes; null until the content is there. */
+  size: number | null
+  contentType: string
+  tags: Record<string, string>
+  metadata: JsonObject
+  createdAt: string
+  updatedAt: string
+  accessPolicies: Array<'public_content' | 'integrations'>
+  /** Whether it is to be found by searches. */
+  index: boolean
+  status:
+    | 'upload_pending'
+    | 'upload_failed'
+    | 'upload_completed'
+    | 'indexing_pending'
+    | 'indexing_failed'
+    | 'indexing_completed'
+  owner: { type: 'bot' | 'integration' | 'user'; id?: string; name?: string; alias?: string }
+  failedStatusReason?: string
+  expiresAt?: string
+  indexingStack?: 'v1' | 'v2'
+  /** Takes the content with one PUT, within a day and without credentials. */
+  uploadUrl: string
 }
 
 export type ApiErrorType =

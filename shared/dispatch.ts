@@ -3,7 +3,6 @@ import type { Context } from './context.ts'
 import { ApiError } from './errors.ts'
 import { dispatchOnce } from './rpc/idempotency.ts'
 import type { Operation } from './rpc/operation.ts'
-import { nestQuery } from './rpc/query.ts'
 import { findOperation, type PathParameters } from './router.ts'
 
 /** A request in the form that every entry point produces. */
@@ -13,6 +12,8 @@ export interface Request {
   path: string
   /** The query's fields; the fields of an object may be separate, with a dot (`nestQuery`). */
   query?: Record<string, unknown>
+  /** Reads a header that an operation declares. Absent at entry points without headers. */
+  header?: (name: string) => string | undefined
   /** The header `Idempotency-Key`, which applies to every POST. */
   idempotencyKey?: string | undefined
   /**
@@ -51,8 +52,8 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   const { operation, parameters } = findOperation(request.method, request.path)
   const caller = await request.identify(operation, parameters)
   authorise(caller, operation.access)
-  const given = operation.takesBody ? asObject(await request.body(caller)) : nestQuery(request.query ?? {})
-  const input = { ...given, ...parameters }
+  const given = operation.takesBody ? asObject(await request.body(caller)) : operation.readQuery(request.query ?? {})
+  const input = { ...given, ...headersOf(operation, request), ...parameters }
   const { status, opensStream } = operation
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation, input }
@@ -77,6 +78,16 @@ export function toReply(error: ApiError): Reply {
     ...(retryAfterSeconds !== undefined && { headers: { 'Retry-After': String(retryAfterSeconds) } }),
     body: error.toJSON(),
   }
+}
+
+/** The input fields that the request has as headers. */
+function headersOf({ headers }: Operation, { header }: Request): Record<string, string> {
+  return Object.fromEntries(
+    headers.flatMap((name) => {
+      const value = header?.(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 function asObject(body: unknown): object {

@@ -42,10 +42,15 @@ export function fieldsOf(
 ): string {
   const fields = Object.entries(properties).map(([name, schema]) => {
     const optional = required.includes(name) ? '' : '?'
-    return `${comment(schema.description)}${name}${optional}: ${typeOf(schema, nameOf)}`
+    return `${comment(schema.description)}${nameOfField(name)}${optional}: ${typeOf(schema, nameOf)}`
   })
   // The further fields of a row are its columns, of any type.
   return [...fields, ...(additionalProperties === true ? ['[column: string]: any'] : [])].join('\n')
+}
+
+/** Fields that are headers have names with dashes. */
+function nameOfField(name: string): string {
+  return /^\w+$/.test(name) ? name : literal(name)
 }
 
 /** A doc comment, which editors show; an empty string when there is no text. */

@@ -27,6 +27,7 @@ const names: Record<string, string> = {
   RuntimeUser: 'User',
   RuntimeEvent: 'StoredEvent',
   State: 'StoredState',
+  File: 'StoredFile',
 }
 
 const nameOf = (component: string) => names[component] ?? component

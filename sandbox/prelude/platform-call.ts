@@ -1,4 +1,4 @@
-import type { HostCall, HostReply, JsonObject } from '../protocol/contract.ts'
+import type { HostCall, HostReply, Json, JsonObject } from '../protocol/contract.ts'
 import type { CallSite } from '../isolate/call-site.ts'
 import type { Platform } from '../isolate/platform.ts'
 import { orAborted } from './abort.ts'
@@ -25,7 +25,7 @@ async function toHostCall(request: Request, url: URL): Promise<HostCall> {
     method: request.method,
     path: url.pathname,
     ...(Object.keys(query).length > 0 && { query }),
-    ...(text !== '' && { body: toJson(text) }),
+    ...(text !== '' && { body: withHeader(request, toJson(text)) }),
   }
 }
 
@@ -38,6 +38,14 @@ function queryOf(parameters: URLSearchParams): JsonObject {
       return [name, values.length === 1 ? values[0]! : values]
     }),
   )
+}
+
+/** The host takes no headers; the field of an operation that is one crosses in the body, as the client of bot code sends it. */
+function withHeader({ headers }: Request, body: Json): Json {
+  const name = 'x-destination-bot-id'
+  const value = headers.get(name)
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return value !== null && isObject ? { ...body, [name]: value } : body
 }
 
 /** Text that is not JSON crosses as a string, for the host to refuse. */

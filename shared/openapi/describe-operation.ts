@@ -29,6 +29,7 @@ export function describeOperation(operation: Operation, writing: Writing): Recor
       ...pathParameters(operation, writing),
       ...(takesBody ? [] : queryParameters(operation, writing)),
       ...headerParameters(operation),
+      ...headerFields(operation, writing),
     ],
     ...(takesBody && { requestBody: requestBody(operation, writing) }),
     responses: { [operation.status]: success(operation, writing), ...errorResponses(operation, writing.responses) },
@@ -58,7 +59,7 @@ function queryParameters(operation: Operation, { publisher }: Writing) {
   const { properties = {}, required = [] } = operation.input as Schema
   const inPath = new Set(namesInPath(operation.path))
   return Object.entries(properties)
-    .filter(([name]) => !inPath.has(name))
+    .filter(([name]) => !inPath.has(name) && !operation.headers.includes(name))
     .map(([name, { description, ...schema }]) => ({
       in: 'query',
       name,
@@ -78,9 +79,18 @@ function headerParameters({ access, method, opensStream }: Operation) {
   return names.map((name) => reference('parameters', name))
 }
 
+/** The input fields that are headers. */
+function headerFields({ headers, input }: Operation, { publisher }: Writing) {
+  const { properties = {} } = input as Schema
+  return headers.map((name) => {
+    const { description, ...schema } = properties[name]!
+    return { in: 'header', name, ...(description && { description }), schema: publisher.publish(schema) }
+  })
+}
+
 function requestBody(operation: Operation, { publisher, interface: { name: api } }: Writing) {
   const { properties = {}, required = [], ...rest } = operation.input as Schema
-  const inPath = new Set(namesInPath(operation.path))
+  const inPath = new Set([...namesInPath(operation.path), ...operation.headers])
   const body = {
     ...rest,
     required: required.filter((name) => !inPath.has(name)),

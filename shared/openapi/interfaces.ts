@@ -4,7 +4,7 @@ import type { Stability } from '../rpc/operation.ts'
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
-  name: 'chat' | 'runtime' | 'tables' | 'admin'
+  name: 'chat' | 'runtime' | 'files' | 'tables' | 'admin'
   /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
@@ -34,6 +34,14 @@ const interfaces: Interface[] = [
     prefix: '/v1/tables',
     description:
       'Tables of a bot: columns, rows, and what finds them. Callers and headers are those of the runtime API.',
+  },
+  {
+    name: 'files',
+    tag: 'Files',
+    prefix: '/v1/files',
+    description:
+      'Files of bots, found by tags, and the knowledge bases that they belong to. The API takes descriptions: bytes go to ' +
+      'the address that `upsertFile` gives, and come from the `url` of a file. Callers are those of the runtime.',
   },
   {
     name: 'admin',

@@ -4,8 +4,10 @@ import { bot, botSummary } from '../models/bot.ts'
 import { conversation, runtimeConversation } from '../models/conversation.ts'
 import { chatEvent, runtimeEvent } from '../models/event.ts'
 import { failedEvent, failedEventSummary } from '../models/failed-event.ts'
+import { file, uploadableFile } from '../models/file.ts'
 import { installation } from '../models/installation.ts'
 import { integration, integrationSummary } from '../models/integration.ts'
+import { knowledgeBase } from '../models/knowledge-base.ts'
 import { message, runtimeMessage } from '../models/message.ts'
 import { chatPayload } from '../models/payload.ts'
 import { state } from '../models/state.ts'
@@ -47,6 +49,9 @@ const named: [object, string][] = [
   [workflow, 'Workflow'],
   [table, 'Table'],
   [tableRow, 'TableRow'],
+  [file, 'File'],
+  [uploadableFile, 'UploadableFile'],
+  [knowledgeBase, 'KnowledgeBase'],
   [bot, 'Bot'],
   [botSummary, 'BotSummary'],
   [installation, 'Installation'],

@@ -12,6 +12,7 @@ export interface AuditedOperation {
   path: string
   access: Access
   changesNothing: boolean
+  recordsMembers: boolean
   auditedFields: readonly string[]
 }
 
@@ -19,8 +20,12 @@ export interface AuditedOperation {
  * Whether an operation is an administrative action and is recorded. An operation that is none, although its method is
  * not GET, declares `changesNothing`.
  */
-export function isAudited({ method, access, changesNothing }: AuditedOperation): boolean {
-  return method !== 'GET' && !changesNothing && (isRole(access) || access === 'account' || access === 'invitee')
+export function isAudited({ method, access, changesNothing, recordsMembers }: AuditedOperation): boolean {
+  return (
+    method !== 'GET' &&
+    !changesNothing &&
+    (recordsMembers || isRole(access) || access === 'account' || access === 'invitee')
+  )
 }
 
 /**
@@ -33,17 +38,18 @@ export async function recorded<Output>(
   given: object,
   act: () => Promise<Output>,
 ): Promise<Output> {
-  const { db, caller, log } = context
-  if (caller.kind !== 'administrator' && caller.kind !== 'account' && caller.kind !== 'invitee') return act()
+  const { db, log } = context
+  const caller = personOf(context.caller)
+  if (!caller) return act()
   const parameters = [...operation.path.matchAll(/\{(\w+)\*?\}/g)].map(([, parameter]) => parameter!)
   const input: Record<string, unknown> = { ...given }
   const id = newId('audit')
   const target = parameters.at(-1)
   await beginRecord(db, {
     id,
-    workspaceId: caller.kind === 'account' ? null : caller.workspaceId,
+    workspaceId: caller.workspaceId,
     accountId: caller.accountId,
-    email: caller.kind === 'invitee' ? caller.email : null,
+    email: caller.email,
     operation: operation.name,
     fields: describeFields(operation, input, parameters),
     resourceId: target === undefined ? null : String(input[target]),
@@ -63,6 +69,22 @@ export async function recorded<Output>(
     log.error({ err: error, operation: operation.name }, 'Recording the outcome of an administrative action failed')
   }
   return output
+}
+
+/** The person who acts. Undefined for callers that are programs, and for users of a chat. */
+function personOf(caller: Caller): { accountId: string; workspaceId: string | null; email: string | null } | undefined {
+  switch (caller.kind) {
+    case 'administrator':
+      return { ...caller, email: null }
+    case 'invitee':
+      return caller
+    case 'account':
+      return { ...caller, workspaceId: null, email: null }
+    case 'bot':
+      return caller.member && { ...caller.member, email: null }
+    default:
+      return undefined
+  }
 }
 
 /** Contains names only, unless a field is declared as audited: values may be secrets, or megabytes of code. */

@@ -31,6 +31,8 @@ export interface BotCaller {
   botId: string
   /** The installed integration that calls; absent when the bot itself does. */
   installation?: Installation
+  /** Present when a member of the bot's workspace acts as the bot, with a personal token. */
+  member?: Omit<Administrator, 'kind'>
   /** Present when the bot's code calls while it handles an event. */
   execution?: Execution
 }

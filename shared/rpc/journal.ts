@@ -95,6 +95,26 @@ export async function onceStored<Row>(
 }
 
 /**
+ * Like `once`, for a write that needs work which would hold the transaction for long.
+ *
+ * @param perform does that work, which is left out when the call is replayed, and then one write in `transact`
+ */
+export async function oncePrepared<Result>(
+  context: BotContext,
+  input: unknown,
+  perform: (transact: (write: (transaction: Database) => Promise<Result>) => Promise<Result>) => Promise<Result>,
+): Promise<Result> {
+  const entry = openEntry(context, input)
+  const transact = (write: (transaction: Database) => Promise<Result>) =>
+    context.db.transaction(async (transaction) => {
+      const result = await write(transaction)
+      await entry?.record(transaction, result)
+      return result
+    })
+  return entry ? entry.replayOr(() => perform(transact)) : perform(transact)
+}
+
+/**
  * Like `once`, for a call that is more than a write: it is performed outside any transaction and recorded afterwards. A
  * run that dies in between performs it again.
  */

@@ -2,6 +2,7 @@ import { isAudited, recorded } from './audit.ts'
 import type { Access, Caller, CallerWith } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
+import { nestQuery } from './query.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
 /** `documented`: part of the product's specification; `experimental`: Isobot's own, unknown to published clients. */
@@ -30,6 +31,12 @@ interface Specification<A extends Access, I, O> {
   awaitsWorker?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
+  /** Input fields that HTTP requests have as headers of the same names. */
+  headers?: readonly string[]
+  /** Reads the fields of a query, where their encoding differs from that of `nestQuery`. */
+  readQuery?: (flat: Record<string, unknown>) => Record<string, unknown>
+  /** Members who act as a bot are recorded, as those who administer it are. */
+  recordsMembers?: true
   /** It changes nothing although its method is not GET, so it is not recorded. */
   changesNothing?: true
   /** Input fields whose values the audit record contains, and not only their names. Never secrets. */
@@ -52,6 +59,8 @@ export interface Operation {
   status: number
   opensStream: boolean
   awaitsWorker: boolean
+  headers: readonly string[]
+  readQuery(flat: Record<string, unknown>): Record<string, unknown>
   /** Whether an audit record is kept of each call. */
   isAudited: boolean
   input: object
@@ -78,12 +87,15 @@ export function operation<A extends Access, const I extends object, const O exte
     isClosed = false,
     changesNothing = false,
     auditedFields = [],
+    headers = [],
+    readQuery = nestQuery,
+    recordsMembers = false,
     ...declaration
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
   const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
   let isValid: ReturnType<typeof compile<I>> | undefined
-  const audited = { ...declaration, changesNothing, auditedFields }
+  const audited = { ...declaration, changesNothing, recordsMembers, auditedFields }
   const isKept = isAudited(audited)
   return {
     ...declaration,
@@ -91,6 +103,8 @@ export function operation<A extends Access, const I extends object, const O exte
     errors,
     opensStream,
     awaitsWorker,
+    headers,
+    readQuery,
     isAudited: isKept,
     takesBody,
     call(context, input) {

@@ -15,15 +15,19 @@ export async function findRole(db: Database, workspaceId: string, accountId: str
   return row?.role
 }
 
-/** The account's role in the workspace that owns a bot. */
-export async function findRoleForBot(db: Database, botId: string, accountId: string): Promise<Role | undefined> {
-  const [row] = await query<{ role: Role }>(
+/** The account's membership of the workspace that owns a bot. */
+export async function findMemberForBot(
+  db: Database,
+  botId: string,
+  accountId: string,
+): Promise<{ accountId: string; workspaceId: string; role: Role } | undefined> {
+  const [row] = await query<{ workspace_id: string; role: Role }>(
     db,
-    `select role from members join bots using (workspace_id)
+    `select workspace_id, role from members join bots using (workspace_id)
      where bots.id = :botId and account_id = :accountId and accepted_at is not null`,
     { botId, accountId },
   )
-  return row?.role
+  return row && { accountId, workspaceId: row.workspace_id, role: row.role }
 }
 
 export async function workspaceExists(db: Database, id: string): Promise<boolean> {

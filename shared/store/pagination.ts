@@ -42,8 +42,13 @@ export const pageMeta = closedObject({}, { nextToken: { type: 'string' } })
  * @throws ApiError `InvalidQuery` when the token is not one of the platform's
  */
 export function pageRequest(input: { nextToken?: string; pageSize?: number }): PageRequest {
-  const limit = input.pageSize ?? defaultPageSize
+  const limit = pageSizeOf(input)
   return input.nextToken ? { limit, after: decodeCursor(input.nextToken) } : { limit }
+}
+
+/** The number of rows of a page. */
+export function pageSizeOf({ pageSize = defaultPageSize }: { pageSize?: number }): number {
+  return pageSize
 }
 
 /** Restricts and orders a query to one page. It fetches one row more, which shows whether another page follows. */

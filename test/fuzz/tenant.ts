@@ -107,6 +107,13 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   await make('POST', '/v1/chat/workflows', { name: 'order', status: 'pending', input: { text: marker } }, asBot)
   await make('POST', `/v1/chat/states/bot/${bot.id}/seen`, { payload: { text: marker } }, asBot)
 
+  for (const headers of [asBot, { ...asBot, authorization: `Bearer ${iak.value}` }]) {
+    const description = { key: marker, size: 1, tags: { marker }, metadata: { marker } }
+    const { file } = await make('PUT', '/v1/files', description, headers)
+    await fetch((file.uploadUrl as string).replace(/^https?:\/\/[^/]+/, url), { method: 'PUT', body: marker })
+  }
+  await make('POST', '/v1/files/knowledge-bases', { name: marker, tags: { marker } }, asBot)
+
   // With an invalid credential, every request would be refused and the run would find no fault.
   for (const name of ['owner', 'viewer'] as const) await make('GET', '/v1/admin/bots', undefined, credentials[name])
   for (const name of ['bot', 'integration'] as const) await make('GET', '/v1/chat/users', undefined, credentials[name])

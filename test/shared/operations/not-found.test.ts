@@ -27,6 +27,7 @@ const otherStatuses: Record<string, number> = {
   'chat.listMessages': 403,
   'chat.listParticipants': 403,
   'runtime.listTagValues': 410,
+  'files.listFileTagValues': 400,
 }
 
 const parametersOf = ({ path }: Operation) =>

@@ -29,7 +29,7 @@ async function openRuns() {
     return async (method: string, path: string, body: object = {}, as: { installation?: Installation } = {}) => {
       const reply = await dispatch(context, {
         method,
-        path: `/v1/chat/${path}`,
+        path: path.startsWith('/') ? path : `/v1/chat/${path}`,
         query: {},
         body: async () => body,
         identify({ name: operation }) {
@@ -52,6 +52,8 @@ async function openRuns() {
   }
   return { bot, chatter: chatUser, conversationId, installation, begin }
 }
+
+const put = async (url: string, body: string) => (await fetch(url, { method: 'PUT', body })).status
 
 describe('a run that is repeated', () => {
   test('does what an integration does once, and gives the same answers', async () => {
@@ -110,6 +112,40 @@ describe('a run that is repeated', () => {
     expect(await perform(await begin())).toEqual(answers)
     const row = await platform.context.db('conversations').where({ id: conversationId }).first()
     expect(row!.tags).toMatchObject({ mood: 'sad' })
+  })
+
+  test('upserts a file once, with an upload address that is good again', async () => {
+    const { begin, bot } = await openRuns()
+    const upsert = { key: 'report.txt', size: 3, tags: { a: '1' } }
+    const first = await (await begin())('PUT', '/v1/files', upsert)
+    expect(await put(first.body.file.uploadUrl, 'one')).toBe(200)
+    expect(await put(first.body.file.uploadUrl, 'two')).toBe(409)
+    const run = await begin()
+    const second = await run('PUT', '/v1/files', upsert)
+    expect(second.body.file).toMatchObject({ id: first.body.file.id, tags: { a: '1' }, status: 'upload_pending' })
+    expect(await put(second.body.file.uploadUrl, 'three')).toBe(200)
+    const rows = await platform.context.db('files').where({ bot_id: bot.id })
+    expect(rows).toMatchObject([{ generation: 1, size: '5' }])
+    expect(await platform.context.db('file_objects').where({ bot_id: bot.id })).toHaveLength(1)
+    expect(await run('POST', '/v1/files/report.txt/copy.txt')).toMatchObject({ status: 200 })
+  })
+
+  test('copies and deletes a file once', async () => {
+    const { begin, bot } = await openRuns()
+    const { body } = await platform.ask('PUT', '/v1/files', { key: 'a', size: 1 }, { 'x-bot-id': bot.id })
+    await fetch(body.file.uploadUrl, { method: 'PUT', body: 'x' })
+    const perform = async (run: Awaited<ReturnType<typeof begin>>) => [
+      await run('POST', '/v1/files/a/b'),
+      await run('PUT', '/v1/files/a', { tags: { t: 'v' } }),
+      await run('DELETE', '/v1/files/a'),
+      await run('POST', '/v1/files/knowledge-bases', { name: 'docs' }),
+    ]
+    const answers = await perform(await begin())
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    // The source of the copy is gone: a repeated call is answered from the journal nevertheless.
+    expect(await perform(await begin())).toEqual(answers)
+    expect(await platform.context.db('files').where({ bot_id: bot.id })).toMatchObject([{ key: 'b' }])
+    expect(await platform.context.db('file_objects').where({ bot_id: bot.id })).toHaveLength(1)
   })
 
   test('of an event that is taken over can write nothing more', async () => {

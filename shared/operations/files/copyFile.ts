@@ -1,0 +1,126 @@
+import { closedObject } from '../../schema.ts'
+import { ApiError, notFound } from '../../errors.ts'
+import { copyObject, removeObject } from '../../files/objects.ts'
+import { showFile } from '../../files/show-file.ts'
+import { newId } from '../../ids.ts'
+import { file } from '../../models/file.ts'
+import type { FileRow } from '../../models/tables.ts'
+import type { BotContext } from '../../rpc/caller.ts'
+import { oncePrepared } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
+import { findMemberForBot } from '../../store/accounts.ts'
+import type { Database } from '../../store/database.ts'
+import { findObject, type StoredObject } from '../../store/file-objects.ts'
+import { assertFileSize, assertQuota, completeUpload } from '../../store/files.ts'
+import { findFile, upsertFile } from '../../store/runtime-files.ts'
+import type { Scope } from '../../store/scope.ts'
+import { assertKey, newPublicId, ownerOf } from './file-input.ts'
+import { noFile } from './not-found.ts'
+
+export const copyFile = operation({
+  name: 'copyFile',
+  description: 'Copies a file with its content, tags, metadata and policies to another key.',
+  method: 'POST',
+  path: '/v1/files/{idOrKey}/{destinationKey}',
+  access: 'bot',
+  errors: ['AlreadyExists', 'RelationConflict', 'QuotaExceeded'],
+  headers: ['x-destination-bot-id'],
+  recordsMembers: true,
+  input: closedObject(
+    { idOrKey: { type: 'string' }, destinationKey: { type: 'string' } },
+    {
+      overwrite: { type: 'boolean', description: 'Whether a file of that key is replaced; not unless given.' },
+      'x-destination-bot-id': { type: 'string', description: 'The bot that gets the copy, if it is another one.' },
+    },
+  ),
+  output: closedObject({ file }),
+
+  async handle(context, input) {
+    const { caller } = context
+    const { idOrKey, destinationKey, overwrite = false } = input
+    assertKey(destinationKey)
+    const destination = await findDestination(context, input['x-destination-bot-id'])
+    return oncePrepared(context, input, async (transact) => {
+      const source = await findFile(context.db, caller, idOrKey)
+      if (!source) throw noFile(idOrKey)
+      if (!overwrite && (await findFile(context.db, destination, destinationKey))) throw keyTaken(destinationKey)
+      const content = await copyContent(context, source, destination)
+      let formerObjectId: string | undefined
+      try {
+        return await transact(async (transaction) => {
+          const copy = { source, content, destination, destinationKey, overwrite }
+          const copied = await storeCopy(transaction, context, copy)
+          formerObjectId = copied.formerObjectId
+          return { file: showFile(context, copied.row) }
+        })
+      } catch (error) {
+        formerObjectId = content.id
+        throw error
+      } finally {
+        // In a transaction of the request, the sweep removes it after the commit.
+        if (formerObjectId !== undefined && !context.db.isTransaction) await removeObject(context, formerObjectId)
+      }
+    })
+  },
+})
+
+/** @throws ApiError `RelationConflict` when there is no content yet, `QuotaExceeded` */
+async function copyContent(context: BotContext, source: FileRow, { botId }: Scope): Promise<StoredObject> {
+  const object = source.object_id === null ? undefined : await findObject(context.db, source.object_id)
+  if (!object) throw new ApiError('RelationConflict', `The file '${source.key}' has no content yet: upload it first`)
+  assertFileSize(object.size, context.config.files)
+  return copyObject(context, object, botId)
+}
+
+interface Copy {
+  source: FileRow
+  content: StoredObject
+  destination: Scope
+  destinationKey: string
+  overwrite: boolean
+}
+
+async function storeCopy(
+  transaction: Database,
+  { caller, config }: BotContext,
+  { source, content, destination, destinationKey, overwrite }: Copy,
+): Promise<{ row: FileRow; formerObjectId: string | undefined }> {
+  const { row, isNew, formerObjectId } = await upsertFile(transaction, destination, {
+    id: newId('file'),
+    owner: ownerOf(caller),
+    key: destinationKey,
+    declaredSize: content.size,
+    contentType: source.content_type,
+    tags: source.tags,
+    metadata: source.metadata,
+    accessPolicies: source.access_policies,
+    index: source.index,
+    indexing: source.indexing ?? undefined,
+    publicId: newPublicId(),
+    expiresAt: source.expires_at ?? undefined,
+  })
+  if (!isNew && !overwrite) throw keyTaken(destinationKey)
+  await assertQuota(transaction, destination.botId, config.files)
+  const { id: objectId, size, sha256 } = content
+  const upload = { fileId: row.id, generation: row.generation, objectId, size, sha256 }
+  await completeUpload(transaction, upload, config.files)
+  const completed = await findFile(transaction, destination, row.id)
+  if (!completed) throw noFile(destinationKey)
+  return { row: completed, formerObjectId }
+}
+
+/**
+ * Where the copy goes: a caller's own files, or those of another bot where the same member may act as that.
+ * @throws ApiError `ResourceNotFound`
+ */
+async function findDestination({ db, caller }: BotContext, botId = caller.botId): Promise<Scope> {
+  if (botId === caller.botId) return caller
+  const { member, installation } = caller
+  const other = member && !installation ? await findMemberForBot(db, botId, member.accountId) : undefined
+  if (other && other.role !== 'viewer') return { botId }
+  throw notFound(`Bot '${botId}'`)
+}
+
+function keyTaken(key: string): ApiError {
+  return new ApiError('AlreadyExists', `There is a file with the key '${key}' already: set overwrite to replace it`)
+}

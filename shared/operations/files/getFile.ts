@@ -1,0 +1,22 @@
+import { closedObject } from '../../schema.ts'
+import { showFile } from '../../files/show-file.ts'
+import { file } from '../../models/file.ts'
+import { operation } from '../../rpc/operation.ts'
+import { findFile } from '../../store/runtime-files.ts'
+import { noFile } from './not-found.ts'
+
+export const getFile = operation({
+  name: 'getFile',
+  description: 'Gets a file by its id or its key.',
+  method: 'GET',
+  path: '/v1/files/{id}',
+  access: 'bot',
+  input: closedObject({ id: { type: 'string', description: 'Its id, or its key.' } }),
+  output: closedObject({ file }),
+
+  async handle(context, { id }) {
+    const row = await findFile(context.db, context.caller, id)
+    if (!row) throw noFile(id)
+    return { file: showFile(context, row) }
+  },
+})
