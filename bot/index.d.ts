@@ -625,6 +625,8 @@ export interface DeleteTableRowsInput {
   /** The id or the name of a table. */
   table: string
   ids?: number[]
+  /** Conditions by column, as of `findTableRows`. */
+  filter?: JsonObject
   deleteAllRows?: boolean
 }
 
@@ -656,6 +658,37 @@ export interface DuplicateTableInput {
 export interface DuplicateTableOutput {
   table: Table
   rows: number
+}
+
+export interface FindTableRowsInput {
+  /** The id or the name of a table. */
+  table: string
+  limit?: number
+  offset?: number
+  /** Conditions by column, such as `{ "age": { "$gte": 18 } }`. */
+  filter?: JsonObject
+  /** Columns with `key` or aggregations, such as `{ "status": "key", "total": ["sum", "avg"] }`. */
+  group?: JsonObject
+  search?: string
+  select?: string[]
+  /** `id` unless given. */
+  orderBy?: string
+  orderDirection?: 'asc' | 'desc'
+}
+
+export interface FindTableRowsOutput {
+  rows: Array<{
+    id?: number
+    createdAt?: string
+    updatedAt?: string
+    computed?: Record<string, { status: string; error?: string; updatedBy?: string; updatedAt?: string }>
+    stale?: string[]
+    similarity?: number
+  }>
+  hasMore: boolean
+  offset: number
+  limit: number
+  warnings?: string[]
 }
 
 export interface GetConversationInput {
@@ -1429,7 +1462,8 @@ export interface Operations {
    */
   deleteTable(input: DeleteTableInput): Promise<DeleteTableOutput>
   /**
-   * Deletes rows by their ids, or all rows of a table.
+   * Deletes rows by their ids, those that pass a filter, or all rows of a table.
+   * @throws ApiError `InvalidQuery`, `LimitExceeded`
    */
   deleteTableRows(input: DeleteTableRowsInput): Promise<DeleteTableRowsOutput>
   /**
@@ -1445,6 +1479,11 @@ export interface Operations {
    * @throws ApiError `AlreadyExists`, `QuotaExceeded`, `RelationConflict`
    */
   duplicateTable(input: DuplicateTableInput): Promise<DuplicateTableOutput>
+  /**
+   * Finds rows by a filter, in an order, or groups them. `search` ranks the rows by nearness to a text.
+   * @throws ApiError `InvalidQuery`, `LimitExceeded`
+   */
+  findTableRows(input: FindTableRowsInput): Promise<FindTableRowsOutput>
   /**
    * Returns one of the bot’s conversations.
    */

@@ -1,16 +1,10 @@
 import { ApiError, postgresCode } from '../errors.ts'
+import type { TableRowRow } from '../models/tables.ts'
 import type { Database } from './database.ts'
 import { run, sql, type Sql } from './sql.ts'
 
 /** A row of a table, or the selected part of it. */
-export interface FoundRow {
-  id: number
-  data: Record<string, unknown>
-  stale: string[]
-  computed: Record<string, unknown>
-  created_at: Date
-  updated_at: Date
-}
+export type FoundRow = Omit<TableRowRow, 'table_id' | 'key' | 'bytes'>
 
 /** The place of a row in an answer. */
 export interface FoundPlace {

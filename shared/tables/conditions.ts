@@ -11,6 +11,7 @@ import {
   type Reference,
   type SystemReference,
 } from './column-reference.ts'
+import { toTime } from './time.ts'
 
 /** The conditions on one value. Each is true or false for every row, and never null, so that it can be negated. */
 
@@ -232,17 +233,6 @@ function describedValue(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
   return typeof value === 'string' ? `'${shortened(value)}'` : JSON.stringify(value)
-}
-
-const timeForm = /^\d{4}-\d\d(-\d\d)?([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i
-
-/** A time as rows hold it; undefined for any other value. */
-function toTime(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !timeForm.test(value)) return undefined
-  // A text with a time but without a zone would be read in the zone of the machine.
-  const zoned = /[T ]\d\d:\d\d(:[\d.]+)?$/i.test(value) ? `${value}Z` : value
-  const time = new Date(zoned)
-  return Number.isNaN(time.getTime()) || time.getUTCFullYear() > 9999 ? undefined : time.toISOString()
 }
 
 function isFinite(value: unknown): value is number {

@@ -133,6 +133,25 @@ export async function startUploadHost(database: string, options: SystemOptions):
   }
 }
 
+/** A platform with a bot that has no code, and no worker. */
+export interface TableHost {
+  databaseUrl: string
+  /** Sends a POST request as the bot. */
+  ask<Answer>(path: string, body: object): Promise<Answer>
+}
+
+/** Starts the api alone, for the bot's tables. */
+export async function startTableHost(
+  database: string,
+  options: SystemOptions,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<TableHost> {
+  const isobot = await prepare(database, options, environment)
+  await isobot.start('api')
+  const { id } = await isobot.createBot({ name: 'Bot' })
+  return { databaseUrl: isobot.databaseUrl, ask: (path, body) => isobot.ask(path, body, { 'x-bot-id': id }) }
+}
+
 interface Isobot {
   databaseUrl: string
   /** Starts a process and returns its id. */

@@ -17,6 +17,7 @@ import { measureSchemas, schemasTables } from './schemas.ts'
 import { startServers, type Servers } from './servers.ts'
 import { summaryTable, type Results } from './summary.ts'
 import { listenersPerConversation } from './system.ts'
+import { describeTables, measureTables, tablesTable } from './tables.ts'
 import { compareUploads, describeUploads, uploadsTable } from './uploads.ts'
 
 /**
@@ -61,6 +62,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('listeners')) sections.push(...(await listeners(servers, options, results, parts)))
     if (benchmarks.includes('fairness')) sections.push(...(await fairness(servers, options)))
     if (benchmarks.includes('uploads')) sections.push(...(await uploads(servers, options)))
+    if (benchmarks.includes('tables')) sections.push(...(await tables(servers)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -125,6 +127,12 @@ async function uploads(servers: Servers, { backEnds }: Options): Promise<string[
     comparisons.push(await compareUploads(backEnd, servers))
   }
   return [describeUploads(), uploadsTable(comparisons)]
+}
+
+async function tables(servers: Servers): Promise<string[]> {
+  console.error('Measuring tables')
+  const measured = await measureTables(servers)
+  return [describeTables(measured), tablesTable(measured)]
 }
 
 async function listeners(

@@ -3,7 +3,17 @@ import { backEnds, type BackEnd } from './back-ends.ts'
 import { listenersPerConversation } from './system.ts'
 
 /** The default benchmarks; each may be omitted. */
-const usual = ['straight-line', 'listeners', 'bundles', 'sandbox', 'endings', 'schemas', 'fairness', 'uploads'] as const
+const usual = [
+  'straight-line',
+  'listeners',
+  'bundles',
+  'sandbox',
+  'endings',
+  'schemas',
+  'fairness',
+  'uploads',
+  'tables',
+] as const
 /** `memory` runs only on request, because it takes as long as its events do. */
 const benchmarks = [...usual, 'memory'] as const
 type Benchmark = (typeof benchmarks)[number]
@@ -29,7 +39,7 @@ export interface Options {
 
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
-                                     fairness, uploads (all of these) or memory
+                                     fairness, uploads, tables (all of these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)

@@ -25,16 +25,14 @@ export function toNames(columns: ColumnTypes, data: Record<string, unknown>): Re
 
 /** Stores rows with the ids from 1, as a table of their own. */
 export async function insertTable(db: Database, columns: ColumnTypes, rows: object[]): Promise<string> {
-  await db.raw(`
-    create extension if not exists pg_trgm;
-    create table if not exists table_rows (
-      table_id text not null, id int not null, data jsonb not null, key text, bytes int not null,
-      stale text[] not null default '{}', computed jsonb not null default '{}',
-      created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now(),
-      primary key (table_id, id)
-    );
-    alter table table_rows drop constraint if exists table_rows_table_id_fkey`)
-  const id = newId('msg')
+  const id = newId('table')
+  const botId = newId('bot')
+  await db.raw(
+    `with workspace as (insert into workspaces (id, name) values (:botId, '') returning id),
+       bot as (insert into bots (id, workspace_id, name) select :botId, id, '' from workspace returning id)
+     insert into bot_tables (id, bot_id, name, columns, next_field) select :id, id, :id, :columns, 1 from bot`,
+    { id, botId, columns: JSON.stringify(columns) },
+  )
   await db.raw(
     `insert into table_rows (table_id, id, data, bytes)
      select ?, ordinality, value, octet_length(value::text) from jsonb_array_elements(?::jsonb) with ordinality`,
