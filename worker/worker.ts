@@ -16,6 +16,7 @@ import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
 import type { Resolve } from './outbound/resolver.ts'
 import { startWorkerHeartbeat } from './periodic/worker-heartbeat.ts'
+import { startFileSweep } from './periodic/file-sweep.ts'
 import { startRetention } from './periodic/retention.ts'
 import { startRegisterTick } from './periodic/register-tick.ts'
 import { openSourceMaps } from './execution/source-maps.ts'
@@ -72,6 +73,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
   }
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(startRetention(context), (stop) => stop())
+  parts.adopt(startFileSweep(context), (stop) => stop())
   parts.adopt(startRegisterTick(context), (stop) => stop())
   parts.adopt(startScheduler(context), (stop) => stop())
   const { concurrency } = config.worker

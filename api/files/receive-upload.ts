@@ -2,8 +2,7 @@ import type { Request, Response } from 'express'
 import type { Context } from '#shared/context.ts'
 import { ApiError, notFound } from '#shared/errors.ts'
 import { readSignedAddress, type SignedAddress } from '#shared/files/file-addresses.ts'
-import { removeObject, writeObject } from '#shared/files/objects.ts'
-import { objectPartBytes } from '#shared/files/postgres-object-store.ts'
+import { heldBytes, removeObject, writeObject } from '#shared/files/objects.ts'
 import { failUpload } from '#shared/store/file-contents.ts'
 import type { StoredObject } from '#shared/store/file-objects.ts'
 import { completeUpload, findUpload } from '#shared/store/files.ts'
@@ -11,9 +10,6 @@ import { addLogFields } from '#shared/telemetry/log-scope.ts'
 import { announcedBytes, type Overload } from '../overload.ts'
 import { chunksInTime } from './chunks-in-time.ts'
 import { endUnread } from './end-unread.ts'
-
-/** What an upload holds in memory: the part that is written and the one that is collected. */
-const heldBytes = 2 * objectPartBytes
 
 /**
  * `PUT /files/upload/{token}`: stores the body as the content of the file whose upsert made the address, and answers when it
@@ -55,7 +51,7 @@ async function receive(
   if (!isOpen) throw outdated()
   const announced = announcedBytes(request)
   const length = announced === Infinity ? undefined : announced
-  overload.hold(response, Math.min(announced, heldBytes), botId)
+  overload.hold(response, heldBytes(context, length), botId)
   try {
     if (length !== undefined && length > allowance) throw beyond(allowance)
     const content = chunksInTime(request, response)

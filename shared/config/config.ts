@@ -10,6 +10,7 @@ import {
   telemetryVariables,
   type TelemetrySettings,
 } from './telemetry-settings.ts'
+import { readS3, s3Contradictions, s3Remedies, s3Variables, type S3Settings } from './s3-settings.ts'
 import { grantedHost } from './granted-host.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
@@ -64,6 +65,8 @@ export interface Config extends TelemetrySettings {
   }
   /** Quotas of each bot's tables; a row counts as many rows as the factor of its table. */
   tables: { perBot: number; rowsPerBot: number }
+  /** Where contents of files are stored; absent: in PostgreSQL. */
+  s3?: S3Settings
   /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
   secret: string
   /** The token of the first administrator, which the release step stores. */
@@ -151,6 +154,7 @@ const environmentSchema = closedObject(
       enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       default: 'info',
     },
+    ...s3Variables,
     ...telemetryVariables,
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
@@ -185,6 +189,7 @@ export const variableNames: readonly string[] = Object.keys(properties)
 const remedies: Record<string, string | undefined> = {
   ...limitRemedies,
   ...telemetryRemedies,
+  ...s3Remedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
@@ -233,7 +238,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   )
   if (!isEnvironment(given) || unreadable.length > 0) throw new ConfigError(listProblems(unreadable))
   const config = toConfig(given)
-  const contradictions = [...limitContradictions(config.sandbox), ...telemetryContradictions(given)]
+  const contradictions = [
+    ...limitContradictions(config.sandbox),
+    ...telemetryContradictions(given),
+    ...s3Contradictions(given),
+  ]
   if (contradictions.length > 0)
     throw new ConfigError(['Invalid configuration of the environment:', ...contradictions].join('\n  '))
   return Object.freeze(config)
@@ -271,6 +280,7 @@ function toConfig(given: Environment): Config {
       maxBytes: given.BOT_FILES_MB * 1024 * 1024,
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
+    ...readS3(given),
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,

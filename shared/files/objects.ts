@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import type { S3Settings } from '../config/s3-settings.ts'
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { StoreName } from '../models/tables.ts'
 import { completeObject, deleteObject, findStore, insertObject, type StoredObject } from '../store/file-objects.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
-import { postgresObjectStore } from './postgres-object-store.ts'
+import { objectPartBytes, postgresObjectStore } from './postgres-object-store.ts'
+import { s3ObjectStore, s3PartBytes, s3StreamBytes } from './s3-object-store.ts'
 
 type Needs = Pick<Context, 'config' | 'db' | 'log'>
 
@@ -71,21 +73,40 @@ export function readObject(context: Needs, object: StoredObject, range?: ByteRan
 export async function removeObject(context: Needs, id: string): Promise<void> {
   try {
     const store = await findStore(context.db, id)
-    if (!store) return
-    await storeOf(context, store).remove(id)
-    await deleteObject(context.db, id)
+    if (store) await remove(context, id, store)
   } catch (error) {
     context.log.warn({ err: error, objectId: id }, 'Removing the content of a file failed; the sweep will remove it')
   }
 }
 
-/** The store of new objects. */
-function configuredStore(): StoreName {
-  return 'postgres'
+async function remove(context: Needs, id: string, store: StoreName): Promise<void> {
+  await storeOf(context, store).remove(id)
+  await deleteObject(context.db, id)
 }
 
-function storeOf({ db }: Needs, _name: StoreName): ObjectStore {
-  return postgresObjectStore(db)
+/** The bytes that writing an object holds in memory. */
+export function heldBytes(context: Pick<Context, 'config'>, length = Infinity): number {
+  if (configuredStore(context) === 'postgres') return Math.min(length, 2 * objectPartBytes)
+  return length === Infinity ? 2 * s3PartBytes : Math.min(length, s3StreamBytes)
+}
+
+/** The store of new objects. */
+export function configuredStore({ config }: Pick<Context, 'config'>): StoreName {
+  return config.s3 ? 's3' : 'postgres'
+}
+
+/** Of each configuration, because it keeps the keys with which it signs. */
+const s3Stores = new WeakMap<S3Settings, ObjectStore>()
+
+function storeOf({ config, db }: Needs, name: StoreName): ObjectStore {
+  if (name === 'postgres') return postgresObjectStore(db)
+  const { s3 } = config
+  if (!s3) throw new Error('This content is in a bucket: set S3_BUCKET and its companions again, or move it back first')
+  const known = s3Stores.get(s3)
+  if (known) return known
+  const store = s3ObjectStore(s3)
+  s3Stores.set(s3, store)
+  return store
 }
 
 async function makeObject(
@@ -94,14 +115,17 @@ async function makeObject(
   write: (id: string, store: StoreName) => Promise<Pick<StoredObject, 'size' | 'sha256'>>,
 ): Promise<StoredObject> {
   const id = newId('object')
-  const store = configuredStore()
+  const store = configuredStore(context)
   await insertObject(context.db, { id, botId, store })
   try {
     const written = await write(id, store)
     if (!(await completeObject(context.db, id, written))) throw notFound(`Content '${id}'`, 'writing it took too long')
     return { id, store, ...written }
   } catch (error) {
-    await removeObject(context, id)
+    // Its row may be gone, so the store is not looked up.
+    await remove(context, id, store).catch((cause: unknown) => {
+      context.log.warn({ err: cause, objectId: id }, 'Removing an incomplete content failed; the sweep will remove it')
+    })
     throw error
   }
 }

@@ -31,7 +31,7 @@ const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``)
 
 test('docs/settings.md has every variable that is read, and no others', async () => {
   const named = (await rowsOf('settings.md')).flatMap(([cell = '']) =>
-    Array.from(cell.matchAll(/`([A-Z_]+)`/g), ([, name]) => name!),
+    Array.from(cell.matchAll(/`([A-Z][A-Z\d_]+)`/g), ([, name]) => name!),
   )
   const ofCommands = ['DATA_DIR', 'URL', 'TOKEN', 'WORKSPACE', 'CONFIG_DIR'].map((name) => `ISOBOT_${name}`)
   const expected = [...variableNames, ...ofCommands].filter((name) => !Object.hasOwn(limitVariables, name))

@@ -11,6 +11,9 @@ import { openPlatform, type Platform } from '../../support/platform.ts'
 import { startProcess } from '../../support/processes.ts'
 import { insertFile, type TestFile } from './fixture.ts'
 
+/** Time for a busy machine. */
+const patience = { timeout: 10_000, interval: 20 }
+
 let platform: Platform
 let botId: string
 let file: TestFile
@@ -80,7 +83,7 @@ describe('an upload', () => {
     const { db } = platform.context
     const upload = begin(file.uploadUrl)
     upload.write(randomBytes(objectPartBytes + 1))
-    await vi.waitFor(async () => expect(await db('file_objects').whereNull('completed_at')).toHaveLength(1))
+    await vi.waitFor(async () => expect(await db('file_objects').whereNull('completed_at')).toHaveLength(1), patience)
     await db('files').where({ id: file.id }).update({ generation: 2 })
     expect(await errorOf(await put(file.uploadUrl, 'late'))).toMatchObject({ status: 409 })
     upload.end('rest')
@@ -95,7 +98,7 @@ describe('an upload', () => {
     const { db } = platform.context
     const upload = begin(file.uploadUrl)
     upload.write(randomBytes(objectPartBytes * 2))
-    await vi.waitFor(async () => expect(await db('file_objects').whereNull('completed_at')).toHaveLength(1))
+    await vi.waitFor(async () => expect(await db('file_objects').whereNull('completed_at')).toHaveLength(1), patience)
     await db('files').where({ id: file.id }).delete()
     upload.end()
     expect((await answerOf(upload)).status).toBeGreaterThanOrEqual(404)
@@ -111,10 +114,10 @@ describe('an upload', () => {
     const before = (await objects()).length
     const upload = begin(file.uploadUrl, { 'content-length': 10 * objectPartBytes })
     upload.write(randomBytes(objectPartBytes * 2))
-    await vi.waitFor(async () => expect(await db('file_parts')).not.toEqual([]))
-    await vi.waitFor(async () => expect((await objects()).length).toBe(before + 1))
+    await vi.waitFor(async () => expect(await db('file_parts')).not.toEqual([]), patience)
+    await vi.waitFor(async () => expect((await objects()).length).toBe(before + 1), patience)
     upload.destroy()
-    await vi.waitFor(async () => expect((await objects()).length).toBe(before))
+    await vi.waitFor(async () => expect((await objects()).length).toBe(before), patience)
     expect(await file.row()).toMatchObject({ status: 'upload_pending', object_id: null })
     expect((await put(file.uploadUrl, 'again')).status).toBe(200)
   })
