@@ -5,7 +5,7 @@ import type { RequestsInFlight } from '../graceful-close.ts'
 import type { Overload } from '../overload.ts'
 import { requestIdHeader } from '../request-scope.ts'
 import { serveContent } from './serve-content.ts'
-import { receiveUpload } from './receive-upload.ts'
+import { answerUpload } from './receive-upload.ts'
 
 /**
  * Lets pages of any origin send and read contents. The address is the only credential, so no request has cookies: with a
@@ -27,7 +27,7 @@ export function files(context: Context, overload: Overload, inFlight: RequestsIn
   const router = Router()
   const answer = (work: () => Promise<void>) => inFlight.track(context.dependencies.database.failFast(work))
   router.put('/upload/:token', (request: Request<{ token: string }>, response: Response) =>
-    answer(() => receiveUpload(context, overload, request, response)),
+    answer(() => answerUpload(context, overload, request, response)),
   )
   // Express answers HEAD with the handler of GET.
   router.get('/:address/:name', (request: Request<{ address: string; name: string }>, response: Response) =>

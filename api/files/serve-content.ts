@@ -1,10 +1,11 @@
 import { pipeline } from 'node:stream/promises'
 import type { Request, Response } from 'express'
 import type { Context } from '#shared/context.ts'
-import { ApiError, notFound } from '#shared/errors.ts'
-import { fileName, readSignedAddress } from '#shared/files/file-addresses.ts'
+import { ApiError } from '#shared/errors.ts'
+import { fileName } from '#shared/files/file-addresses.ts'
+import { findContentAt } from '#shared/files/find-content.ts'
 import { readObject } from '#shared/files/objects.ts'
-import { findContent, findPublicContent, type FileContent } from '#shared/store/file-contents.ts'
+import type { FileContent } from '#shared/store/file-contents.ts'
 import { addLogFields } from '#shared/telemetry/log-scope.ts'
 import type { Overload } from '../overload.ts'
 import { assertHarmless, contentHeaders } from './content-headers.ts'
@@ -25,7 +26,7 @@ export async function serveContent(
   response: Response,
 ): Promise<void> {
   addLogFields({ operation: 'files.content' })
-  const content = await find(context, request.params.address)
+  const content = await findContentAt(context, request.params.address)
   addLogFields({ botId: content.botId })
   assertHarmless(request)
   const { object } = content
@@ -45,19 +46,6 @@ export async function serveContent(
 
   overload.hold(response, Math.min(length, heldBytes), content.botId)
   await send(context, content, range, response)
-}
-
-/** @throws ApiError `ResourceNotFound` or `Forbidden` */
-async function find({ config, db }: Context, address: string): Promise<FileContent> {
-  const signed = readSignedAddress(config, 'content', address)
-  if (signed && signed.expiresAt.getTime() <= Date.now()) {
-    throw new ApiError('Forbidden', 'This address has expired: get the file again for a new one')
-  }
-  const content = signed
-    ? await findContent(db, signed.fileId, signed.generation)
-    : await findPublicContent(db, address)
-  if (content) return content
-  throw notFound('File', 'no content is at this address')
 }
 
 /** Whether the client has this content already. A client that asks caches on its way to ask again does have it. */

@@ -11,7 +11,7 @@ export async function abandonedObjects(
   db: Database,
   from: string | undefined,
   limit: number,
-): Promise<Pick<Progress<string>, 'place'> & { ids: string[] }> {
+): Promise<Pick<Progress<string>, 'cursor'> & { ids: string[] }> {
   const [row] = await query<{ last: string | null; looked: number; ids: string[] | null }>(
     db,
     `with looked as (
@@ -26,7 +26,7 @@ export async function abandonedObjects(
     { from: from ?? '', limit },
   )
   const { last, looked, ids } = row!
-  return { place: looked < limit ? undefined : (last ?? undefined), ids: ids ?? [] }
+  return { cursor: looked < limit ? undefined : (last ?? undefined), ids: ids ?? [] }
 }
 
 /** Deletes files whose time is over. @returns the ids of their objects */

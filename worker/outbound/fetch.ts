@@ -18,6 +18,7 @@ import type { Outbound, OutboundResponse } from './open-outbound.ts'
 import { readBeginning } from './response-body.ts'
 import type { Context } from '#shared/context.ts'
 import { megabyte } from '#shared/units.ts'
+import { answerFileRequest, fileRequestOf } from './file-requests.ts'
 
 const maxRequestBytes = megabyte
 
@@ -56,39 +57,50 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
   const tenant = installation?.id ?? botId
   return async (request, signal) => {
     try {
+      const file = fileRequestOf(worker, request)
+      if (file) {
+        const open: Open = (body, maxBytes) => answerFileRequest(worker, file, body, maxBytes)
+        return await send(worker, request, { tenant, open, signal }, limits)
+      }
       const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
-      return await send(worker, request, { tenant, allow: net, signal }, limits)
+      const { fetchMilliseconds: timeoutMilliseconds } = limits
+      const open: Open = (body, maxResponseBytes) =>
+        worker.outbound.request({
+          tenant,
+          allow: net,
+          signal,
+          url: request.url,
+          // The guard refuses those that it does not know.
+          method: request.method as Method,
+          headers: { 'accept-encoding': codingsFor(request), ...request.headers },
+          ...(body && { body }),
+          timeoutMilliseconds,
+          maxResponseBytes,
+          ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
+        })
+      return await send(worker, request, { tenant, open, signal }, limits)
     } catch (error) {
       return toFailure(worker, error)
     }
   }
 }
 
+/** Sends a request with this body, for a response of at most so many bytes. */
+type Open = (body: Buffer | undefined, maxBytes: number) => Promise<OutboundResponse>
+
 async function send(
   worker: Shared,
   request: FetchRequest,
-  grant: { tenant: string; allow: string[]; signal: AbortSignal },
-  { fetchMilliseconds, fetchMegabytes }: Fetcher['limits'],
+  { tenant, open, signal }: { tenant: string; open: Open; signal: AbortSignal },
+  { fetchMegabytes }: Pick<Fetcher['limits'], 'fetchMegabytes'>,
 ): Promise<FetchAnswer | FetchStream> {
   const maxBytes = fetchMegabytes * megabyte
   const body = bodyOf(request)
   using held = new DisposableStack()
-  const share = held.use(worker.memory.open(grant.tenant))
+  const share = held.use(worker.memory.open(tenant))
   share.add(body?.length ?? 0)
-  const response = held.use(
-    await worker.outbound.request({
-      ...grant,
-      url: request.url,
-      // `firstRequest` refuses other methods.
-      method: request.method as Method,
-      headers: { 'accept-encoding': codingsFor(request), ...request.headers },
-      ...(body && { body }),
-      timeoutMilliseconds: fetchMilliseconds,
-      maxResponseBytes: maxBytes,
-      ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
-    }),
-  )
+  const response = held.use(await open(body, maxBytes))
   const { status, statusText, url } = response
   if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
     throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
@@ -100,7 +112,7 @@ async function send(
   if (!rest) return { ...head, ...toText(Buffer.concat(chunks)) }
   share.add(streamBytes)
   response.limitIdleness()
-  return { ...head, parts: toSource(worker, chunks, rest, held.move(), grant.signal) }
+  return { ...head, parts: toSource(worker, chunks, rest, held.move(), signal) }
 }
 
 /** Compression may delay the events of a stream. */

@@ -34,16 +34,16 @@ export function startFileSweep(context: Context): () => Promise<void> {
 /** Each run goes through the objects from where the last one has ended, and begins again at the end. */
 export function openFileSweep(context: Context, batch = batchSize) {
   const { db, log } = context
-  let place: string | undefined
+  let cursor: string | undefined
 
   async function removeAbandoned(signal?: AbortSignal): Promise<void> {
     for (let batches = 0; batches < maxBatches; batches += 1) {
-      const { ids, place: next } = await abandonedObjects(db, place, batch)
+      const { ids, cursor: next } = await abandonedObjects(db, cursor, batch)
       for (const id of ids) {
         if (signal?.aborted) return
         await removeObject(context, id)
       }
-      place = next
+      cursor = next
       if (next === undefined) return
     }
   }

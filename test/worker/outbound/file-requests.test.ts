@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertFile, type TestFile } from '../../api/files/fixture.ts'
+import { createChatUser } from '../../support/chat-client.ts'
+import { logOf } from '../../support/install-code.ts'
+import { endedEvents } from '../../support/outcomes.ts'
+import { openPlatform, type DeployedBot, type Platform } from '../../support/platform.ts'
+
+let platform: Platform
+let owner: DeployedBot
+beforeAll(async () => {
+  platform = await openPlatform({ environment: { FILE_MB: '20' } })
+  owner = await platform.createBot()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+/** Runs a bot that was granted no host, and returns what its code tells. */
+async function run(body: string): Promise<unknown> {
+  const bot = await platform.createBot(`
+    const reason = (error) => [error.name, error.message]
+    export const hooks = {
+      async afterIncomingMessage({ logger }) {
+        const told = await (async () => { ${body} })().catch(reason)
+        logger.info('told ' + JSON.stringify(told ?? null))
+      },
+    }`)
+  const user = await createChatUser(bot.chatUrl)
+  await user.send(await user.createConversation(), 'go')
+  await endedEvents(platform, bot.id, 1)
+  const lines = await logOf(platform, bot.id)
+  const line = lines.find((candidate) => candidate.startsWith('info told '))
+  return JSON.parse(line!.slice('info told '.length))
+}
+
+const quoted = (text: string) => JSON.stringify(text)
+const upload = async (content: string | Uint8Array<ArrayBuffer>, options = {}): Promise<TestFile> => {
+  const file = await insertFile(platform, owner.id, options)
+  expect((await fetch(file.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
+  return file
+}
+
+test('bot code uploads to an address that the platform signed, without a grant, and reads the content back', async () => {
+  const file = await insertFile(platform, owner.id)
+  const told = await run(`
+    const answer = await fetch(${quoted(file.uploadUrl)}, {
+      method: 'PUT', body: 'déjà vu', headers: { 'content-type': 'text/plain', 'x-amz-tagging': 'public=true' },
+    })
+    const content = await fetch(${quoted(await file.url())})
+    return [answer.status, await answer.text(), content.status, content.headers.get('content-type'), await content.text()]`)
+  expect(told).toEqual([200, '', 200, 'text/plain', 'déjà vu'])
+  expect(await file.row()).toMatchObject({ status: 'upload_completed', size: '9' })
+})
+
+test('bot code reads a file of several megabytes, in parts', async () => {
+  const bytes = Buffer.alloc(5_000_000, 'abc')
+  const file = await upload(bytes, { isPublic: true })
+  const told = await run(`
+    const { body, headers } = await fetch(${quoted(await file.url())})
+    let length = 0
+    for await (const part of body) length += part.length
+    return [length, headers.get('content-length')]`)
+  expect(told).toEqual([bytes.length, String(bytes.length)])
+})
+
+test('bot code gets the platform’s errors as answers, and no larger file than a response may be', async () => {
+  const file = await upload('x')
+  const large = await upload(Buffer.alloc(11 * 1024 * 1024))
+  const told = await run(`
+    const statusOf = async (url, options) => {
+      const answer = await fetch(url, options)
+      return [answer.status, (await answer.json()).type]
+    }
+    return [
+      await statusOf(${quoted(file.uploadUrl)}, { method: 'PUT', body: 'again' }),
+      await statusOf(${quoted(`${platform.url}/files/upload/forged`)}, { method: 'PUT', body: 'x' }),
+      await statusOf(${quoted(`${platform.url}/files/nothing/x`)}),
+      await statusOf(${quoted(await file.url())}, { method: 'DELETE' }),
+      await fetch(${quoted(await large.url())}).then(() => 'read', () => 'refused'),
+      (await fetch(${quoted(await large.url())}, { method: 'HEAD' })).status,
+    ]`)
+  expect(told).toEqual([
+    [409, 'ResourceLockedConflict'],
+    [404, 'ResourceNotFound'],
+    [404, 'ResourceNotFound'],
+    [405, 'MethodNotFound'],
+    'refused',
+    200,
+  ])
+})
+
+test('no other address of the platform is answered', async () => {
+  const paths = ['/healthz', '/v1/files', '/files/../healthz', '/files', '/console']
+  const told = await run(`
+    const outcomes = []
+    for (const path of ${JSON.stringify(paths)}) {
+      outcomes.push(await fetch(${quoted(platform.url)} + path).then((answer) => answer.status, () => 'refused'))
+    }
+    return outcomes`)
+  expect(told).toEqual(paths.map(() => 'refused'))
+})

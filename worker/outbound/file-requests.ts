@@ -1,0 +1,116 @@
+import type { FetchRequest } from '#sandbox/protocol/contract.ts'
+import type { Context } from '#shared/context.ts'
+import { ApiError } from '#shared/errors.ts'
+import { findContentAt } from '#shared/files/find-content.ts'
+import { readObject } from '#shared/files/objects.ts'
+import { receiveUpload } from '#shared/files/receive-upload.ts'
+import { OutboundError } from './errors.ts'
+import type { OutboundResponse } from './open-outbound.ts'
+
+/**
+ * Requests of bot code for contents of files. The platform's own address cannot be requested, and nobody grants it, but
+ * `client.uploadFile` and `fetch(file.url)` do request it: the worker answers them itself, from the object store. As over
+ * HTTP, the address is the only credential.
+ */
+
+type Needs = Pick<Context, 'config' | 'db' | 'log'>
+
+/** A request for the platform's own files, by the segments of its path below `/files/`. */
+export interface FileRequest {
+  url: string
+  method: string
+  segments: string[]
+}
+
+/** Undefined when the request goes anywhere else. */
+export function fileRequestOf(
+  { config }: Pick<Context, 'config'>,
+  { url, method }: FetchRequest,
+): FileRequest | undefined {
+  const target = URL.parse(url)
+  const files = new URL(`${config.http.baseUrl}/files/`)
+  if (target?.origin !== files.origin || !target.pathname.startsWith(files.pathname)) return undefined
+  return { url: target.href, method, segments: target.pathname.slice(files.pathname.length).split('/') }
+}
+
+/**
+ * Answers as the api does.
+ *
+ * @param body of the request
+ * @param maxBytes the limit of a response
+ * @throws OutboundError `too-large`
+ */
+export async function answerFileRequest(
+  context: Needs,
+  request: FileRequest,
+  body: Buffer | undefined,
+  maxBytes: number,
+): Promise<OutboundResponse> {
+  try {
+    return await carryOut(context, request, body, maxBytes)
+  } catch (cause) {
+    if (cause instanceof OutboundError) throw cause
+    const error = ApiError.from(cause)
+    if (error.status >= 500)
+      context.log.error({ err: cause, errorId: error.id }, 'A request of bot code for a file failed')
+    return respond(request, error.status, { 'content-type': 'application/json' }, [Buffer.from(JSON.stringify(error))])
+  }
+}
+
+async function carryOut(
+  context: Needs,
+  request: FileRequest,
+  body: Buffer | undefined,
+  maxBytes: number,
+): Promise<OutboundResponse> {
+  const { method, segments } = request
+  const [first = '', token = '', ...rest] = segments
+  if (method === 'PUT' && first === 'upload' && rest.length === 0) {
+    await receiveUpload(context, { token, length: body?.length ?? 0, open: () => chunksOf(body) })
+    return respond(request, 200, {}, [])
+  }
+  if (method !== 'GET' && method !== 'HEAD') {
+    throw new ApiError('MethodNotFound', `${method} is not a method of the address of a file`)
+  }
+  const { object, contentType } = await findContentAt(context, decodeURIComponent(first))
+  const headers = {
+    'content-type': contentType,
+    'content-length': String(object.size),
+    etag: `"${object.sha256}"`,
+  }
+  if (method === 'HEAD') return respond(request, 200, headers, [])
+  if (object.size > maxBytes) {
+    throw new OutboundError('too-large', `The file has ${object.size} bytes, and a response may have ${maxBytes}`)
+  }
+  return respond(request, 200, headers, readObject(context, object))
+}
+
+async function* chunksOf(body: Buffer | undefined): AsyncGenerator<Buffer> {
+  if (body) yield body
+}
+
+function respond(
+  { url }: FileRequest,
+  status: number,
+  headers: Record<string, string>,
+  body: Iterable<Buffer> | AsyncIterable<Buffer>,
+): OutboundResponse {
+  const reading = passOn(body)
+  return {
+    status,
+    statusText: '',
+    headers,
+    body: reading,
+    url,
+    limitIdleness() {},
+    [Symbol.dispose]: () => void reading.return(undefined),
+  }
+}
+
+async function* passOn(body: Iterable<Buffer> | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body
+  } catch (error) {
+    throw OutboundError.from(error, 'the platform')
+  }
+}
