@@ -95,9 +95,7 @@ const chunkBytes = 65_536
 
 /** Makes a stream of these bytes, in chunks on demand. */
 export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
-  if (typeof ReadableStream !== 'function') {
-    throw new TypeError('Streams are available only to code that names one: mention ReadableStream in it')
-  }
+  assertStreams()
   let start = 0
   const pull = (controller: ReadableByteStreamController) => {
     if (start < bytes.length) controller.enqueue(bytes.slice(start, start + chunkBytes))
@@ -107,6 +105,12 @@ export function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Ar
     controller.byobRequest?.respond(0)
   }
   return new ReadableStream({ type: 'bytes', pull }, { highWaterMark: 0 }) as ReadableStream<Uint8Array<ArrayBuffer>>
+}
+
+/** @throws TypeError in a realm without the classes of streams, because no code of the bundle seems to use them */
+export function assertStreams(): void {
+  if (typeof ReadableStream === 'function') return
+  throw new TypeError('Streams are available only to code that names one: mention ReadableStream in it')
 }
 
 export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -66,9 +66,12 @@ const members = {
 /** Code with `globalThis` may compute the name of any global. */
 const everything = /\bglobalThis\b/
 
+/** Destructuring of `body`, as in `const { body } = await fetch(url)`. Bounded, because it is tried at each `body`. */
+const takesBody = String.raw`\bbody\b[^{}]{0,60}\}\s*(?:=[^=>]|\)\s*=>)`
+
 const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
   web: wordsOf([...globalsOf.web, ...globalsOf.streams, ...globalsOf.subtle]),
-  streams: new RegExp(`\\.body\\b|${wordsOf([...globalsOf.streams, ...members.streams]).source}`),
+  streams: new RegExp(`\\.body\\b|${takesBody}|${wordsOf([...globalsOf.streams, ...members.streams]).source}`),
   subtle: wordsOf([...globalsOf.subtle, ...members.subtle]),
   buffer: wordsOf(globalsOf.buffer),
 }

@@ -1,7 +1,7 @@
 import type { FetchFailure } from '../protocol/contract.ts'
 import type { Form, Next, Stream } from '../isolate/streams.ts'
 import { orAborted, type AbortSignal } from './abort.ts'
-import { concatenate } from './blob.ts'
+import { assertStreams, concatenate } from './blob.ts'
 import { encodeUtf8 } from './encoding.ts'
 
 export type { Form }
@@ -42,6 +42,7 @@ export class Incoming {
 
   /** Makes a stream of it, which requests parts on demand. */
   toStream(): ReadableStream<Bytes> {
+    assertStreams()
     const pull = async (controller: ReadableByteStreamController) => {
       const part = await this.#next('bytes')
       if (part !== undefined) return controller.enqueue(toBytes(part))

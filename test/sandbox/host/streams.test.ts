@@ -173,6 +173,18 @@ describe('the body of an answer', () => {
     expect(said(outcome)).toEqual([`${text.length} true`])
   })
 
+  test.each([
+    ['a declaration', 'const { headers, body } = await response'],
+    ['a parameter', 'const bodyOf = ({ body }) => body; const body = bodyOf(response)'],
+  ])('is a stream for code that takes it by destructuring: %s', async (_where, declaration) => {
+    const { parts } = counted(3, 1000)
+    const code = `const response = await fetch('https://a.example/'); ${declaration}
+      let length = 0; for await (const part of body) length += part.length; console.log(length)`
+    const outcome = await sandbox.run(messageRun(botThat(code), { fetch: answering(parts) }))
+    done(outcome)
+    expect(said(outcome)).toEqual(['3000'])
+  })
+
   test('that is no text is the same bytes', async () => {
     const bytes = Uint8Array.from({ length: 200_000 }, (_, index) => (index * 7) % 256)
     async function* parts() {

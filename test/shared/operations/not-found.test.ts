@@ -28,6 +28,8 @@ const otherStatuses: Record<string, number> = {
   'chat.listParticipants': 403,
   'runtime.listTagValues': 410,
   'files.listFileTagValues': 400,
+  'tables.deleteTableRows': 400,
+  'tables.getOrCreateTable': 400,
 }
 
 const parametersOf = ({ path }: Operation) =>
