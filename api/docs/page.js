@@ -16,7 +16,7 @@ for (const operation of Object.values(api.paths).flatMap((item) => Object.values
 }
 api.tags = api.tags.filter(({ name }) => interfaces.has(name))
 
-/** Replaces parts of the renderer's page. */
+/** Replaces parts of the renderer's page, and opens one interface at a time. */
 const replacements = ({ React: { createElement } }) => ({
   wrapComponents: {
     // The keyboard cannot reach a link within the button that opens an operation.
@@ -24,20 +24,40 @@ const replacements = ({ React: { createElement } }) => ({
     // The only server is the page's own, so there is no choice to offer.
     ServersContainer: () => () => null,
   },
+  statePlugins: {
+    layout: {
+      wrapActions: {
+        // The renderer shows only a few operations of a page with more than some 140.
+        show:
+          (show, { layoutActions }) =>
+          (thing, isShown) => {
+            const [kind, name] = [thing].flat()
+            if (kind === 'operations-tag' && isShown) {
+              for (const other of interfaces) if (other !== name) layoutActions.show([kind, other], false)
+            }
+            return show(thing, isShown)
+          },
+      },
+    },
+  },
 })
 
-globalThis.SwaggerUIBundle({
+const page = globalThis.SwaggerUIBundle({
   domNode: document.querySelector('#api'),
   // Requests go to the page's own server: its content security policy allows no other.
   spec: { ...api, servers: [{ url: location.origin }] },
   deepLinking: true,
-  docExpansion: 'list',
+  docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,
   tryItOutEnabled: true,
   validatorUrl: null,
   plugins: [replacements],
+  onComplete() {
+    const { layoutActions } = page.getSystem()
+    if (!location.hash) layoutActions.show(['operations-tag', api.tags[0].name], true)
+  },
 })
 
 keepAccessible(document.querySelector('#api'))

@@ -199,22 +199,25 @@ test.for(Object.keys(dialogs))('the dialog “%s”: no violations', async (name
 
 test('the API reference with an operation of each kind open: no violations', { timeout: 180_000 }, async () => {
   await page.goto(`${platform.url}/docs`)
-  // It draws all operations at once, which takes a busy machine a while.
+  // It draws all operations of an interface at once, which takes a busy machine a while.
   await page.locator('.opblock').first().waitFor({ timeout: 60_000 })
-  for (const name of [
-    'Chat-chatCreateUser',
-    'Runtime-runtimeDeleteUser',
-    'Admin-adminGetBot',
-    'Admin-adminUpdateAccount',
-  ]) {
-    await page.locator(`#operations-${name} .opblock-summary-control`).press('Enter')
-    await page.locator(`#operations-${name} .responses-wrapper`).waitFor()
+  for (const [api, ...names] of [
+    ['Chat', 'chatCreateUser'],
+    ['Runtime', 'runtimeDeleteUser'],
+    ['Admin', 'adminGetBot', 'adminUpdateAccount'],
+  ] as const) {
+    const heading = page.locator(`.opblock-tag[data-tag="${api}"]`)
+    if ((await heading.getAttribute('data-is-open')) !== 'true') await heading.click()
+    for (const name of names) {
+      await page.locator(`#operations-${api}-${name} .opblock-summary-control`).press('Enter')
+      await page.locator(`#operations-${api}-${name} .responses-wrapper`).waitFor()
+    }
+    // Operations that are closed look alike but for their method: some are enough. Removed ones would upset the renderer.
+    await page.evaluate(
+      `[...document.querySelectorAll('.opblock:not(.is-open)')].slice(12).forEach((one) => { one.style.display = 'none' })`,
+    )
+    expect(await violations(page)).toEqual([])
   }
-  // Operations that are closed look alike but for their method: some are enough.
-  await page.evaluate(
-    `[...document.querySelectorAll('.opblock:not(.is-open)')].slice(12).forEach((one) => one.remove())`,
-  )
-  expect(await violations(page)).toEqual([])
 })
 
 test('on a phone, the levels of a log’s lines stand below one another, and each line’s words directly below it', async () => {
