@@ -3,7 +3,7 @@ import type { Bundle, Inspection, Limits, Outcome, RunRequest, Sandbox, SandboxO
 import { inspectionHandle } from './host/inspection-handle.ts'
 import { usualMegabytes } from './host/memory.ts'
 import { openPool } from './host/pool.ts'
-import { bundlePrograms } from './host/programs.ts'
+import { bundleExtractor, bundlePrograms } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
 import { runHandle, type RunHandle } from './host/run-handle.ts'
 import { openExtractor } from './extractor/open-extractor.ts'
@@ -18,7 +18,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const given = { processes, memoryMegabytes, isolation, programs, operations, log, onSuspension, watch, recycling }
   const pool = await openPool(given)
   const compiler = openCompiler({ isolation, reader: programs.reader, limits: options.compile, log })
-  const extractor = openExtractor({ isolation, program: programs.extractor, limits: options.extract, log })
+  const extractor = openExtractor({ isolation, program: bundleExtractor, limits: options.extract, log })
   const runs = new Map<string, RunHandle>()
 
   return {

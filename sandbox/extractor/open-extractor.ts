@@ -15,8 +15,8 @@ import { joinTask, readLastLine, readPassages } from './frames.ts'
 
 export interface ExtractorOptions {
   isolation: Isolation
-  /** The program that reads documents: `Programs.extractor`. */
-  program: string
+  /** Makes the program that reads documents: `bundleExtractor`. */
+  program: () => Promise<string>
   limits?: Partial<ExtractionLimits> | undefined
   log: SandboxLog
 }
@@ -56,7 +56,7 @@ export function openExtractor({ isolation, program, log, ...options }: Extractor
         throw error
       }
     }
-    const input = { stdin: program, channel: joinTask(task, watched()) }
+    const input = { stdin: await program(), channel: joinTask(task, watched()) }
     const running = runProgram(
       isolation,
       nodeProgram({ cpuSeconds: seconds, heapMegabytes }),

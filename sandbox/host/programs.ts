@@ -7,8 +7,6 @@ export interface Programs {
   process: string
   /** The program of a process that reads uploads and source maps; given on standard input too. */
   reader: string
-  /** The program of a process that reads documents; given on standard input too. */
-  extractor: string
   /** The kernel's program, which runs first in each isolate; it defines `inside`. */
   inside: string
   /** The preludes of bundles; each defines `prelude`. */
@@ -26,16 +24,9 @@ export function bundlePrograms(): Promise<Programs> {
 }
 
 async function bundleAll(): Promise<Programs> {
-  const [process, reader, extractor, inside, groups] = await Promise.all([
+  const [process, reader, inside, groups] = await Promise.all([
     bundle('../child/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
     bundle('../compiler/process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
-    bundle('../extractor/process/main.ts', {
-      format: 'cjs',
-      platform: 'node',
-      target: 'node24',
-      minify: true,
-      legalComments: 'none',
-    }),
     bundle('../isolate/kernel.ts', {
       format: 'iife',
       globalName: 'inside',
@@ -47,7 +38,19 @@ async function bundleAll(): Promise<Programs> {
   ])
   // Otherwise esbuild's own process would live as long as this one.
   await stop()
-  return { process, reader, extractor, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
+  return { process, reader, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
+}
+
+let bundledExtractor: Promise<string> | undefined
+
+/**
+ * Bundles the program of a process that reads documents, which is given on standard input too. It is the largest one, so
+ * a process bundles it when the first document comes.
+ */
+export function bundleExtractor(): Promise<string> {
+  const options = { format: 'cjs', platform: 'node', target: 'node24', minify: true, legalComments: 'none' } as const
+  bundledExtractor ??= bundle('../extractor/process/main.ts', options).finally(stop)
+  return bundledExtractor
 }
 
 function bundlePrelude(entry: string): Promise<string> {

@@ -6,7 +6,7 @@ import type {
   Extractor,
   Passage,
 } from '#sandbox/extractor/contract.ts'
-import { bundlePrograms } from '#sandbox/host/programs.ts'
+import { bundleExtractor } from '#sandbox/host/programs.ts'
 import { detectIsolation, type Isolation } from '#sandbox/isolation/detect-isolation.ts'
 
 const usualTask: ExtractionTask = {
@@ -18,8 +18,7 @@ const usualTask: ExtractionTask = {
 /** The extractor of a worker, without a worker and without the kernel's isolation layers. */
 export async function openExtractorHere(limits: Partial<ExtractionLimits> = {}): Promise<Extractor> {
   const isolation = await detectIsolation({ profile: 'hardened', require: [], tools: {}, log() {} })
-  const { extractor: program } = await bundlePrograms()
-  return openExtractor({ isolation, program, limits, log() {} })
+  return openExtractor({ isolation, program: bundleExtractor, limits, log() {} })
 }
 
 /** The passages of a document, or the reason why it has none. */
@@ -39,5 +38,5 @@ export async function extractWith(
 
 /** An extractor whose process runs another program. */
 export async function openProgramInPlaceOfExtractor(program: string, isolation: Isolation): Promise<Extractor> {
-  return openExtractor({ isolation, program, log() {} })
+  return openExtractor({ isolation, program: async () => program, log() {} })
 }

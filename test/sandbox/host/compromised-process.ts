@@ -33,7 +33,6 @@ export async function startCompromised(program: string): Promise<CompromisedProc
     isolation: await isolationHere(),
     programs: {
       reader: '',
-      extractor: '',
       process: `${speech}\n${program}`,
       inside: '',
       groups: {} as Programs['groups'],
