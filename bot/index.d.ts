@@ -87,6 +87,34 @@ interface EventBase<Type extends string, Payload> extends Omit<
   type: Type
   payload: Payload
   state: State
+  /** What the code of this event has found so far; absent until it has searched. It is not stored. */
+  kb?: EventKnowledge
+}
+
+/** The knowledge of an event: of the last `searchFiles` of a hook or an action. */
+export interface EventKnowledge {
+  /** The knowledge bases that the search names by the tags `kbId` or `kbName`; all when it names none. */
+  included: KnowledgeBase[]
+  results?: EventKnowledgeResult[]
+}
+
+/** A passage that was found. */
+export interface EventKnowledgeResult {
+  content: string
+  /** From 0 to 1. */
+  score: number
+  /** The title of its file, or the last part of the file's key. */
+  dsFriendlyName: string
+  dsId?: string
+  dsType?: string
+  kbId?: string
+  kbName?: string
+  fileId: string
+  key: string
+  title?: string
+  url?: string
+  pageNumber?: number
+  position?: number
 }
 
 /** Somebody has said something to the bot. */
@@ -988,6 +1016,34 @@ export interface ListEventsOutput {
   meta: PageMeta
 }
 
+export interface ListFilePassagesInput {
+  /** Its id, or its key. */
+  id: string
+  /** The `meta.nextToken` of the previous page. */
+  nextToken?: string
+  /** Rows of a page; default: 20. */
+  pageSize?: number
+  /** In place of pageSize; 20 unless given. */
+  limit?: number
+}
+
+export interface ListFilePassagesOutput {
+  passages: Array<{
+    id: string
+    content: string
+    meta: {
+      type?: 'chunk' | 'summary' | 'consolidated' | 'image'
+      subtype?: 'title' | 'subtitle' | 'paragraph' | 'blockquote' | 'list' | 'table' | 'code' | 'image' | 'page'
+      /** Of a PDF; the first is 1. */
+      pageNumber?: number
+      /** In the order of the document; the first is 0. */
+      position?: number
+      sourceUrl?: string
+    }
+  }>
+  meta: PageMeta
+}
+
 export interface ListFileTagValuesInput {
   tag: string
   /** The `meta.nextToken` of the previous page. */
@@ -1170,6 +1226,70 @@ export interface RenameTableColumnInput {
 export interface RenameTableColumnOutput {
   table: Table
 }
+
+export interface SearchFilesInput {
+  /** A question, or words; at most 2048 bytes. */
+  query: string
+  /** Each tag has to match: a value, one of several in an array, or an object with `not`, `in` (a value or an array each) and `exists` (true or false). */
+  tags?: JsonObject
+  /** 20 unless given. */
+  limit?: number
+  /** How many neighbours on each side are part of the content; 1 unless given. */
+  contextDepth?: number
+  /** One result for each file, with all that was found in it. */
+  consolidate?: boolean
+  /** The content begins with the headings above it. */
+  includeBreadcrumb?: boolean
+  /** The parts of the content are named in `context`. */
+  withContext?: boolean
+}
+
+export interface SearchFilesOutput {
+  passages: Array<{
+    /** The passage, with its neighbours in the document. */
+    content: string
+    /** From 0 to 1, the higher the closer. */
+    score: number
+    meta: {
+      type?: 'chunk' | 'summary' | 'consolidated' | 'image'
+      subtype?: 'title' | 'subtitle' | 'paragraph' | 'blockquote' | 'list' | 'table' | 'code' | 'image' | 'page'
+      /** Of a PDF; the first is 1. */
+      pageNumber?: number
+      /** In the order of the document; the first is 0. */
+      position?: number
+      sourceUrl?: string
+    }
+    file: {
+      id: string
+      key: string
+      contentType: string
+      metadata: JsonObject
+      tags: Record<string, string>
+      createdAt: string
+      updatedAt: string
+    }
+    context?: Array<{
+      text: string
+      type: 'preceding' | 'subsequent' | 'current' | 'breadcrumb'
+      id?: string
+      offset?: number
+    }>
+  }>
+}
+
+export interface SetFilePassagesInput {
+  /** Its id, or its key. */
+  id: string
+  /** In document order. */
+  passages: Array<{
+    content: string
+    /** paragraph unless given. */
+    type?: 'title' | 'subtitle' | 'paragraph' | 'blockquote' | 'list' | 'table' | 'code' | 'image'
+    pageNumber?: number
+  }>
+}
+
+export type SetFilePassagesOutput = Record<string, never>
 
 export interface SetStateInput {
   type: 'bot' | 'user' | 'conversation' | 'workflow' | 'integration'
@@ -1573,6 +1693,10 @@ export interface Operations {
    */
   listEvents(input?: ListEventsInput): Promise<ListEventsOutput>
   /**
+   * Lists the passages of an indexed file, in document order.
+   */
+  listFilePassages(input: ListFilePassagesInput): Promise<ListFilePassagesOutput>
+  /**
    * Lists the values of a tag of the files that the caller may read, in order.
    */
   listFileTagValues(input: ListFileTagValuesInput): Promise<ListFileTagValuesOutput>
@@ -1627,6 +1751,16 @@ export interface Operations {
    * @throws ApiError `AlreadyExists`, `RelationConflict`
    */
   renameTableColumn(input: RenameTableColumnInput): Promise<RenameTableColumnOutput>
+  /**
+   * Finds the passages of indexed files that match a question best.
+   * @throws ApiError `InvalidQuery`
+   */
+  searchFiles(input: SearchFilesInput): Promise<SearchFilesOutput>
+  /**
+   * Replaces the passages of a file by given ones. Searches find them when the file is indexed.
+   * @throws ApiError `QuotaExceeded`
+   */
+  setFilePassages(input: SetFilePassagesInput): Promise<SetFilePassagesOutput>
   /**
    * Replaces a state, or creates it; a payload of null removes it.
    * @throws ApiError `InvalidJsonSchema`, `InvalidDataFormat`, `LimitExceeded`

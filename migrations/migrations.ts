@@ -23,6 +23,7 @@ import * as separateIds from './035_separate_ids.ts'
 import * as fileObjects from './036_file_objects.ts'
 import * as files from './037_files.ts'
 import * as botTables from './038_tables.ts'
+import * as passages from './039_passages.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -47,6 +48,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '036_file_objects': fileObjects,
   '037_files': files,
   '038_tables': botTables,
+  '039_passages': passages,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

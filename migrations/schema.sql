@@ -334,6 +334,8 @@ create table files (
   expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  index_attempts integer not null default 0,
+  index_attempted integer,
   constraint files_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint files_bot_id_key_space_key_key UNIQUE (bot_id, key_space, key),
   constraint files_metadata_size CHECK ((pg_column_size(metadata) <= 400000)),
@@ -553,6 +555,31 @@ create table participants (
 );
 
 CREATE INDEX participants_by_user ON public.participants USING btree (user_id);
+
+create table passages (
+  id uuid not null default gen_random_uuid(),
+  file_id text not null,
+  bot_id text not null,
+  generation integer not null,
+  "position" integer not null,
+  subtype text not null,
+  breadcrumb text[] not null default '{}'::text[],
+  page integer,
+  text text not null,
+  folded text not null,
+  bytes integer not null,
+  terms tsvector not null,
+  constraint passages_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint passages_file_id_fkey FOREIGN KEY (file_id) REFERENCES files(id) ON DELETE CASCADE,
+  constraint passages_file_id_generation_position_key UNIQUE (file_id, generation, "position"),
+  constraint passages_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX passages_by_bot ON public.passages USING btree (bot_id) INCLUDE (bytes);
+
+CREATE INDEX passages_by_terms ON public.passages USING gin (terms);
+
+CREATE INDEX passages_by_trigrams ON public.passages USING gin (folded gin_trgm_ops);
 
 create table recurring_events (
   bot_id text not null,

@@ -10,7 +10,7 @@ import { openActivity } from './metrics/activity.ts'
 import { openBundles } from './execution/bundles.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
-import { FairSlots, inspectionsOf, isBot } from './slots/fair-slots.ts'
+import { FairSlots, indexingOf, inspectionsOf, isBot } from './slots/fair-slots.ts'
 import { prepareFetch } from './outbound/fetch.ts'
 import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
@@ -23,6 +23,7 @@ import { openSourceMaps } from './execution/source-maps.ts'
 import { startSweep } from './periodic/sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
+import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import { openCodeSuspensions } from './execution/code-suspensions.ts'
 import { SlotQueue } from './slots/slot-queue.ts'
@@ -102,8 +103,14 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
 async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJob): Promise<void> {
   // It runs no user code, so it needs no slot.
   if (job.name === 'retry') return work(worker, job)
-  using _ = await slotQueue.enter(job.name === 'inspection' ? inspectionsOf(job.data.workspaceId) : job.data.botId)
+  using _ = await slotQueue.enter(slotsOf(job))
   await work(worker, job)
+}
+
+/** The id under which a job shares the slots. */
+function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
+  if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
+  return job.name === 'index-file' ? indexingOf(job.data.botId) : job.data.botId
 }
 
 async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
@@ -118,6 +125,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return registerBySchedule(worker, job.data.mailbox)
     case 'retry':
       return worker.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
+    case 'index-file':
+      return indexFile(worker, job.data.mailbox)
     case 'inspection':
       return inspectCode(worker, job.data)
   }

@@ -79,6 +79,34 @@ interface EventBase<Type extends string, Payload> extends Omit<
   type: Type
   payload: Payload
   state: State
+  /** What the code of this event has found so far; absent until it has searched. It is not stored. */
+  kb?: EventKnowledge
+}
+
+/** The knowledge of an event: of the last `searchFiles` of a hook or an action. */
+export interface EventKnowledge {
+  /** The knowledge bases that the search names by the tags `kbId` or `kbName`; all when it names none. */
+  included: KnowledgeBase[]
+  results?: EventKnowledgeResult[]
+}
+
+/** A passage that was found. */
+export interface EventKnowledgeResult {
+  content: string
+  /** From 0 to 1. */
+  score: number
+  /** The title of its file, or the last part of the file's key. */
+  dsFriendlyName: string
+  dsId?: string
+  dsType?: string
+  kbId?: string
+  kbName?: string
+  fileId: string
+  key: string
+  title?: string
+  url?: string
+  pageNumber?: number
+  position?: number
 }
 
 /** Somebody has said something to the bot. */

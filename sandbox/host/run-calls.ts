@@ -70,7 +70,7 @@ export function toObject(value: JsonObject[string]): JsonObject {
 }
 
 function replyText(reply: HostReply): string {
-  const text = JSON.stringify({ status: reply.status, body: reply.body ?? null })
+  const text = JSON.stringify({ status: reply.status, body: reply.body ?? null, kb: reply.kb })
   return text.length > replyCharacters ? replyText(refusal(500, 'The reply is too large')) : text
 }
 

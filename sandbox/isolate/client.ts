@@ -47,7 +47,7 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
     const { hostCalls } = run
     const sendNow: Send = async (operation, input, site, finish) => {
       const last = finish === undefined ? input : await finish(input)
-      return unwrap(await hostCalls.makeNow(requestText(operation, last, site), site), site)
+      return unwrap(run, await hostCalls.makeNow(requestText(operation, last, site), site), site)
     }
 
     let unhooked: Client | undefined
@@ -62,7 +62,7 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
       try {
         const sendInOrder = async (what: unknown) => {
           const last = finish === undefined ? what : await finish(what)
-          return unwrap(await hostCalls.make(slot, requestText(operation, last, site), site), site)
+          return unwrap(run, await hostCalls.make(slot, requestText(operation, last, site), site), site)
         }
         const hooks = hookedOperations[operation.name]
         if (hooks === undefined) return await sendInOrder(input)
@@ -119,8 +119,18 @@ function prepareClients(operations: ArrayLike<ClientOperation>): (caller: Caller
   }
 }
 
-function unwrap(replyText: string, site: CallSite): unknown {
-  const { status, body } = parse(replyText) as { status: number; body: unknown }
+function unwrap(run: KernelRun, replyText: string, site: CallSite): unknown {
+  const { status, body, kb } = parse(replyText) as { status: number; body: unknown; kb?: unknown }
   if (status >= 400) throw apiError(status, body, site)
+  if (kb !== undefined) setKnowledge(run, kb)
   return body
+}
+
+/** Gives the event what its code has found, for the rest of its handling. The event is the code's, which may freeze it. */
+function setKnowledge({ shared }: KernelRun, kb: unknown): void {
+  try {
+    defineProperty(shared.event, 'kb', record({ value: kb, writable: true, enumerable: true, configurable: true }))
+  } catch {
+    // The code gets the result of its call in any case.
+  }
 }

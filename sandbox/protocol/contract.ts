@@ -174,6 +174,8 @@ export interface HostCall {
 export interface HostReply {
   status: number
   body: Json
+  /** The new value of `event.kb`, after a search of knowledge. */
+  kb?: Json
 }
 
 /** The host has no reply, through no fault of the run. The run ends as interrupted, with its run tree. */

@@ -67,6 +67,14 @@ export interface Config extends TelemetrySettings {
   tables: { perBot: number; rowsPerBot: number }
   /** Where contents of files are stored; absent: in PostgreSQL. */
   s3?: S3Settings
+  /** Quotas of what searches find. */
+  knowledge: {
+    maxFilePassages: number
+    /** Upper bound of the passages of one bot. */
+    maxPassages: number
+    /** Upper bound of the texts of one bot's passages, in bytes. */
+    maxTextBytes: number
+  }
   /** Encrypts secrets at rest, and derives the keys that only this platform holds. */
   secret: string
   /** The token of the first administrator, which the release step stores. */
@@ -146,6 +154,9 @@ const environmentSchema = closedObject(
     FILE_MB: { ...megabytes, default: 100 },
     BOT_FILES: { type: 'integer', minimum: 0, maximum: 100_000_000, default: 10_000 },
     BOT_FILES_MB: { ...megabytes, default: 1024 },
+    FILE_PASSAGES: { type: 'integer', minimum: 1, maximum: 100_000, default: 5000 },
+    BOT_PASSAGES: { type: 'integer', minimum: 0, maximum: 10_000_000, default: 50_000 },
+    BOT_INDEXED_MB: { ...megabytes, default: 100 },
     ISOBOT_ADMIN_TOKEN: { type: 'string', minLength: 20, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
     ISOBOT_PARENT: { const: 'stdin' },
     SHUTDOWN_SECONDS: { type: 'integer', minimum: 2, maximum: 3600, default: 25 },
@@ -201,6 +212,9 @@ const remedies: Record<string, string | undefined> = {
   FILE_MB: 'set it to the megabytes that one file may have, for instance 100',
   BOT_FILES: 'set it to the number of files that one bot may have, for instance 10000',
   BOT_FILES_MB: 'set it to the megabytes that all files of one bot may have together, for instance 1024',
+  FILE_PASSAGES: 'set it to the number of passages that one indexed file may have, for instance 5000',
+  BOT_PASSAGES: 'set it to the number of passages that all indexed files of one bot may have, for instance 50000',
+  BOT_INDEXED_MB: 'set it to the megabytes of text that all indexed files of one bot may have, for instance 100',
   REDIS_URL: 'set it to redis://host:6379 (rediss:// for TLS), or unset it to keep the queue in PostgreSQL',
   ISOBOT_SECRET: 'set it to at least 32 random characters, for instance from: openssl rand -hex 32',
   ISOBOT_ADMIN_TOKEN:
@@ -281,6 +295,11 @@ function toConfig(given: Environment): Config {
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
     ...readS3(given),
+    knowledge: {
+      maxFilePassages: given.FILE_PASSAGES,
+      maxPassages: given.BOT_PASSAGES,
+      maxTextBytes: given.BOT_INDEXED_MB * 1024 * 1024,
+    },
     secret: given.ISOBOT_SECRET,
     ...(given.ISOBOT_ADMIN_TOKEN && { adminToken: given.ISOBOT_ADMIN_TOKEN }),
     logLevel: given.LOG_LEVEL,

@@ -3,10 +3,9 @@ import { ApiError, notFound } from '../errors.ts'
 import { failUpload } from '../store/file-contents.ts'
 import type { StoredObject } from '../store/file-objects.ts'
 import { completeUpload, findUpload } from '../store/files.ts'
+import { wakeWorker } from '../signals/after-commit.ts'
 import { readSignedAddress, type SignedAddress } from './file-addresses.ts'
 import { heldBytes, removeObject, writeObject } from './objects.ts'
-
-type Needs = Pick<Context, 'config' | 'db' | 'log'>
 
 /** A content that is sent to an upload address. */
 export interface Upload {
@@ -31,7 +30,7 @@ export interface Upload {
  * @throws ApiError `ResourceNotFound`, `Forbidden`, `ResourceLockedConflict` for an address that is not, or no longer, valid,
  *   before the content is read; `QuotaExceeded` at the first byte beyond the file's allowance
  */
-export async function receiveUpload(context: Needs, { token, length, open }: Upload): Promise<void> {
+export async function receiveUpload(context: Context, { token, length, open }: Upload): Promise<void> {
   const { db, config } = context
   const address = readAddress(context, token)
   const upload = await findUpload(db, address.fileId, address.generation, config.files)
@@ -42,7 +41,8 @@ export async function receiveUpload(context: Needs, { token, length, open }: Upl
   try {
     if (length !== undefined && length > allowance) throw beyond(allowance)
     const limits = { limit: allowance, length, beyond: () => beyond(allowance) }
-    await complete(context, address, await writeObject(context, botId, content, limits))
+    const outcome = await complete(context, address, await writeObject(context, botId, content, limits))
+    if (outcome === 'indexing') await wakeWorker(context, 'index-file', address.fileId, botId)
   } catch (error) {
     const isBeyond = error instanceof ApiError && error.type === 'QuotaExceeded'
     if (isBeyond) await failUpload(db, address, error.message)
@@ -51,7 +51,7 @@ export async function receiveUpload(context: Needs, { token, length, open }: Upl
 }
 
 /** @throws ApiError `ResourceNotFound` or `Forbidden` */
-function readAddress({ config }: Needs, token: string): SignedAddress {
+function readAddress({ config }: Context, token: string): SignedAddress {
   const address = readSignedAddress(config, 'upload', token)
   if (!address) throw notFound('Upload address', 'use the uploadUrl of upsertFile as it is')
   if (address.expiresAt.getTime() > Date.now()) return address
@@ -59,13 +59,18 @@ function readAddress({ config }: Needs, token: string): SignedAddress {
 }
 
 /** Makes an object the content of the file, unless another upload or upsert came first. */
-async function complete(context: Needs, { fileId, generation }: SignedAddress, object: StoredObject): Promise<void> {
+async function complete(
+  context: Context,
+  { fileId, generation }: SignedAddress,
+  object: StoredObject,
+): Promise<'completed' | 'indexing'> {
   const { db, config } = context
   const { id: objectId, size, sha256 } = object
   try {
     const upload = { fileId, generation, objectId, size, sha256 }
     const outcome = await db.transaction((transaction) => completeUpload(transaction, upload, config.files))
     if (outcome === 'stale') throw outdated()
+    return outcome
   } catch (error) {
     await removeObject(context, objectId)
     throw error

@@ -540,6 +540,18 @@ export interface BotTableRow {
   updated_at: Date
 }
 
+/** A part of an indexed file. Columns that only statements read are not here. */
+export interface PassageRow {
+  id: string
+  file_id: string
+  /** In the order of the document. */
+  position: number
+  subtype: string
+  breadcrumb: string[]
+  page: number | null
+  text: string
+}
+
 /** What the files of a bot take; kept by triggers. */
 export interface FileUsageRow {
   bot_id: string

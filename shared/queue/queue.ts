@@ -20,6 +20,8 @@ export interface Jobs {
   register: BotMailbox
   /** An installed integration has configured itself: apply the consequences. The mailbox is its installation. */
   'configure-integration': BotMailbox
+  /** A file waits to be indexed. The mailbox is the file. */
+  'index-file': BotMailbox
   /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
@@ -35,10 +37,10 @@ interface BotMailbox {
 export type JobName = keyof Jobs
 
 /** The jobs that wake a worker for a mailbox. */
-export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration'
+export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration' | 'index-file'
 
 /** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
-const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration'])
+const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration', 'index-file'])
 
 /** A job as its task receives it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]

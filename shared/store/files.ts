@@ -57,19 +57,19 @@ export async function completeUpload(
   transaction: Database,
   { fileId, generation, objectId, size, sha256 }: CompletedUpload,
   limits: FileLimits,
-): Promise<'completed' | 'stale'> {
-  const [row] = await query<Pick<FileRow, 'bot_id' | 'declared_size'>>(
+): Promise<'completed' | 'indexing' | 'stale'> {
+  const [row] = await query<Pick<FileRow, 'bot_id' | 'declared_size' | 'status'>>(
     transaction,
     `update files set status = case when index then 'indexing_pending' else 'upload_completed' end,
        object_id = :objectId, size = :size, sha256 = :sha256, updated_at = now()
      where id = :fileId and generation = :generation and status = 'upload_pending'
        and (expires_at is null or expires_at > now())
-     returning bot_id, declared_size`,
+     returning bot_id, declared_size, status`,
     { fileId, generation, objectId, size, sha256 },
   )
   if (!row) return 'stale'
   if (size > Number(row.declared_size)) await assertQuota(transaction, row.bot_id, limits)
-  return 'completed'
+  return row.status === 'indexing_pending' ? 'indexing' : 'completed'
 }
 
 /**

@@ -47,6 +47,16 @@ export async function findFile(db: Database, scope: Scope, idOrKey: string): Pro
   return row
 }
 
+/** A file that a caller may change, by id or key; of two, the one with the id. */
+export async function findOwnFile(db: Database, scope: Scope, idOrKey: string): Promise<FileRow | undefined> {
+  const [row] = await query<FileRow>(
+    db,
+    `select * from files where ${isOwn} and ${isNamed} order by files.id = :name desc limit 1`,
+    namedBindings(scope, idOrKey),
+  )
+  return row
+}
+
 /** Whose file it is. */
 export interface FileOwner {
   type: FileRow['owner_type']

@@ -2,14 +2,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Files that take more than half a minute, longest first. Vitest starts large files first on a machine without results
- * of an earlier run, and these are long without being large: started last, one of them runs alone for minutes.
+ * of an earlier run, and these are long without being large: started last, one of them runs alone for minutes. The tests
+ * of recovery are long too, but have deadlines, and do not start beside the others.
  */
 const longest = [
   'test/cli/start/start-ends.test.ts',
   'test/shared/operations/admin/published-cli.test.ts',
   'test/sandbox/hostile/exhaustion.test.ts',
-  'test/worker/recovery.test.ts',
-  'test/worker/zombie.test.ts',
   'test/docs/examples.test.ts',
   'test/sandbox/hostile/escapes.test.ts',
   'test/cli/start/start.test.ts',

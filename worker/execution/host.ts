@@ -5,7 +5,9 @@ import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
+import type { FoundPassageView } from '#shared/models/passage.ts'
 import type { Installation } from '#shared/models/tables.ts'
+import { eventKnowledge } from './event-knowledge.ts'
 
 /** The run whose host calls the handler answers. */
 export interface HostRun {
@@ -33,6 +35,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
   const counts = new Map<string, number>()
   return async ({ method, path, query, body }) => {
     let caller: BotCaller | undefined
+    let operationName: string | undefined
     const step = run.onCall?.(`${method} ${path}`)
     const reply = await dispatchWhenUp(context, {
       method,
@@ -43,10 +46,13 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       identify: (operation) => (caller ??= toCaller(operation)),
     })
     step?.end(reply.status)
-    return reply as HostReply
+    if (operationName !== 'searchFiles' || reply.status !== 200) return reply as HostReply
+    const { passages } = reply.body as { passages: FoundPassageView[] }
+    return { ...(reply as HostReply), kb: await eventKnowledge(context, run.botId, query ?? {}, passages) }
 
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
+      operationName = operation.name
       const name = journalName(operation.name, body)
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)

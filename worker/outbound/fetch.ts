@@ -35,7 +35,7 @@ export interface Fetcher {
 /** Opens `fetch` for a run. */
 export type OpenFetch = (fetcher: Fetcher) => HostFetch
 
-type Needs = Pick<Context, 'db' | 'config' | 'log'> & { outbound: Outbound }
+type Needs = Context & { outbound: Outbound }
 
 /** Shared by all requests of this process. */
 interface Shared extends Needs {

@@ -13,8 +13,6 @@ import type { OutboundResponse } from './open-outbound.ts'
  * HTTP, the address is the only credential.
  */
 
-type Needs = Pick<Context, 'config' | 'db' | 'log'>
-
 /** A request for the platform's own files, by the segments of its path below `/files/`. */
 export interface FileRequest {
   url: string
@@ -41,7 +39,7 @@ export function fileRequestOf(
  * @throws OutboundError `too-large`
  */
 export async function answerFileRequest(
-  context: Needs,
+  context: Context,
   request: FileRequest,
   body: Buffer | undefined,
   maxBytes: number,
@@ -58,7 +56,7 @@ export async function answerFileRequest(
 }
 
 async function carryOut(
-  context: Needs,
+  context: Context,
   request: FileRequest,
   body: Buffer | undefined,
   maxBytes: number,

@@ -1,6 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
+import { deleteFormerPassages, overdueFiles } from '#shared/store/indexing.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
 import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
@@ -46,6 +47,9 @@ async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: nu
   for (const { mailbox, bot_id: botId } of mailboxes) await queue.wake('event', mailbox, botId)
   const webhooks = await overdueWebhooks(db, waitedMilliseconds, batchSize)
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
+  const files = await overdueFiles(db, waitedMilliseconds, batchSize)
+  for (const { id, bot_id: botId } of files) await queue.wake('index-file', id, botId)
+  await deleteFormerPassages(db, batchSize)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)

@@ -1,6 +1,7 @@
 import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
 
 const inspections = 'inspections/'
+const indexing = 'indexing/'
 
 /**
  * The id under which all inspections of a workspace's code share the slots, as one bot does. A past inspection does not
@@ -10,9 +11,14 @@ export function inspectionsOf(workspaceId: string): string {
   return inspections + workspaceId
 }
 
-/** Whether an id is a bot's, and not that of a workspace's inspections. */
+/** The id under which the indexing of a bot's files shares the slots, apart from its events. */
+export function indexingOf(botId: string): string {
+  return indexing + botId
+}
+
+/** Whether an id is a bot's, and not that of a workspace's inspections or of the indexing of files. */
 export function isBot(id: string): boolean {
-  return !id.startsWith(inspections)
+  return !id.startsWith(inspections) && !id.startsWith(indexing)
 }
 
 /** How long a bot counts as wanting slots after it has taken one. */

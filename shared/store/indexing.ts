@@ -1,0 +1,191 @@
+import type { Config } from '../config/config.ts'
+import type { FileRow } from '../models/tables.ts'
+import { megabyte } from '../units.ts'
+import { query, type Database } from './database.ts'
+import type { StoredObject } from './file-objects.ts'
+import { findObject } from './file-objects.ts'
+import { insertPassages, type NewPassage } from './passages.ts'
+
+/** The indexing of files, whose rows say what is to be done: `indexing_pending`, and the generation to index. */
+
+/** What is to be indexed, and how often that has begun. */
+export interface IndexingClaim {
+  fileId: string
+  botId: string
+  generation: number
+  attempts: number
+  key: string
+  contentType: string
+  indexing: FileRow['indexing']
+  /** Its content; absent when its passages are given and stored already. */
+  object?: StoredObject
+}
+
+/** Begins to index a file. Undefined when it no longer waits for that. */
+export async function claimIndexing(db: Database, fileId: string): Promise<IndexingClaim | undefined> {
+  const [row] = await query<FileRow & { index_attempts: number; is_given: boolean }>(
+    db,
+    `update files set index_attempted = index_generation,
+       index_attempts = case when index_attempted = index_generation then index_attempts + 1 else 1 end
+     where id = :fileId and status = 'indexing_pending' and (expires_at is null or expires_at > now())
+     returning *, exists (
+       select 1 from passages where passages.file_id = files.id and passages.generation = files.index_generation
+     ) as is_given`,
+    { fileId },
+  )
+  if (!row) return undefined
+  const object = row.is_given || row.object_id === null ? undefined : await findObject(db, row.object_id)
+  return {
+    fileId: row.id,
+    botId: row.bot_id,
+    generation: row.index_generation,
+    attempts: row.index_attempts,
+    key: row.key,
+    contentType: row.content_type,
+    indexing: row.indexing,
+    ...(object && { object }),
+  }
+}
+
+/** Takes back an attempt that failed through no fault of the file. */
+export async function releaseIndexing(db: Database, { fileId, generation }: IndexingClaim): Promise<void> {
+  await query(
+    db,
+    `update files set index_attempts = greatest(0, index_attempts - 1)
+     where id = :fileId and index_attempted = :generation`,
+    { fileId, generation },
+  )
+}
+
+/** The passages of one bot would exceed a quota. The message is for the person who uploaded the file. */
+export class IndexQuotaError extends Error {
+  override name = 'IndexQuotaError'
+}
+
+/** Passages inserted by one statement. */
+const batchSize = 200
+
+/**
+ * Makes passages those of a file, in place of its former ones, and the file one that searches find.
+ *
+ * @param passages none when they are stored already
+ * @returns false when the file was deleted, or is to be indexed anew: nothing has changed then
+ * @throws IndexQuotaError
+ */
+export async function completeIndexing(
+  db: Database,
+  { fileId, botId, generation }: Pick<IndexingClaim, 'fileId' | 'botId' | 'generation'>,
+  passages: Iterable<NewPassage> | undefined,
+  limits: Config['knowledge'],
+): Promise<boolean> {
+  return db.transaction(async (transaction) => {
+    const rows = await query(
+      transaction,
+      `update files set status = 'indexing_completed', failed_status_reason = null, updated_at = now()
+       where id = :fileId and index_generation = :generation and status = 'indexing_pending' returning id`,
+      { fileId, generation },
+    )
+    if (rows.length === 0) return false
+    await query(transaction, 'delete from passages where file_id = :fileId and generation <> :generation', {
+      fileId,
+      generation,
+    })
+    if (passages) await insertAll(transaction, { fileId, botId, generation }, passages)
+    await assertIndexQuota(transaction, botId, limits, fileId)
+    return true
+  })
+}
+
+async function insertAll(
+  transaction: Database,
+  file: { fileId: string; botId: string; generation: number },
+  passages: Iterable<NewPassage>,
+): Promise<void> {
+  let first = 0
+  let batch: NewPassage[] = []
+  for (const passage of passages) {
+    batch.push(passage)
+    if (batch.length < batchSize) continue
+    await insertPassages(transaction, { ...file, first }, batch)
+    first += batch.length
+    batch = []
+  }
+  if (batch.length > 0) await insertPassages(transaction, { ...file, first }, batch)
+}
+
+/**
+ * Refuses passages that let a bot exceed its quotas. Indexing files of one bot wait here for each other.
+ *
+ * @param fileId the file whose passages are new; its former ones do not count, because they are about to go
+ * @throws IndexQuotaError
+ */
+export async function assertIndexQuota(
+  transaction: Database,
+  botId: string,
+  { maxPassages, maxTextBytes }: Config['knowledge'],
+  fileId: string,
+): Promise<void> {
+  await query(transaction, `select pg_advisory_xact_lock(hashtext('passages'), hashtext(:botId))`, { botId })
+  const [row] = await query<{ passages: string; bytes: string }>(
+    transaction,
+    `select count(*) as passages, coalesce(sum(bytes), 0) as bytes from passages
+     where bot_id = :botId and not (file_id = :fileId and generation < (select index_generation from files where id = :fileId))`,
+    { botId, fileId },
+  )
+  if (Number(row!.passages) > maxPassages) {
+    throw new IndexQuotaError(
+      `The indexed files of a bot may have ${maxPassages} passages together (BOT_PASSAGES), and would have ` +
+        `${row!.passages}: delete some, or have the operator raise it`,
+    )
+  }
+  if (Number(row!.bytes) > maxTextBytes) {
+    throw new IndexQuotaError(
+      `The indexed files of a bot may have ${maxTextBytes / megabyte} MB of text together (BOT_INDEXED_MB): delete ` +
+        'some, or have the operator raise it',
+    )
+  }
+}
+
+/** Ends the indexing of a file without success. @param reason for the person who uploaded it */
+export async function failIndexing(
+  db: Database,
+  { fileId, generation }: Pick<IndexingClaim, 'fileId' | 'generation'>,
+  reason: string,
+): Promise<void> {
+  await query(
+    db,
+    `update files set status = 'indexing_failed', failed_status_reason = :reason, updated_at = now()
+     where id = :fileId and index_generation = :generation and status = 'indexing_pending'`,
+    { fileId, generation, reason: reason.slice(0, 1000) },
+  )
+}
+
+/** Files that have waited to be indexed for so long that their jobs may be lost. */
+export async function overdueFiles(
+  db: Database,
+  waitedMilliseconds: number,
+  limit: number,
+): Promise<Pick<FileRow, 'id' | 'bot_id'>[]> {
+  return query(
+    db,
+    `select id, bot_id from files where status = 'indexing_pending'
+       and updated_at <= now() - :waitedMilliseconds * interval '1 millisecond'
+     order by updated_at limit :limit`,
+    { waitedMilliseconds, limit },
+  )
+}
+
+/** Deletes passages of former contents, whose files are no longer indexed. */
+export async function deleteFormerPassages(db: Database, limit: number): Promise<void> {
+  await query(
+    db,
+    `delete from passages where id in (
+       select passages.id from files join passages on passages.file_id = files.id
+       where passages.generation < files.index_generation
+         and files.status in ('upload_pending', 'upload_failed', 'upload_completed', 'indexing_failed')
+         and files.updated_at > now() - interval '1 day'
+       limit :limit
+     )`,
+    { limit },
+  )
+}

@@ -1,0 +1,91 @@
+import type { PassageRow } from '../models/tables.ts'
+import { query, type Database } from './database.ts'
+import { decodeCursor, encodeCursor } from './passage-cursor.ts'
+import type { Page } from './pagination.ts'
+
+/** A passage of a document that is indexed. */
+export interface NewPassage {
+  subtype: string
+  text: string
+  breadcrumb: string[]
+  pageNumber?: number
+}
+
+/** A text without accents, as searches compare it. */
+export function foldText(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+}
+
+/** The term in the index of each passage of a bot. No word of a text begins so. */
+export function botTerm(botId: string): string {
+  return `=${botId}`
+}
+
+/** Longer words are no words. PostgreSQL refuses terms of 2 KB. */
+const longWord = /\S{200,}/g
+
+/**
+ * Stores passages of a file.
+ *
+ * @param file `first`: the position of the first of them
+ */
+export async function insertPassages(
+  transaction: Database,
+  { fileId, botId, generation, first }: { fileId: string; botId: string; generation: number; first: number },
+  passages: NewPassage[],
+): Promise<void> {
+  const rows = passages.map(({ subtype, text, breadcrumb, pageNumber }, index) => ({
+    position: first + index,
+    subtype,
+    breadcrumb,
+    page: pageNumber ?? null,
+    text,
+    bytes: Buffer.byteLength(text),
+    folded: foldText([...breadcrumb, text].join('\n')).replace(longWord, ' '),
+  }))
+  await query(
+    transaction,
+    `insert into passages (file_id, bot_id, generation, position, subtype, breadcrumb, page, text, bytes, folded, terms)
+     select :fileId, :botId, :generation, position, subtype, array(select jsonb_array_elements_text(breadcrumb)), page, text,
+       bytes, folded, to_tsvector('english', folded) || array_to_tsvector(array[:botTerm])
+     from jsonb_to_recordset(:rows::jsonb) as given (position integer, subtype text, breadcrumb jsonb, page integer,
+       text text, bytes integer, folded text)`,
+    { fileId, botId, generation, botTerm: botTerm(botId), rows: JSON.stringify(rows) },
+  )
+}
+
+/** One page of the passages of a file, in document order. */
+export async function pageOfPassages(
+  db: Database,
+  fileId: string,
+  { limit, nextToken }: { limit: number; nextToken?: string | undefined },
+): Promise<Page<PassageRow>> {
+  const rows = await query<PassageRow>(
+    db,
+    `select passages.id, file_id, position, subtype, breadcrumb, page, text
+     from passages join files on files.id = file_id and passages.generation = index_generation
+     where file_id = :fileId and position > :after order by position limit :limit`,
+    { fileId, after: nextToken === undefined ? -1 : decodeCursor(nextToken), limit: limit + 1 },
+  )
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { rows: shown, ...(last && rows.length > limit && { nextToken: encodeCursor(last.position) }) }
+}
+
+/** Passages of files between positions, in document order. */
+export async function passagesBetween(
+  db: Database,
+  ranges: { fileId: string; from: number; to: number }[],
+): Promise<PassageRow[]> {
+  if (ranges.length === 0) return []
+  return query<PassageRow>(
+    db,
+    `select distinct passages.id, passages.file_id, position, subtype, breadcrumb, page, text
+     from jsonb_to_recordset(:ranges::jsonb) as ranges ("fileId" text, "from" integer, "to" integer)
+     join files on files.id = "fileId"
+     join passages on passages.file_id = files.id and passages.generation = index_generation
+       and position between "from" and "to"
+     order by passages.file_id, position`,
+    { ranges: JSON.stringify(ranges) },
+  )
+}

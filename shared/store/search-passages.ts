@@ -1,0 +1,146 @@
+import type { TagCondition } from '../models/tag-filter.ts'
+import type { FileRow, PassageRow } from '../models/tables.ts'
+import { query, type Database } from './database.ts'
+import { hasTrigrams } from './extensions.ts'
+import { botTerm, foldText } from './passages.ts'
+import { fileBindings, isReadable } from './runtime-files.ts'
+import type { Scope } from './scope.ts'
+import { whereTagConditions } from './tag-conditions.ts'
+
+/** A passage that a search found. */
+export interface FoundPassage extends PassageRow {
+  /** From 0 to 1. */
+  score: number
+}
+
+interface Search {
+  query: string
+  tags: TagCondition[]
+  limit: number
+}
+
+/** Candidates of each way to search. */
+const candidates = 50
+/** In Σ 1/(k + rank): the usual constant of reciprocal rank fusion. */
+const fusionConstant = 60
+/** Words that are looked for by their trigrams, when no passage has them. */
+const maxUnknownWords = 5
+
+/**
+ * Finds the passages that match a question best, of the files that the caller may read. A way to search that is absent
+ * here (trigrams) is left out.
+ */
+export async function searchPassages(db: Database, scope: Scope, search: Search): Promise<FoundPassage[]> {
+  const words = await findWords(db, scope, search.query)
+  const known = words.filter(({ passages }) => passages > 0)
+  const unknown = words.filter(({ passages, term }) => passages === 0 && term.length >= 4).slice(0, maxUnknownWords)
+  const lists = await Promise.all([
+    known.length === 0 ? [] : byWords(db, scope, search, known),
+    unknown.length === 0 || !(await hasTrigrams(db)) ? [] : byTrigrams(db, scope, search, unknown),
+  ])
+  const share = weightOf(known) / (weightOf(words) || 1)
+  return fuse(lists, [share, 1 - share]).slice(0, search.limit)
+}
+
+/** A word of a question, as the index has it, and how many passages of the bot have it. */
+interface Word {
+  term: string
+  passages: number
+  weight: number
+}
+
+/** The words of a question. A word in fewer passages says more about what is asked. */
+async function findWords(db: Database, { botId }: Scope, text: string): Promise<Word[]> {
+  const rows = await query<{ term: string; passages: string; all_passages: string }>(
+    db,
+    `select term, (
+       select count(*) from passages
+       where terms @@ (quote_literal(:botTerm::text) || ' & ' || quote_literal(term))::tsquery
+     ) as passages, (select count(*) from passages where bot_id = :botId) as all_passages
+     from unnest(tsvector_to_array(to_tsvector('english', :text))) as term limit 64`,
+    { text: foldText(text), botId, botTerm: botTerm(botId) },
+  )
+  return rows.map(({ term, passages, all_passages: all }) => ({
+    term,
+    passages: Number(passages),
+    weight: Math.log(1 + (Number(all) + 1) / (Number(passages) + 0.5)),
+  }))
+}
+
+function weightOf(words: Word[]): number {
+  return words.reduce((sum, { weight }) => sum + weight, 0)
+}
+
+const columns = `passages.id, passages.file_id, passages.position, passages.subtype, passages.breadcrumb, passages.page, passages.text`
+
+/**
+ * By the words that passages contain, each with its weight: the score is the share of the question's weight that a
+ * passage has; how close the words are to each other decides between passages with the same words.
+ */
+async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {
+  const all = weightOf(words)
+  const any = words.map(({ term }) => quoteTerm(term)).join(' | ')
+  const score = words.map(() => `case when terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
+  return readable(db, scope, tags)
+    .whereRaw('passages.terms @@ ?::tsquery', [`${quoteTerm(botTerm(scope.botId))} & (${any})`])
+    .select(
+      db.raw(columns),
+      db.raw(`0.8 * (${score}) + 0.2 * ts_rank_cd('{1,1,1,1}', terms, ?::tsquery, 32) as score`, [
+        ...words.flatMap(({ term, weight }) => [quoteTerm(term), weight / all]),
+        any,
+      ]),
+    )
+    .orderByRaw('score desc, passages.id')
+    .limit(candidates)
+}
+
+/** By words that are written alike: misspelt ones, and parts of compounds. */
+async function byTrigrams(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {
+  const score = words.map(() => 'word_similarity(?, passages.folded)').join(' + ')
+  const alike = words.map(() => `? <% passages.folded`).join(' or ')
+  const terms = words.map(({ term }) => term)
+  return readable(db, scope, tags)
+    .whereRaw(`(${alike})`, terms)
+    .select(db.raw(columns), db.raw(`(${score}) / ? as score`, [...terms, terms.length]))
+    .orderByRaw('score desc, passages.id')
+    .limit(candidates)
+}
+
+/** The passages of indexed files that a caller may read. */
+function readable(db: Database, scope: Scope, tags: TagCondition[]) {
+  return db('passages')
+    .joinRaw('join files on files.id = passages.file_id and files.index_generation = passages.generation')
+    .where('passages.bot_id', scope.botId)
+    .whereRaw(`files.status = 'indexing_completed'`)
+    .whereRaw(isReadable, fileBindings(scope))
+    .modify((list) => whereTagConditions(list, 'files.tags', tags))
+}
+
+/** A term in the text form of a query. */
+function quoteTerm(term: string): string {
+  return `'${term.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}
+
+/** Joins ranked lists by reciprocal ranks. A list whose words weigh less in the question counts less. */
+function fuse(lists: FoundPassage[][], shares: number[]): FoundPassage[] {
+  const found = new Map<string, { passage: FoundPassage; rank: number; score: number }>()
+  for (const [list, passages] of lists.entries()) {
+    const share = shares[list]!
+    for (const [index, passage] of passages.entries()) {
+      const entry = found.get(passage.id) ?? { passage, rank: 0, score: 0 }
+      entry.rank += share / (fusionConstant + index + 1)
+      entry.score += share * passage.score
+      found.set(passage.id, entry)
+    }
+  }
+  const ordered = [...found.values()].toSorted((a, b) => b.rank - a.rank)
+  let last = 1
+  // A better rank never has a lower score than a worse one: bots compare scores with thresholds.
+  return ordered.map(({ passage, score }) => ({ ...passage, score: (last = Math.min(last, score)) }))
+}
+
+/** The files of found passages. */
+export async function filesOf(db: Database, ids: string[]): Promise<Map<string, FileRow>> {
+  const rows = await query<FileRow>(db, 'select * from files where id = any(:ids)', { ids })
+  return new Map(rows.map((row) => [row.id, row]))
+}

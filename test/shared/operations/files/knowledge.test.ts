@@ -1,0 +1,357 @@
+import { Client } from '@botpress/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { claimIndexing, completeIndexing } from '#shared/store/indexing.ts'
+import { createChatUser } from '../../../support/chat-client.ts'
+import { makeDocx, makePdf } from '../../../support/documents.ts'
+import { replies } from '../../../support/outcomes.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+let platform: Platform
+let botId: string
+beforeAll(async () => {
+  platform = await openPlatform({
+    backEnd: 'postgres',
+    environment: { FILE_PASSAGES: '300', BOT_INDEXED_MB: '1', WORKER_SWEEP_SECONDS: '1' },
+  })
+  botId = (await platform.createBot()).id
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const ask = (method: string, path: string, body?: unknown, bot = botId) =>
+  platform.ask(method, path, body, { 'x-bot-id': bot })
+
+interface Options {
+  bot?: string
+  contentType?: string
+  tags?: Record<string, string>
+  [field: string]: unknown
+}
+
+/** Uploads a file, and resolves when it has been indexed, or not. */
+async function upload(key: string, content: string | Uint8Array, { bot = botId, ...others }: Options = {}) {
+  const { status, body } = await ask('PUT', '/v1/files', { key, size: 0, index: true, ...others }, bot)
+  expect(status).toBe(200)
+  expect((await fetch(body.file.uploadUrl, { method: 'PUT', body: Buffer.from(content) })).status).toBe(200)
+  return settled(body.file.id, bot)
+}
+
+async function settled(id: string, bot = botId) {
+  // Tests assert single fields; the schemas define the types.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  let file: any
+  await expect
+    .poll(async () => (file = (await ask('GET', `/v1/files/${id}`, undefined, bot)).body.file).status, {
+      timeout: 30_000,
+    })
+    .toMatch(/^indexing_(?:completed|failed)$/)
+  return file
+}
+
+async function search(query: string, fields: Record<string, string> = {}, bot = botId) {
+  const { status, body } = await ask(
+    'GET',
+    `/v1/files/search?${new URLSearchParams({ query, ...fields }).toString()}`,
+    undefined,
+    bot,
+  )
+  expect(status).toBe(200)
+  // oxlint-disable-next-line typescript/no-explicit-any
+  return body.passages as any[]
+}
+
+const text = (word: string) => `${word} `.repeat(40_000)
+
+const rows = async (fileId: string) => platform.context.db('passages').where({ file_id: fileId })
+
+/** A file that waits to be indexed, without a job that does so. */
+async function claimed(key: string) {
+  const { id } = await upload(key, 'content')
+  await platform.context
+    .db('files')
+    .where({ id })
+    .update({ status: 'indexing_pending', updated_at: new Date(Date.now() + 3_600_000) })
+  return (await claimIndexing(platform.context.db, id))!
+}
+
+const handbook = `# Handbook
+
+The canteen opens at noon.
+
+## Holidays
+
+Employees have thirty days of holiday each year. Requests go to the personnel office.
+
+## Travel
+
+Journeys by train are refunded in full. Flights need the approval of a manager.
+`
+
+describe('indexed files are found by searches', { timeout: 60_000 }, () => {
+  test('by a question, with the passages around what was found', async () => {
+    const file = await upload('hr/handbook.md', handbook, { tags: { area: 'hr' }, metadata: { title: 'Handbook' } })
+    expect(file).toMatchObject({ status: 'indexing_completed', indexingStack: 'v2' })
+    const [found, ...others] = await search('How many days of holiday do I have?', {
+      contextDepth: '0',
+      includeBreadcrumb: 'true',
+      withContext: 'true',
+    })
+    expect(found).toMatchObject({
+      content: expect.stringMatching(/^Handbook\nHolidays\nEmployees have thirty days/),
+      meta: { type: 'chunk', subtype: 'paragraph', position: 1 },
+      file: { id: file.id, key: 'hr/handbook.md', tags: { area: 'hr' }, metadata: { title: 'Handbook' } },
+      context: [
+        { type: 'breadcrumb', text: 'Handbook' },
+        { type: 'breadcrumb', text: 'Holidays' },
+        { type: 'current', offset: 0, id: expect.any(String) },
+      ],
+    })
+    expect(found.score).toBeGreaterThan(0.3)
+    expect(found.score).toBeLessThanOrEqual(1)
+    expect(others.every(({ score }) => score <= found.score)).toBe(true)
+    const [joined] = await search('holiday')
+    expect(joined.content).toMatch(/canteen[^]*thirty days[^]*train/)
+    expect(joined.context).toBeUndefined()
+  })
+
+  test('by words with accents, in another case, in another form, and misspelt', async () => {
+    await upload('menu.txt', 'The café serves crème brûlée on Fridays.')
+    for (const query of ['CAFE', 'creme brulee', 'friday', 'brulle']) {
+      expect({ query, key: (await search(query))[0]?.file.key }).toEqual({ query, key: 'menu.txt' })
+    }
+  })
+
+  test('one result for each file, when consolidated', async () => {
+    const passages = await search('holiday train canteen', { consolidate: 'true', contextDepth: '0' })
+    const [first] = passages.filter(({ file }) => file.key === 'hr/handbook.md')
+    expect(passages.filter(({ file }) => file.key === 'hr/handbook.md')).toHaveLength(1)
+    expect(first.meta).toEqual({ type: 'consolidated' })
+    expect(first.content).toMatch(/^Handbook\n[^]*canteen[^]*Holidays\n[^]*Travel\n/)
+    expect(first.content.match(/Handbook/g)).toHaveLength(1)
+  })
+
+  test('only where the tags match', async () => {
+    expect(await search('holiday', { 'tags.area': 'hr' })).not.toEqual([])
+    expect(await search('holiday', { 'tags.area': 'sales' })).toEqual([])
+    expect(await search('holiday', { 'tags.area.not': 'hr' })).toEqual([])
+  })
+
+  test('only those of the bot itself', async () => {
+    const other = await platform.createBot()
+    expect(await search('holiday', {}, other.id)).toEqual([])
+    await upload('other.txt', 'holiday on another planet', { bot: other.id })
+    expect((await search('holiday')).some(({ file }) => file.key === 'other.txt')).toBe(false)
+  })
+
+  test('nothing for words that no passage has, and nothing breaks for marks', async () => {
+    for (const query of ['zzzzqqqq', 'the', "';--", "a\\'b", '!!!', '<-> & | !', '日本語']) {
+      expect({ query, found: await search(query) }).toEqual({ query, found: [] })
+    }
+  })
+
+  test('PDF and Word, with pages', async () => {
+    await upload(
+      'a.pdf',
+      makePdf([
+        ['First', 'Nothing here.'],
+        ['Second', 'The submarine is yellow.'],
+      ]),
+    )
+    await upload('b.docx', makeDocx('<w:p><w:r><w:t>The helicopter is green.</w:t></w:r></w:p>'))
+    expect((await search('submarine', { contextDepth: '0' }))[0]).toMatchObject({
+      content: 'The submarine is yellow.',
+      meta: { pageNumber: 2 },
+    })
+    expect((await search('helicopter'))[0]?.file.key).toBe('b.docx')
+  })
+})
+
+describe('a file that cannot be indexed says why', { timeout: 60_000 }, () => {
+  test.each<[string, string, string | Uint8Array, RegExp]>([
+    ['its format', 'a.zip', 'PK', /^Files of the type application\/zip cannot be indexed: the formats are PDF/],
+    ['its content', 'c.pdf', 'no PDF', /^The file is not a readable PDF/],
+    ['its length', 'long.txt', 'Some words of a sentence. '.repeat(20_000), /^The document has more than 300 passages/],
+  ])('by %s', async (_what, key, content, reason) => {
+    const file = await upload(key, content)
+    expect(file).toMatchObject({ status: 'indexing_failed', failedStatusReason: expect.stringMatching(reason) })
+    expect((await ask('GET', `/v1/files/${file.id}/passages`)).body.passages).toEqual([])
+  })
+
+  test('by the quota of its bot, and its text is not found', async () => {
+    const bot = (await platform.createBot()).id
+    const chunking = { indexing: { configuration: { chunking: { maximumChunkLength: 5000 } } } }
+    const files = []
+    for (const word of ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot']) {
+      files.push(await upload(`${word}.txt`, text(word), { bot, ...chunking }))
+    }
+    const failed = files.filter(({ status }) => status === 'indexing_failed')
+    expect(failed.length).toBeGreaterThan(0)
+    expect(failed.length).toBeLessThan(files.length)
+    expect(failed[0].failedStatusReason).toMatch(/BOT_INDEXED_MB/)
+    expect(await search(failed[0].key.replace('.txt', ''), {}, bot)).toEqual([])
+  })
+})
+
+describe('passages that are given', { timeout: 60_000 }, () => {
+  test('replace those of the content, and are listed and found', async () => {
+    const { id } = await upload('given.txt', 'walrus')
+    const passages = [
+      { content: 'Penguins', type: 'title' },
+      { content: 'They live in the south.', pageNumber: 3 },
+    ]
+    expect(await ask('PUT', `/v1/files/${id}/passages`, { passages })).toMatchObject({ status: 200, body: {} })
+    expect(await settled(id)).toMatchObject({ status: 'indexing_completed' })
+    const listed = await ask('GET', `/v1/files/${id}/passages?limit=1`)
+    expect(listed.body.passages).toEqual([
+      { id: expect.any(String), content: 'Penguins', meta: { type: 'chunk', subtype: 'title', position: 0 } },
+    ])
+    const next = await ask('GET', `/v1/files/${id}/passages?limit=1&nextToken=${listed.body.meta.nextToken}`)
+    expect(next.body).toMatchObject({ passages: [{ meta: { position: 1, pageNumber: 3 } }], meta: {} })
+    expect((await search('penguins'))[0]?.file.id).toBe(id)
+    expect(await search('walrus')).toEqual([])
+  })
+
+  test('are refused beyond the quota of a file, and for another bot’s file', async () => {
+    const { id } = await upload('quota.txt', 'a')
+    const passages = Array.from({ length: 301 }, () => ({ content: 'a' }))
+    expect(await ask('PUT', `/v1/files/${id}/passages`, { passages })).toMatchObject({
+      status: 403,
+      body: { type: 'QuotaExceeded', message: expect.stringContaining('FILE_PASSAGES') },
+    })
+    const other = await platform.createBot()
+    const foreign = await ask('PUT', `/v1/files/${id}/passages`, { passages: [] }, other.id)
+    expect(foreign).toMatchObject({ status: 404, body: { message: expect.stringContaining('not found') } })
+    expect((await ask('GET', `/v1/files/${id}/passages`, undefined, other.id)).status).toBe(404)
+  })
+})
+
+describe('an indexing that is overtaken changes nothing', { timeout: 60_000 }, () => {
+  const passages = [{ subtype: 'paragraph', text: 'stale', breadcrumb: [] }]
+  test('by a deletion', async () => {
+    const claim = await claimed('deleted.txt')
+    expect((await ask('DELETE', `/v1/files/${claim.fileId}`)).status).toBe(200)
+    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config.knowledge)).toBe(false)
+    expect(await rows(claim.fileId)).toEqual([])
+  })
+
+  test('by an upsert, whose content is indexed', async () => {
+    const claim = await claimed('upserted.txt')
+    const file = await upload('upserted.txt', 'flamingo')
+    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config.knowledge)).toBe(false)
+    expect((await rows(claim.fileId)).map(({ text }: { text: string }) => text)).toEqual(['flamingo'])
+    expect(file.id).toBe(claim.fileId)
+  })
+
+  test('and a file whose job was lost is indexed after the sweep', async () => {
+    const claim = await claimed('lost.txt')
+    await platform.context
+      .db('files')
+      .where({ id: claim.fileId })
+      .update({ updated_at: new Date(Date.now() - 60_000) })
+    expect(await settled(claim.fileId)).toMatchObject({ status: 'indexing_completed' })
+  })
+
+  test('passages of a former content are deleted by the sweep', async () => {
+    const { id } = await upload('former.txt', 'ostrich')
+    await ask('PUT', '/v1/files', { key: 'former.txt', size: 1 })
+    await expect.poll(() => rows(id), { timeout: 20_000 }).toEqual([])
+    expect(await search('ostrich')).toEqual([])
+  })
+
+  test('a file is given up after three attempts', async () => {
+    const claim = await claimed('poison.txt')
+    // The upload began once, the claim a second time.
+    expect(await claimIndexing(platform.context.db, claim.fileId)).toMatchObject({ attempts: 3 })
+    await platform.context.queue.wake('index-file', claim.fileId, botId)
+    expect(await settled(claim.fileId)).toMatchObject({
+      status: 'indexing_failed',
+      failedStatusReason: 'Indexing the file was interrupted several times',
+    })
+  })
+})
+
+test('event.kb has what the code of an event found, and is not stored', { timeout: 60_000 }, async () => {
+  const bot = await platform.createBot(`
+    export const actions = {
+      async look({ event, client, input }) {
+        const before = 'kb' in event
+        await client.searchFiles(input)
+        return { before, kb: event.kb }
+      },
+    }
+    export const hooks = {}`)
+  const base = (name: string) => ask('POST', '/v1/files/knowledge-bases', { name }, bot.id)
+  const { id: kbId } = (await base('Handbooks')).body.knowledgeBase
+  await base('Others')
+  const tags = { source: 'knowledge-base', kbId }
+  const { id: fileId } = await upload('docs/a.md', '# A\n\nThe lighthouse is red.', { bot: bot.id, tags })
+  const look = async (input: object) => {
+    const { status, body } = await ask('POST', '/v1/chat/actions', { type: 'look', input }, bot.id)
+    expect(status).toBe(200)
+    return body.output
+  }
+  expect(await look({ query: 'lighthouse', tags: { kbId } })).toEqual({
+    before: false,
+    kb: {
+      included: [{ id: kbId, name: 'Handbooks', tags: {} }],
+      results: [
+        {
+          content: 'The lighthouse is red.',
+          score: expect.any(Number),
+          dsFriendlyName: 'a.md',
+          kbId,
+          fileId,
+          key: 'docs/a.md',
+          position: 0,
+        },
+      ],
+    },
+  })
+  const all = await look({ query: 'nothing' })
+  expect(all.kb.included.map(({ name }: { name: string }) => name)).toEqual(['Handbooks', 'Others'])
+  expect(all.kb.results).toEqual([])
+  // The result is what the action itself returned.
+  const stored = await platform.context.db('events').where({ bot_id: bot.id })
+  expect(JSON.stringify(stored.map(({ result: _result, ...event }) => event))).not.toContain('dsFriendlyName')
+})
+
+test('event.kb is there for later hooks of the event, and for no other event', { timeout: 60_000 }, async () => {
+  const bot = await platform.createBot(`
+    const show = (event) => String(event.kb?.results[0]?.key)
+    export const hooks = {
+      async beforeIncomingMessage({ event, client }) {
+        if (event.preview === 'search') await client.searchFiles({ query: 'heron' })
+      },
+      async afterIncomingMessage({ event, client }) {
+        await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: show(event) } })
+      },
+    }`)
+  await upload('birds.txt', 'The heron stands in the water.', { bot: bot.id })
+  const user = await createChatUser(bot.chatUrl)
+  const conversationId = await user.createConversation()
+  for (const text of ['search', 'other']) await user.send(conversationId, text)
+  await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['birds.txt', 'undefined'])
+})
+
+test('the published client and bot code search, list and set passages', { timeout: 60_000 }, async () => {
+  const bot = await platform.createBot(`
+    export const actions = {
+      async use({ client, input: { id } }) {
+        const { passages } = await client.listFilePassages({ id })
+        await client.setFilePassages({ id, passages: [{ content: 'The kingfisher dives.' }] })
+        return passages.map(({ content }) => content)
+      },
+    }
+    export const hooks = {}`)
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
+  const { id } = await upload('waders.txt', 'The curlew wades.', { bot: bot.id })
+  const { passages } = await client.searchFiles({ query: 'curlew' })
+  expect(passages).toMatchObject([{ content: 'The curlew wades.', file: { id, key: 'waders.txt' } }])
+  const used = await ask('POST', '/v1/chat/actions', { type: 'use', input: { id } }, bot.id)
+  expect(used.body.output).toEqual(['The curlew wades.'])
+  await settled(id, bot.id)
+  expect((await client.searchFiles({ query: 'kingfisher' })).passages).toHaveLength(1)
+  await client.setFilePassages({ id, passages: [{ content: 'The avocet sweeps.', type: 'paragraph', pageNumber: 2 }] })
+  await settled(id, bot.id)
+  const listed = await client.list.filePassages({ id }).collect({})
+  expect(listed).toMatchObject([{ content: 'The avocet sweeps.', meta: { pageNumber: 2 } }])
+})

@@ -1,0 +1,84 @@
+import type { Chunking, Passage } from '#sandbox/extractor/contract.ts'
+import { isConnectionLoss } from '#shared/errors.ts'
+import { formatOf, knownFormats } from '#shared/files/document-format.ts'
+import { readObject } from '#shared/files/objects.ts'
+import { isRecord } from '#shared/models/payload.ts'
+import { InterruptedError } from '#shared/queue/queue.ts'
+import {
+  claimIndexing,
+  completeIndexing,
+  failIndexing,
+  IndexQuotaError,
+  releaseIndexing,
+  type IndexingClaim,
+} from '#shared/store/indexing.ts'
+import type { WorkerContext } from '../context.ts'
+
+/** How often the indexing of one content begins before it is given up. */
+const maxAttempts = 3
+
+/** Lengths of the passages of files whose upsert does not say. */
+const usualChunking: Chunking = { minimumParagraphLength: 200, maximumChunkLength: 1000 }
+
+/**
+ * Divides a file into passages that searches find. The file's row says what to do; it is left as it was when this is
+ * interrupted, and another job begins again.
+ *
+ * @throws InterruptedError when an attempt failed and another one follows
+ */
+export async function indexFile(worker: WorkerContext, fileId: string): Promise<void> {
+  const { db, config, log } = worker
+  const claim = await claimIndexing(db, fileId)
+  if (!claim) return
+  if (claim.attempts > maxAttempts) return failIndexing(db, claim, 'Indexing the file was interrupted several times')
+  try {
+    const passages = claim.object ? await extract(worker, claim, claim.object) : undefined
+    await completeIndexing(db, claim, passages, config.knowledge)
+  } catch (error) {
+    if (error instanceof Unfit || error instanceof IndexQuotaError) return failIndexing(db, claim, error.message)
+    if (isConnectionLoss(error)) {
+      await releaseIndexing(db, claim)
+      throw error
+    }
+    log.warn({ err: error, fileId, attempt: claim.attempts }, 'Indexing a file failed')
+    if (claim.attempts >= maxAttempts) {
+      return failIndexing(db, claim, 'Indexing the file failed several times: upload it again, or ask the operator')
+    }
+    throw new InterruptedError(`Indexing the file ${fileId} failed: ${String(error)}`)
+  }
+}
+
+/** The file cannot be indexed, by its own content. The message is for the person who uploaded it. */
+class Unfit extends Error {
+  override name = 'Unfit'
+}
+
+/** @throws Unfit */
+async function extract(
+  worker: WorkerContext,
+  { botId, key, contentType, indexing }: IndexingClaim,
+  object: NonNullable<IndexingClaim['object']>,
+): Promise<Iterable<Passage>> {
+  const { sandbox, config } = worker
+  const format = formatOf(key, contentType)
+  if (!format) throw new Unfit(`Files of the type ${contentType} cannot be indexed: ${knownFormats}`)
+  const task = { format, chunking: chunkingOf(indexing), maxPassages: config.knowledge.maxFilePassages }
+  const extraction = await sandbox.extractor.extract(botId, task, () => readObject(worker, object))
+  if (extraction.status === 'refused') throw new Unfit(extraction.reason)
+  return extraction.passages
+}
+
+/** Reads the lengths of the configuration of an upsert, which the API has checked. */
+function chunkingOf(indexing: IndexingClaim['indexing']): Chunking {
+  const configuration = field(indexing, 'configuration')
+  const minimum = field(field(configuration, 'parsing'), 'minimumParagraphLength')
+  const maximum = field(field(configuration, 'chunking'), 'maximumChunkLength')
+  return {
+    minimumParagraphLength: typeof minimum === 'number' ? minimum : usualChunking.minimumParagraphLength,
+    maximumChunkLength: typeof maximum === 'number' ? maximum : usualChunking.maximumChunkLength,
+  }
+}
+
+function field(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[name] : undefined
+}
