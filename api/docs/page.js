@@ -27,7 +27,7 @@ const replacements = ({ React: { createElement } }) => ({
   statePlugins: {
     layout: {
       wrapActions: {
-        // The renderer shows only a few operations of a page with more than some 140.
+        // From 150 rows on, the renderer draws only those in view, and the browser's search finds no others.
         show:
           (show, { layoutActions }) =>
           (thing, isShown) => {
