@@ -39,7 +39,7 @@ function bombPdf(bytes: number): Buffer {
 }
 
 const cases: [string, DocumentFormat, () => string | Uint8Array, unknown][] = [
-  ['a PDF whose page unpacks to 500 MB', 'pdf', () => bombPdf(500 * megabyte), refused],
+  ['a PDF whose page unpacks to 150 MB', 'pdf', () => bombPdf(150 * megabyte), refused],
   [
     'a PDF of 3,000 pages',
     'pdf',

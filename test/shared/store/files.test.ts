@@ -122,7 +122,7 @@ describe('an upload', () => {
     [true, 'indexing_pending'],
   ])('completes a file once; with index %s it is then %s', async (index, status) => {
     const id = await insert({ index })
-    expect(await complete(id, 10)).toBe('completed')
+    expect(await complete(id, 10)).toBe(index ? 'indexing' : 'completed')
     expect(await row(id)).toMatchObject({ status, size: '10', sha256: 'a'.repeat(64) })
     expect(await find(id)).toMatchObject({ isOpen: false })
     expect(await complete(id, 20)).toBe('stale')
