@@ -47,8 +47,6 @@ const npx = ['npx', '--no', '--', 'isobot', 'start']
 
 test.each([
   ['npm', 'SIGTERM', npm],
-  ['npm', 'SIGHUP', npm],
-  ['npm', 'SIGINT', npm],
   ['npm', 'SIGKILL', npm],
   ['start.ts', 'SIGTERM', program],
   ['start.ts', 'SIGHUP', program],
@@ -81,7 +79,7 @@ test.each([
   180_000,
 )
 
-test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+test.each(['SIGTERM', 'SIGKILL'] as const)(
   'the shell of npx ended by %s: all of it ends in order, and the next start works at once',
   async (signal) => {
     const started = starts.at(-1) ?? (await start(npx))
