@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { Duplex, Readable } from 'node:stream'
 import type { OtherProgram } from '../host/command.ts'
 import type { Isolation } from '../isolation/detect-isolation.ts'
+import { withoutKillMessage } from '../isolation/kill-message.ts'
 import { IsolatedProcess } from '../isolation/isolated-process.ts'
 
 export interface ProgramLimits {
@@ -57,7 +58,7 @@ export async function runProgram(
   let complaint = ''
   child.on('error', (error) => (complaint += error.message))
   const closed = new Promise<{ code: number | null; wasKilled: boolean }>((resolve) => {
-    // `unshare` exits with its child's code, or reports the child's signal as shells do.
+    // `unshare` exits with its child's code, and reports the child's signal as shells do or by a message.
     child.once('close', (code, by) => resolve({ code, wasKilled: by === 'SIGKILL' || code === killedCode }))
     // A program that cannot be started emits no `close`.
     child.once('error', () => child.pid === undefined && resolve({ code: null, wasKilled: false }))
@@ -73,9 +74,17 @@ export async function runProgram(
   const { code, wasKilled } = await closed
   clearTimeout(overdue)
   signal.removeEventListener('abort', close)
-  complaint += Buffer.concat(complaints).toString()
-  const milliseconds = performance.now() - started
-  return { output: Buffer.concat(output), complaint, code, wasKilled, milliseconds, ...(stopped && { stopped }) }
+  const written = complaint + Buffer.concat(complaints).toString()
+  complaint = withoutKillMessage(written)
+  return {
+    output: Buffer.concat(output),
+    complaint,
+    code,
+    // A process that ends itself by a signal, as V8 does when its heap is full, writes a message before.
+    wasKilled: wasKilled || (complaint === '' && written !== ''),
+    milliseconds: performance.now() - started,
+    ...(stopped && { stopped }),
+  }
 }
 
 /** Writes the input no faster than the program reads it, as long as it runs. */
