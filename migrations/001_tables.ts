@@ -32,7 +32,7 @@ export async function up(knex: Knex): Promise<void> {
       name text not null,
       -- The version in service; null until code is uploaded.
       version_id text,
-      -- What its code may reach, granted by the administrator and never by the code itself.
+      -- Hosts that its code may reach, granted by the administrator and never by the code itself.
       permissions jsonb not null default '{}',
       deployed_at timestamptz(3) not null default now(),
       created_at timestamptz(3) not null default now(),
@@ -85,7 +85,7 @@ export async function up(knex: Knex): Promise<void> {
       unique (bot_id, alias)
     );
 
-    -- Who talks, where, and what was said ------------------------------------------------------------------------
+    -- Users, conversations and messages --------------------------------------------------------------------------
 
     create table users (
       id text primary key,
@@ -152,7 +152,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index messages_by_conversation on messages (conversation_id, created_at desc, id desc);
 
-    -- What the bot has to handle, and what came of it ------------------------------------------------------------
+    -- Events of the bot, and their outcomes ---------------------------------------------------------------------
 
     create table events (
       id text primary key,
@@ -174,7 +174,7 @@ export async function up(knex: Knex): Promise<void> {
       -- Not before this time.
       available_at timestamptz(3) not null default now(),
       failure_reason text,
-      -- What an action that was called over HTTP gave.
+      -- The result of an action that was called over HTTP.
       result jsonb,
       started_at timestamptz(3),
       ended_at timestamptz(3),

@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       workspace_id text not null references workspaces on delete cascade,
       name text not null,
       version text not null,
-      -- What it declares, whole, as the Admin API shows it.
+      -- Its whole declaration, as the Admin API shows it.
       definition jsonb not null,
       -- One ES module of ours, or a CommonJS bundle of the public SDK.
       kind text not null check (kind in ('native', 'sdk')),
@@ -62,7 +62,7 @@ export async function up(knex: Knex): Promise<void> {
       add check ((kind = 'integration') = (integration_id is not null));
     create index tokens_by_integration on tokens (integration_id);
 
-    -- What bots made with the public SDK declare -----------------------------------------------------------------
+    -- Declarations of bots made with the public SDK --------------------------------------------------------------
 
     alter table bots
       -- Its tags, states, events, actions, configuration, subscriptions, as the Admin API shows them.
@@ -89,7 +89,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index recurring_events_due on recurring_events (next_at);
 
-    -- What else happens ------------------------------------------------------------------------------------------
+    -- Other events -----------------------------------------------------------------------------------------------
 
     create table workflows (
       id text primary key,
@@ -135,7 +135,7 @@ export async function up(knex: Knex): Promise<void> {
     create index messages_by_bot on messages (bot_id, created_at desc, id desc);
     create index users_by_bot on users (bot_id, created_at desc, id desc);
     create index conversations_by_bot on conversations (bot_id, created_at desc, id desc);
-    -- What a bot and its integrations know of them together.
+    -- State that a bot and its integrations share.
     alter table users add column properties jsonb not null default '{}';
     alter table conversations add column properties jsonb not null default '{}';
     -- Integrations find them by their tags. Most messages have none, and cost nothing here.

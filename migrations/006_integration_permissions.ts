@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- What the workspace lets the integration's code reach, wherever it is installed.
+    -- Hosts that the workspace permits to the integration's code, in each installation.
     alter table integrations add column permissions jsonb not null default '{}';
   `)
 }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- What a bot's code may use, where that differs from what the operator set.
+    -- Limits of a bot's code, where they differ from the operator's.
     alter table bots add column limits jsonb not null default '{}';
     alter table inspections add column limits jsonb not null default '{}';
   `)

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- What was answered to requests with an Idempotency-Key, for those who send them again.
+    -- Responses to requests with an Idempotency-Key, for requests that repeat them.
     create table idempotency_keys (
       -- SHA-256 of who asked, for which operation, and the key.
       id bytea primary key,

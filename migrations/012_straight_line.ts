@@ -6,7 +6,7 @@ export async function up(knex: Knex): Promise<void> {
     alter table events set (fillfactor = 70);
     alter table conversations set (fillfactor = 80);
 
-    -- What most rows have not is in no index: it would be written with each of them, and read in the place of better ones.
+    -- A column that most rows leave empty is in no index: it would be written with each of them, and read in the place of better ones.
     drop index events_by_installation;
     create index events_by_installation on events (installation_id) where installation_id is not null;
     drop index states_by_installation;

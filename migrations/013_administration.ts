@@ -3,9 +3,9 @@ import type { Knex } from 'knex'
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table workspaces
-      -- What the names of its integrations begin with; of this platform's workspaces only one has it.
+      -- The prefix of the names of its integrations; of this platform's workspaces only one has it.
       add column handle text unique,
-      -- What it tells of itself.
+      -- Its public profile.
       add column profile jsonb not null default '{}';
 
     alter table accounts
@@ -17,7 +17,7 @@ export async function up(knex: Knex): Promise<void> {
       add column name text,
       add column description text;
 
-    -- Who changed what, and when. No foreign keys: a record outlives what it tells of.
+    -- Changes, with their author and time. No foreign keys: a record outlives what it tells of.
     create table audit_records (
       id text primary key,
       -- Null where somebody changed what is their own.

@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
     create index events_registrations on events (installation_id, created_at desc, id desc)
       where type in ('register', 'unregister');
 
-    -- What became of each bot’s events, by minutes and by quarters of an hour: workers count, and add what they counted
+    -- The outcomes of each bot’s events, by minutes and by quarters of an hour: workers count, and add what they counted
     -- every few seconds. No foreign key: counts of a bot that is being deleted must not keep those of others from being
     -- added.
     create table bot_activity (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** What an id that the platform makes looks like after its prefix (`isInternalId`). */
+/** The form of an internal id after its prefix (`isInternalId`). */
 const ulid = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 
 export async function up(knex: Knex): Promise<void> {

@@ -7,7 +7,7 @@ export async function up(knex: Knex): Promise<void> {
     -- others came with a key that was signed elsewhere, at whatever time.
     update users set keys_since = case when jsonb_exists(tags, 'fid') then created_at end where foreign_id is not null;
 
-    -- Whoever chose another's internal id has it no more.
+    -- A chosen id that is another row's internal id is removed.
     update users set foreign_id = null
     from users own where own.id = users.foreign_id and own.installation_id = users.installation_id;
     update conversations set foreign_id = null
@@ -16,5 +16,5 @@ export async function up(knex: Knex): Promise<void> {
   `)
 }
 
-/** What was taken away is not given back. */
+/** Ids that were removed are not restored. */
 export async function down(): Promise<void> {}

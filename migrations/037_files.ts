@@ -63,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index knowledge_bases_by_time on knowledge_bases (bot_id, created_at, id);
 
-    -- What the files of each bot take, which its quotas bound.
+    -- The storage that the files of each bot use, which its quotas bound.
     create table file_usage (
       bot_id text primary key references bots on delete cascade,
       files bigint not null default 0,

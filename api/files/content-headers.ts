@@ -10,7 +10,7 @@ const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'; sandb
 /** Types that browsers show without running anything; all others are downloaded. */
 const shown = /^(image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/plain|application\/json)$/
 
-/** The headers of a content, whatever the method and status of its answer. */
+/** The headers of a content, for each method and status of its answer. */
 export function contentHeaders(contentType: string, name: string): Record<string, string> {
   const [type = ''] = contentType.split(';')
   return {
@@ -25,7 +25,7 @@ export function contentHeaders(contentType: string, name: string): Record<string
   }
 }
 
-/** What pages of this origin may load: nothing that runs as script, or that styles a page. */
+/** Subresources that pages of this origin may load: none that runs as script, or that styles a page. */
 const harmless = new Set([undefined, 'empty', 'document', 'image', 'audio', 'video'])
 
 /**

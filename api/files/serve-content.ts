@@ -10,7 +10,7 @@ import { addLogFields } from '#shared/telemetry/log-scope.ts'
 import type { Overload } from '../overload.ts'
 import { assertHarmless, contentHeaders } from './content-headers.ts'
 
-/** What an answer holds in memory: pieces of the content, in the stream from the store and on the connection. */
+/** Memory of one answer: pieces of the content, in the stream from the store and on the connection. */
 const heldBytes = 256 * 1024
 /** A client that takes nothing for this long has gone. */
 const idleMilliseconds = 60_000

@@ -1,5 +1,5 @@
 /**
- * What a bot declares of itself, for the rest of its types to follow:
+ * Declarations of a bot, which the other types follow:
  *
  * ```ts
  * declare module 'isobot/bot' {
@@ -10,48 +10,48 @@
  * }
  * ```
  *
- * A part that is not declared takes anything, except for events: there, the types that the platform makes are known.
+ * An interface that is not declared accepts any value. For events, the types of the platform are always known.
  */
 
-/** What the bot keeps of itself. */
+/** State of the bot. */
 export interface BotState {}
-/** What it keeps of each user. */
+/** State of each user. */
 export interface UserState {}
-/** What it keeps of each conversation. */
+/** State of each conversation. */
 export interface ConversationState {}
-/** What it keeps of each conversation until that has been quiet for 30 minutes. */
+/** State of each conversation, deleted when the conversation has been inactive for 30 minutes. */
 export interface SessionState {}
-/** What it keeps while one event is handled. */
+/** State of one event, while it is handled. */
 export interface TempState {}
 
-/** The types of events that the bot hears of beside the platform's, each with its payload. */
+/** The types of events that the bot receives beside the platform's, each with its payload. */
 export interface Events {}
 
-/** The actions that it calls, by name, and as `alias:name` those of its integrations: each a function of its input. */
+/** The actions that the bot calls, by name, and those of its integrations as `alias:name`: each a function of its input. */
 export interface Actions {}
 
-/** Its secrets, by the names that they were given in. */
+/** The bot's secrets, by name. */
 export interface Secrets {}
 
 /** Any JSON object. */
 export type JsonObject = Record<string, any>
 
-/** What is declared, or anything where nothing is. */
+/** The declared type, or any object where none is declared. */
 type OrAnything<Declared> = [keyof Declared] extends [never] ? JsonObject : Declared
 
 type ValueOf<Type> = Type[keyof Type]
 
 /** JSON objects, saved when the event has been handled, of up to 128 KB each. */
 export interface State {
-  /** Of the bot, whoever it talks to. */
+  /** Of the bot, in each conversation. */
   bot: OrAnything<BotState>
-  /** Of the user, in whichever conversation. */
+  /** Of the user, in each conversation. */
   user: OrAnything<UserState>
   /** Of the conversation. */
   conversation: OrAnything<ConversationState>
-  /** Of the conversation; forgotten when it has been quiet for 30 minutes. */
+  /** Of the conversation; deleted when it has been inactive for 30 minutes. */
   session: OrAnything<SessionState>
-  /** Of this event; forgotten when it has been handled. */
+  /** Of this event; deleted when the event has been handled. */
   temp: OrAnything<TempState>
 }
 
@@ -59,12 +59,12 @@ export interface State {
 
 export type MessageType = keyof MessagePayloads
 
-/** What a message says, its type beside the rest: `if (payload.type === 'image') payload.imageUrl`. */
+/** The payload of a message with its type: `if (payload.type === 'image') payload.imageUrl`. */
 export type MessagePayload = ValueOf<{
   [Type in MessageType]: { type: Type; metadata?: JsonObject } & MessagePayloads[Type]
 }>
 
-/** What a message says, its type apart, as it is sent. */
+/** The type and the payload of a message, as `createMessage` takes them. */
 export type MessageContent = ValueOf<{
   [Type in MessageType]: { type: Type; payload: MessagePayloads[Type] & { metadata?: JsonObject } }
 }>
@@ -79,7 +79,7 @@ interface EventBase<Type extends string, Payload> extends Omit<
   type: Type
   payload: Payload
   state: State
-  /** What the code of this event has found so far; absent until it has searched. It is not stored. */
+  /** Results of the last search of this event's code; absent until it has searched. It is not stored. */
   kb?: EventKnowledge
 }
 
@@ -109,7 +109,7 @@ export interface EventKnowledgeResult {
   position?: number
 }
 
-/** Somebody has said something to the bot. */
+/** A user has sent a message to the bot. */
 export interface IncomingMessage extends EventBase<'message_created', MessagePayload> {
   conversationId: string
   userId: string
@@ -123,10 +123,10 @@ interface CustomEventOfChat extends EventBase<'chat:custom', JsonObject> {
   userId: string
 }
 
-/** A state of the bot's has expired. */
+/** A state of the bot has expired. */
 type StateExpired = EventBase<'state_expired', { state: StoredState }>
 
-/** Something has happened to a workflow. */
+/** The status of a workflow has changed. */
 type WorkflowUpdate = EventBase<
   'workflow_update',
   {
@@ -143,7 +143,7 @@ type WorkflowUpdate = EventBase<
   }
 >
 
-/** Anything that has happened but a message, to be told apart by `type`. */
+/** An event other than a message, distinguished by `type`. */
 export type IncomingEvent =
   | CustomEventOfChat
   | StateExpired
@@ -153,7 +153,7 @@ export type IncomingEvent =
 /** The event behind an action that was called over HTTP. */
 type ActionTriggered = EventBase<'action_triggered', { type: string; input: JsonObject }>
 
-/** Whatever the bot is handling. */
+/** An event that the bot handles. */
 export type AnyEvent = IncomingMessage | IncomingEvent | ActionTriggered
 
 // Hooks
@@ -170,27 +170,27 @@ export type Environment = [keyof Secrets] extends [never]
   ? Readonly<Record<string, string | undefined>>
   : { readonly [Name in keyof Secrets & string as `SECRET_${Name}`]: string }
 
-/** What every hook and action gets. */
+/** The argument of each hook and action. */
 export interface Context<Event = AnyEvent> {
-  /** What is being handled. */
+  /** The event that is handled. */
   event: Event
-  /** The platform, as this bot may use it. */
+  /** The operations of the platform, with the rights of this bot. */
   client: Client
   /** The same as `event.state`. */
   state: State
-  /** Writes into the bot's log, as `console` does. */
+  /** Writes to the bot's log, as `console` does. */
   logger: Logger
   env: Environment
 }
 
-/** What a hook may return: `data` replaces the value for what follows, `stop` ends the pipeline. */
+/** The result of a hook: `data` replaces the value for the next hooks, `stop` ends the pipeline. */
 export type HookResult<Data> = { data?: Data; stop?: boolean } | undefined | void
 
 /** One hook, or a list of hooks that run in order. */
 type Hook<Argument, Data> = HookFunction<Argument, Data> | readonly HookFunction<Argument, Data>[]
 type HookFunction<Argument, Data> = (argument: Argument) => HookResult<Data> | Promise<HookResult<Data>>
 
-/** What a bot says, before it is stored. */
+/** A message of the bot, before it is stored. */
 export type OutgoingMessage = CreateMessageInput
 
 /** An action that the bot calls. */
@@ -199,50 +199,50 @@ export interface ActionCall {
   input: JsonObject
 }
 
-/** What a bot does when something happens: `export const hooks: Hooks = { … }`. */
+/** The hooks of a bot: `export const hooks: Hooks = { … }`. */
 export interface Hooks {
-  /** Somebody has said something: before the hooks that answer. */
+  /** A message has come in; runs before `afterIncomingMessage`. */
   beforeIncomingMessage?: Hook<Context<IncomingMessage>, IncomingMessage>
-  /** Somebody has said something. */
+  /** A message has come in. */
   afterIncomingMessage?: Hook<Context<IncomingMessage>, IncomingMessage>
-  /** Something else has happened: before the hooks that react. */
+  /** Another event has come in; runs before `afterIncomingEvent`. */
   beforeIncomingEvent?: Hook<Context<IncomingEvent>, IncomingEvent>
-  /** Something else has happened. */
+  /** Another event has come in. */
   afterIncomingEvent?: Hook<Context<IncomingEvent>, IncomingEvent>
-  /** The bot is about to say something. `stop` keeps it from being said. */
+  /** The bot is about to send a message. `stop` prevents it. */
   beforeOutgoingMessage?: Hook<Context & { message: OutgoingMessage }, OutgoingMessage>
-  /** The bot has said something. */
+  /** The bot has sent a message. */
   afterOutgoingMessage?: Hook<Context & { message: Message }, Message>
-  /** The bot is about to call an action. `stop` keeps it from being called. */
+  /** The bot is about to call an action. `stop` prevents it. */
   beforeCallAction?: Hook<Context & { action: ActionCall }, ActionCall>
   /** The bot has called an action. */
   afterCallAction?: Hook<Context & { action: ActionCall & { output: JsonObject } }, ActionCall & { output: JsonObject }>
-  /** The event has been handled, though a hook may have stopped the pipeline. */
+  /** The event has been handled, even if a hook stopped the pipeline. */
   afterTurnEnd?: Hook<Context, AnyEvent>
 }
 
-/** What an action gets. */
+/** The argument of an action. */
 export interface ActionContext<Input = JsonObject> extends Context {
   input: Input
 }
 
-/** An action, by its input and what it returns: a JSON object. */
+/** An action: a function of its input that returns a JSON object. */
 export type Action<Input = JsonObject, Output extends object | void = object | void> = (
   argument: ActionContext<Input>,
 ) => Output | Promise<Output>
 
-/** What `export const actions` has, for `interface Actions extends ActionsOf<typeof actions> {}`. */
+/** The types of `export const actions`, for `interface Actions extends ActionsOf<typeof actions> {}`. */
 export type ActionsOf<Table> = {
   [Name in keyof Table]: Table[Name] extends (argument: ActionContext<infer Input>) => infer Output
     ? (input: Input) => Awaited<Output>
     : never
 }
 
-/** `export const retry: Retry = { attempts: 3 }`: how often an event is tried whose hook throws. */
+/** `export const retry: Retry = { attempts: 3 }`: the number of attempts at an event whose hook throws. */
 export interface Retry {
   /** From 1 to 10. */
   attempts: number
-  /** Milliseconds to the second try, twice as many to the third, and so on; 1000 unless given. */
+  /** Milliseconds before the second attempt, doubled for each further one; 1000 by default. */
   backoff?: number
 }
 
@@ -251,33 +251,33 @@ export interface Retry {
 type InputOf<Declared> = Declared extends (input: infer Input) => any ? Input : JsonObject
 type OutputOf<Declared> = Declared extends (...input: any[]) => infer Output ? Awaited<Output> : JsonObject
 
-/** The platform, as bot code may use it. An error that it throws is an `ApiError`. */
+/** The operations that bot code may call. They throw an `ApiError`. */
 export interface Client extends Omit<Operations, 'callAction'> {
-  /** Calls an action of the bot's own, or as `alias:action` one of an integration's, and gives its output. */
+  /** Calls an action of the bot, or of an integration as `alias:action`, and returns its output. */
   callAction<Name extends ([keyof Actions] extends [never] ? string : keyof Actions)>(
     input: Name extends keyof Actions
       ? { type: Name; input: InputOf<Actions[Name]> }
       : { type: string; input: JsonObject },
   ): Promise<{ output: Name extends keyof Actions ? OutputOf<Actions[Name]> : JsonObject; meta: { cached: boolean } }>
-  /** Begins a message that is shown while it is being written. */
+  /** Starts a message that chat clients show while it is written. */
   streamMessage(conversationId: string): MessageStream
 }
 
-/** A message that is shown while it is being written. One that is left open ends with its event. */
+/** A message that chat clients show while it is written. One that is left open ends with its event. */
 export interface MessageStream {
   readonly id: string
-  /** Shows some more of it. */
+  /** Appends text. */
   write(text: string): Promise<void>
-  /** Says the message: all that was written, or another. */
+  /** Sends the message: all text that was written, or the given message. */
   end(message?: MessageContent & { tags?: Record<string, string> }): Promise<{ message: Message }>
-  /** Takes it back. */
+  /** Discards the message. */
   abort(): Promise<void>
 }
 
-/** What `client` throws when the platform refuses. */
+/** The error of an operation that was refused or failed. */
 export interface ApiError extends Error {
   name: 'ApiError'
-  /** By which the platform's log knows it. */
+  /** The id of the error in the platform's log. */
   id: string
   /** The HTTP status. */
   code: number
@@ -287,7 +287,7 @@ export interface ApiError extends Error {
 
 // Integrations
 
-/** Where an integration is installed. */
+/** The installation of an integration. */
 export interface InstallationContext<Configuration = JsonObject> {
   botId: string
   integrationId: string
@@ -295,11 +295,11 @@ export interface InstallationContext<Configuration = JsonObject> {
   configuration: Configuration
   configurationType: string | null
   webhookId: string
-  /** Where requests reach its `handler`. */
+  /** The address whose requests its `handler` receives. */
   webhookUrl: string
 }
 
-/** What every function of an integration gets. */
+/** The argument of each function of an integration. */
 export interface IntegrationContext<Configuration = JsonObject> {
   ctx: InstallationContext<Configuration>
   client: Client
@@ -310,29 +310,29 @@ export interface IntegrationContext<Configuration = JsonObject> {
 /** A request to an integration's webhook. */
 export interface WebhookRequest {
   method: string
-  /** What follows the webhook's own address; percent-encoded. */
+  /** The rest of the path after the webhook's address; percent-encoded. */
   path: string
   /** Without the question mark. */
   query: string
-  /** By name in lower case. */
+  /** By lower-case name. */
   headers: Record<string, string>
-  /** Of a body that is larger than a quarter of the isolate's memory, it throws a `RangeError`: use `stream`. */
+  /** For a body that is larger than a quarter of the isolate's memory, it throws a `RangeError`: use `stream`. */
   body?: string
-  /** Set where the body is no text, and so is in base64. */
+  /** Whether `body` is base64, because the body is not text. */
   isBase64?: boolean
   /** Reads the body in parts of up to 64 KB, however large it is, each time from its beginning; at most 16 times. */
   stream(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
 }
 
-/** What a webhook's handler answers. */
+/** The response of a webhook's handler. */
 export type WebhookResponse =
   | {
-      /** 200 unless given. */
+      /** 200 by default. */
       status?: number
       headers?: Record<string, string>
-      /** Text as it is, anything else as JSON. */
+      /** A string is sent unchanged, any other value as JSON. */
       body?: unknown
-      /** Set where `body` is base64 of what is no text. */
+      /** Whether `body` is base64. */
       isBase64?: boolean
     }
   | undefined
@@ -348,7 +348,7 @@ export type WebhookHandler<Configuration = JsonObject> = (
   argument: IntegrationContext<Configuration> & { request: WebhookRequest },
 ) => Returns<WebhookResponse>
 
-/** What the bot says in a conversation of an integration. */
+/** Sends a message of the bot in a conversation of an integration. */
 export type Delivery<Configuration = JsonObject> = (
   argument: IntegrationContext<Configuration> &
     MessageContent & { message: Message; conversation: Conversation; user?: User },

@@ -54,8 +54,8 @@ const noMap = 'sourceMap must be the JSON of a source map, version 3'
 type Exceeded = Extract<Compilation, { status: 'exceeded' }>
 
 /** The upload cannot be compiled, through its own fault. */
-class Unfit extends Error {
-  override name = 'Unfit'
+class RefusedUploadError extends Error {
+  override name = 'RefusedUploadError'
   readonly result: Compilation
 
   constructor(result: Compilation) {
@@ -107,15 +107,16 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     }
   }
 
-  /** @throws Unfit when the source is not valid code, or exceeds a limit */
+  /** @throws RefusedUploadError when the source is not valid code, or exceeds a limit */
   async function transform(source: string, options: string[], deadline: number): Promise<string> {
     const program = transformer(esbuild, options, { cpuSeconds: seconds, memoryMegabytes })
     const ended = await runFor(deadline, program, { stdin: source }, memoryMegabytes)
     if (isWhole(ended)) return ended.output.toString()
     const error = ended.code === 1 ? readError(ended.complaint) : undefined
     // esbuild reports errors of the map in the last line under this file name.
-    if (error?.at?.file.endsWith('#sourceMappingURL')) throw new Unfit({ status: 'refused', problem: noMap })
-    throw new Unfit(error ? { status: 'refused', ...error } : exceeded(ended, limits))
+    if (error?.at?.file.endsWith('#sourceMappingURL'))
+      throw new RefusedUploadError({ status: 'refused', problem: noMap })
+    throw new RefusedUploadError(error ? { status: 'refused', ...error } : exceeded(ended, limits))
   }
 
   /** Compiles an upload. The process that reads the result starts at the beginning, so that both start in parallel. */
@@ -136,7 +137,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     } catch (error) {
       task.reject(error)
       await reading.catch(() => {})
-      if (error instanceof Unfit) return error.result
+      if (error instanceof RefusedUploadError) return error.result
       throw error
     }
   }

@@ -34,7 +34,7 @@ export const documentFormats = ['pdf', 'docx', 'html', 'markdown', 'text'] as co
 
 export type DocumentFormat = (typeof documentFormats)[number]
 
-/** What to extract, and how much of it. */
+/** The format of a document, and how much of its text to extract. */
 export interface ExtractionTask {
   format: DocumentFormat
   chunking: Chunking

@@ -21,7 +21,7 @@ export type ChatSignal =
 
 /** An open stream of a conversation. */
 export interface ChatStream {
-  /** Resolves when the stream has ended, for whatever reason. */
+  /** Resolves when the stream has ended, for any reason. */
   readonly ended: Promise<void>
   close(): void
 }

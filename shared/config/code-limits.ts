@@ -158,7 +158,7 @@ const limitsByError: Record<string, LimitName> = {
  * The part of a failure message that names the limit to raise, in brackets and with a leading space; empty when the
  * failure was caused by no limit.
  *
- * @param reason the outcome's; a failure of reason `error` is the code's own, whatever its name
+ * @param reason the outcome's; a failure of reason `error` is the code's own, by any name
  */
 export function limitHint(reason: string, errorName: string): string {
   const name = reason !== 'error' && Object.hasOwn(limitsByError, errorName) ? limitsByError[errorName] : undefined

@@ -14,12 +14,12 @@ export const uploadAddressMilliseconds = 24 * 3600 * 1000
 /** The address of a private content is valid this long. */
 export const contentAddressMilliseconds = 3600 * 1000
 
-/** What a signed address is for, as its first letter. */
+/** The purpose of a signed address, as its first letter. */
 const purposes = { upload: 'u', content: 'c' } as const
 
 export type AddressPurpose = keyof typeof purposes
 
-/** What a signed address says. */
+/** The claims of a signed address. */
 export interface SignedAddress {
   fileId: string
   /** The upsert that the address belongs to. */

@@ -9,7 +9,7 @@ import type { ByteRange, ObjectStore } from './object-store.ts'
 /** The part of a content of unknown length that is held in memory: S3 accepts no smaller one but the last. */
 export const s3PartBytes = 5 * 1024 * 1024
 
-/** What a content of known length holds in memory on its way: the buffers of two connections. */
+/** Memory of the transfer of a content of known length: the buffers of two connections. */
 export const s3StreamBytes = 256 * 1024
 
 /** The largest content of one PUT. */

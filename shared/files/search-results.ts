@@ -2,7 +2,7 @@ import type { FileRow, PassageRow } from '../models/tables.ts'
 import { toPassageMeta, type FoundPassageView } from '../models/passage.ts'
 import type { FoundPassage } from '../store/search-passages.ts'
 
-/** What surrounds a found passage in an answer. */
+/** The context of a found passage in an answer. */
 export interface ResultOptions {
   /** How many neighbours on each side are part of the content. */
   contextDepth: number

@@ -552,7 +552,7 @@ export interface PassageRow {
   text: string
 }
 
-/** What the files of a bot take; kept by triggers. */
+/** The storage that the files of a bot use; kept by triggers. */
 export interface FileUsageRow {
   bot_id: string
   /** PostgreSQL's bigint arrives as text. */

@@ -102,7 +102,7 @@ export async function countStale(db: Database, tableId: string): Promise<number>
 }
 
 /**
- * What the tables of a bot take. Until the transaction ends, others wait here, so that two of them cannot both use the
+ * The storage that the tables of a bot use. Until the transaction ends, others wait here, so that two of them cannot both use the
  * rest of a quota: it is asked for last.
  */
 export async function tableUsage(db: Database, botId: string): Promise<{ tables: number; rows: number }> {

@@ -7,7 +7,7 @@ import { fileBindings, isReadable } from './runtime-files.ts'
 import type { Scope } from './scope.ts'
 import { whereTagConditions } from './tag-conditions.ts'
 
-/** What orders a list of files: the field's SQL and its type. Ties are broken by the id. */
+/** The order of a list of files: the field's SQL and its type. Ties are broken by the id. */
 const sortColumns = {
   key: { sql: 'files.key', type: 'text' },
   size: { sql: 'coalesce(files.size, -1)', type: 'bigint' },

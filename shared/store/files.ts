@@ -8,7 +8,7 @@ import { megabyte } from '../units.ts'
 
 type FileLimits = Config['files']
 
-/** What an upload may do. */
+/** The rights of an upload. */
 export interface UploadTarget {
   botId: string
   /** Upper bound of the content in bytes. */

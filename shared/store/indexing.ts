@@ -8,7 +8,7 @@ import { insertPassages, type NewPassage } from './passages.ts'
 
 /** The indexing of files, whose rows say what is to be done: `indexing_pending`, and the generation to index. */
 
-/** What is to be indexed, and how often that has begun. */
+/** A file to index, and the number of attempts so far. */
 export interface IndexingClaim {
   fileId: string
   botId: string

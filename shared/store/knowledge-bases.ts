@@ -7,6 +7,8 @@ import { query, type Database } from './database.ts'
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import { whereTagConditions } from './tag-conditions.ts'
 
+const maxNamedBases = 50
+
 /**
  * Stores a knowledge base.
  * @throws ApiError `AlreadyExists` when the bot has one of that name
@@ -74,4 +76,19 @@ export async function pageOfKnowledgeBases(
 
 function nameTaken(name: string): ApiError {
   return new ApiError('AlreadyExists', `The bot has a knowledge base '${name}' already: choose another name`)
+}
+
+/** The knowledge bases that a search names by id or name; all of the bot's when it names none. */
+export async function findNamedKnowledgeBases(
+  db: Database,
+  botId: string,
+  { ids, names }: { ids: string[] | undefined; names: string[] | undefined },
+): Promise<KnowledgeBaseRow[]> {
+  return query<KnowledgeBaseRow>(
+    db,
+    `select * from knowledge_bases where bot_id = :botId
+       and (:ids::text[] is null or id = any(:ids)) and (:names::text[] is null or name = any(:names))
+     order by created_at, id limit :maxBases`,
+    { botId, ids: ids ?? null, names: names ?? null, maxBases: maxNamedBases },
+  )
 }

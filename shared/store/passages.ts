@@ -1,6 +1,6 @@
+import { ApiError } from '../errors.ts'
 import type { PassageRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
-import { decodeCursor, encodeCursor } from './passage-cursor.ts'
 import type { Page } from './pagination.ts'
 
 /** A passage of a document that is indexed. */
@@ -88,4 +88,16 @@ export async function passagesBetween(
      order by passages.file_id, position`,
     { ranges: JSON.stringify(ranges) },
   )
+}
+
+/** The token of the next page of a file's passages: the position of the last one. */
+function encodeCursor(position: number): string {
+  return Buffer.from(`p${position}`).toString('base64url')
+}
+
+/** @throws ApiError `InvalidQuery` when the token is not one of the platform's */
+function decodeCursor(token: string): number {
+  const [, digits] = /^p(\d{1,9})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
+  if (digits === undefined) throw new ApiError('InvalidQuery', 'nextToken is not a token of this list')
+  return Number(digits)
 }

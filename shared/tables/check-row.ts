@@ -49,31 +49,31 @@ export class RowChecker {
   /**
    * Checks a row, or a change of one.
    *
-   * @param place of the row in the call, with which a problem begins
+   * @param path of the row in the call, with which a problem begins
    * @param given by column
    * @param present the data of the row to change, by field
    */
-  check(place: string, given: Record<string, unknown>, present: Record<string, unknown> = {}): CheckedRow {
+  check(path: string, given: Record<string, unknown>, present: Record<string, unknown> = {}): CheckedRow {
     const values = new Map<string, unknown>()
     for (const [name, value] of Object.entries(given)) {
       const column = this.#columns.get(name)
       if (column === undefined) this.#noteUnknown(name)
       else {
         const kept = valueOf(column, value)
-        if ('problem' in kept) return { problem: `${place}.${name} ${kept.problem}` }
+        if ('problem' in kept) return { problem: `${path}.${name} ${kept.problem}` }
         values.set(name, kept.value)
       }
     }
     const problem = this.#problemOf(values)
-    if (problem !== undefined) return { problem: `${place}.${problem}` }
+    if (problem !== undefined) return { problem: `${path}.${problem}` }
     const fields = [...this.#columns].flatMap(([name, { field }]) => {
       const value = values.has(name) ? values.get(name) : present[field]
       return value === null || value === undefined ? [] : [[field, value] as const]
     })
     const data = Object.fromEntries(fields)
     const missing = this.#required.find((name) => !Object.hasOwn(data, this.#columns.get(name)!.field))
-    if (missing !== undefined) return { problem: `${place}.${missing} must have a value: the column is required` }
-    return this.#fitting(place, data)
+    if (missing !== undefined) return { problem: `${path}.${missing} must have a value: the column is required` }
+    return this.#fitting(path, data)
   }
 
   /** A value of a column in the form in which rows hold it, or the reason why it is none. */
@@ -98,14 +98,14 @@ export class RowChecker {
     return 'problem' in validated ? validated.problem : undefined
   }
 
-  #fitting(place: string, data: Record<string, unknown>): CheckedRow {
+  #fitting(path: string, data: Record<string, unknown>): CheckedRow {
     const text = JSON.stringify(data)
     if (isUnstorable(text)) {
-      return { problem: `${place} holds a character that cannot be stored (U+0000 or half of a surrogate pair)` }
+      return { problem: `${path} holds a character that cannot be stored (U+0000 or half of a surrogate pair)` }
     }
     const bytes = Buffer.byteLength(text)
     if (bytes <= this.#maxBytes) return { data, text }
-    return { problem: `${place} has ${bytes} bytes of JSON, more than the ${this.#maxBytes} of a row (4 KB × factor)` }
+    return { problem: `${path} has ${bytes} bytes of JSON, more than the ${this.#maxBytes} of a row (4 KB × factor)` }
   }
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { sql, type Sql } from '../store/sql.ts'
 
-/** What a value is by its schema, as far as conditions, orders and groups depend on it. */
+/** The type of a value by its schema, as far as conditions, orders and groups depend on it. */
 interface ValueType {
   type?: unknown
   format?: unknown

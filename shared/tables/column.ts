@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import { isObject } from '../code/json-schema/is-object.ts'
 import type { ColumnSettings } from '../models/column.ts'
 
-/** A column as a request declares it, without its place and field. */
+/** A column as a request declares it, without its index and field. */
 export interface GivenColumn {
   type?: string
   format?: string
@@ -80,8 +80,8 @@ function typeOfValue(value: unknown): string {
 }
 
 function assertSettings(name: string, { index, searchable, computed }: Record<string, unknown>): void {
-  const isPlace = index === undefined || (Number.isInteger(index) && (index as number) >= 0 && (index as number) < 1e6)
-  if (!isPlace) throw invalidColumn(name, 'has an x-zui.index that is no whole number from 0')
+  const isIndex = index === undefined || (Number.isInteger(index) && (index as number) >= 0 && (index as number) < 1e6)
+  if (!isIndex) throw invalidColumn(name, 'has an x-zui.index that is no whole number from 0')
   if (searchable !== undefined && typeof searchable !== 'boolean') {
     throw invalidColumn(name, 'has an x-zui.searchable that is no boolean')
   }

@@ -9,7 +9,7 @@ import { orderOf, type Direction } from './order.ts'
 import { searchableFields, similarityOf, type SearchableColumns } from './search.ts'
 import { selectionOf } from './selection.ts'
 
-/** What a request asks of a table's rows. */
+/** A query over the rows of a table. */
 export interface RowsRequest {
   filter?: Record<string, unknown> | undefined
   group?: Record<string, unknown> | undefined

@@ -45,7 +45,7 @@ export function groupingOf(columns: ColumnTypes, group: Record<string, unknown>)
   const orders = keys.flatMap(({ reference, index }) =>
     isPlain(reference) || !isOrdered(reference)
       ? []
-      : sortKeys(reference).map((key, place) => ({ key, of: index, name: named('o', index, place) })),
+      : sortKeys(reference).map((key, part) => ({ key, of: index, name: named('o', index, part) })),
   )
   const inner = joined(
     [
@@ -73,8 +73,8 @@ export function groupingOf(columns: ColumnTypes, group: Record<string, unknown>)
 }
 
 /** A name of our own: a letter and numbers. */
-function named(letter: 'v' | 'o', index: number, place = 0): Sql {
-  return { text: `${letter}${index}_${place}`, bindings: [] }
+function named(letter: 'v' | 'o', index: number, part = 0): Sql {
+  return { text: `${letter}${index}_${part}`, bindings: [] }
 }
 
 function partsOf(columns: ColumnTypes, name: string, asked: unknown): Part[] {
@@ -137,7 +137,7 @@ function isPlain({ isSystem, kind }: Reference): boolean {
   return isSystem || kind === 'string' || kind === 'time' || kind === 'number'
 }
 
-/** What an aggregation needs of each row; null where the row has no value. */
+/** The operand that an aggregation needs of each row; null where the row has no value. */
 function valueOf(reference: Reference, aggregation: Aggregation): Sql {
   if (reference.isSystem || isPlain(reference)) return sortKeys(reference)[0]!
   if (aggregation === 'count') return sql`case when ${hasValue(reference)} then 1 end`

@@ -21,7 +21,7 @@ export const schemaInput = {
 
 const tagName = { type: 'string', minLength: 1, maxLength: 200 } as const
 
-/** What is given of a new table, beside its name. */
+/** The properties of a new table, beside its name. */
 export const newTableFields = {
   factor: { type: 'integer', minimum: 1, maximum: 30 },
   frozen: { type: 'boolean' },

@@ -9,7 +9,7 @@ export const rowCounts = {
 
 export const rowList = { type: 'array', items: tableRow } as const
 
-/** What a write of rows reports beside the rows. */
+/** Warnings and errors of a write of rows, reported beside the rows. */
 export const rowReports = {
   warnings: { type: 'array', items: { type: 'string' }, description: 'Columns that the table lacks.' },
   errors: { type: 'array', items: { type: 'string' }, description: 'Rows that were not stored, and why.' },

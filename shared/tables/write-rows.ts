@@ -20,7 +20,7 @@ import { RowReader } from './row.ts'
 
 type Given = Record<string, unknown>
 
-/** What a write of rows did. */
+/** The outcome of a write of rows. */
 export interface WriteReport {
   inserted: TableRow[]
   updated: TableRow[]
@@ -28,9 +28,9 @@ export interface WriteReport {
   errors?: string[]
 }
 
-/** What becomes of one given row. */
+/** The outcome of one given row. */
 interface Target {
-  place: string
+  path: string
   given: Given
   /** The row to change; undefined for a row to insert. */
   id?: number | undefined
@@ -38,7 +38,7 @@ interface Target {
 
 /** A checked row, and the row that it replaces. */
 interface Change extends RowToStore {
-  place: string
+  path: string
   present?: TableRowRow | undefined
 }
 
@@ -93,11 +93,11 @@ export class RowWriter {
 
   /** Changes rows that are there, and inserts the others under their ids, or new ones. */
   async upsertById(rows: Given[]): Promise<WriteReport> {
-    for (const chunk of this.#chunks(rows, ({ given, place }) => JSON.stringify(given['id'] ?? place))) {
-      const isValid = ({ place, given: { id } }: Target) => {
+    for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given['id'] ?? path))) {
+      const isValid = ({ path, given: { id } }: Target) => {
         const isId =
           id === undefined || id === null || (Number.isInteger(id) && Number(id) >= 1 && Number(id) <= maxRowId)
-        return isId || this.#fail(place, `.id must be a whole number from 1 to ${maxRowId}`)
+        return isId || this.#fail(path, `.id must be a whole number from 1 to ${maxRowId}`)
       }
       const targets = chunk
         .filter(isValid)
@@ -109,7 +109,7 @@ export class RowWriter {
 
   /** Changes the rows that have the same value in a column, and inserts the others. */
   async upsertBy(column: string, rows: Given[]): Promise<WriteReport> {
-    for (const chunk of this.#chunks(rows, ({ given, place }) => JSON.stringify(given[column] ?? [place]))) {
+    for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given[column] ?? [path]))) {
       await this.#write(await this.#matched(column, chunk))
     }
     return this.#finish()
@@ -120,8 +120,8 @@ export class RowWriter {
     const targets: { target: Target; value: unknown }[] = []
     for (const target of chunk) {
       const normalised = this.#checker.valueOf(column, target.given[column])
-      if ('problem' in normalised) this.#fail(target.place, `.${column} ${normalised.problem}`)
-      else if (normalised.value === null) this.#fail(target.place, `.${column} has no value, by which its row is found`)
+      if ('problem' in normalised) this.#fail(target.path, `.${column} ${normalised.problem}`)
+      else if (normalised.value === null) this.#fail(target.path, `.${column} has no value, by which its row is found`)
       else targets.push({ target, value: normalised.value })
     }
     const values = targets.map(({ value }) => value)
@@ -134,7 +134,7 @@ export class RowWriter {
     return targets.flatMap(({ target }, index) => {
       const [match, ...others] = byPosition.get(index + 1) ?? []
       if (others.length === 0) return [{ ...target, id: match?.id }]
-      this.#fail(target.place, `.${column} is the value of several rows: change them by id`)
+      this.#fail(target.path, `.${column} is the value of several rows: change them by id`)
       return []
     })
   }
@@ -149,7 +149,7 @@ export class RowWriter {
     let chunk: Target[] = []
     let known = new Set<string>()
     for (const [index, given] of rows.entries()) {
-      const target = { place: `rows.${index}`, given }
+      const target = { path: `rows.${index}`, given }
       const id = identity?.(target)
       if (chunk.length === most || (id !== undefined && known.has(id))) {
         yield chunk
@@ -169,16 +169,16 @@ export class RowWriter {
     const present = new Map(found.map((row) => [row.id, row]))
     const inserts: Change[] = []
     const replacements: Change[] = []
-    for (const { place, given, id } of targets) {
+    for (const { path, given, id } of targets) {
       const row = id === undefined ? undefined : present.get(id)
       if (id !== undefined && !row && !insertsMissing) {
-        this.#fail(place, `: row ${id} not found`)
+        this.#fail(path, `: row ${id} not found`)
         continue
       }
-      const checked = await this.#check(place, given, row?.data)
-      if ('problem' in checked) this.#report.errors.set(place, checked.problem)
-      else if (row) replacements.push({ ...checked, id: row.id, place, present: row })
-      else inserts.push({ ...checked, id: this.#takeId(id), place })
+      const checked = await this.#check(path, given, row?.data)
+      if ('problem' in checked) this.#report.errors.set(path, checked.problem)
+      else if (row) replacements.push({ ...checked, id: row.id, path, present: row })
+      else inserts.push({ ...checked, id: this.#takeId(id), path })
     }
     await this.#replace(replacements)
     await this.#insert(inserts)
@@ -192,9 +192,9 @@ export class RowWriter {
     return id
   }
 
-  async #check(place: string, given: Given, present?: Record<string, unknown>) {
+  async #check(path: string, given: Given, present?: Record<string, unknown>) {
     const start = performance.now()
-    const checked = this.#checker.check(place, given, present)
+    const checked = this.#checker.check(path, given, present)
     this.#checkedMilliseconds += performance.now() - start
     if (this.#checkedMilliseconds > this.#turnEnd) {
       this.#turnEnd = this.#checkedMilliseconds + turnMilliseconds
@@ -232,25 +232,25 @@ export class RowWriter {
       if (key !== '' && given.has(key)) taken.add(id)
       given.add(key)
     }
-    return changes.filter(({ id, place }) => !taken.has(id) || this.#failKey(place))
+    return changes.filter(({ id, path }) => !taken.has(id) || this.#failKey(path))
   }
 
   #keep(changes: Change[], stored: StoredTimes[], into: TableRow[]): void {
     const times = new Map(stored.map((row) => [row.id, row]))
-    for (const { id, data, place, present } of changes) {
+    for (const { id, data, path, present } of changes) {
       const row = times.get(id)
       const { stale = [], computed = {} } = present ?? {}
       if (row) into.push(this.#reader.toRow({ ...row, data, stale, computed }))
-      else this.#failKey(place)
+      else this.#failKey(path)
     }
   }
 
-  #failKey(place: string): false {
-    return this.#fail(place, `.${this.#table.key_column} has the key of another row`)
+  #failKey(path: string): false {
+    return this.#fail(path, `.${this.#table.key_column} has the key of another row`)
   }
 
-  #fail(place: string, problem: string): false {
-    this.#report.errors.set(place, `${place}${problem}`)
+  #fail(path: string, problem: string): false {
+    this.#report.errors.set(path, `${path}${problem}`)
     return false
   }
 

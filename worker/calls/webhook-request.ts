@@ -16,7 +16,7 @@ export interface IncomingRequest {
   request: JsonObject
   /** Set when the body is omitted, because an isolate could not hold it in one piece. */
   refusal?: string
-  /** Reads the body in parts, whatever its size. */
+  /** Reads the body in parts, without a limit on its size. */
   openBody: () => ByteSource
 }
 

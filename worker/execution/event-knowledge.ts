@@ -4,7 +4,7 @@ import type { FoundPassageView } from '#shared/models/passage.ts'
 import { toTagConditions } from '#shared/models/tag-filter.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import { nestTagQuery } from '#shared/rpc/tag-query.ts'
-import { findNamedKnowledgeBases } from '#shared/store/named-knowledge-bases.ts'
+import { findNamedKnowledgeBases } from '#shared/store/knowledge-bases.ts'
 
 const maxResults = 50
 const maxCharacters = 128 * 1024

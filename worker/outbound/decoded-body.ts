@@ -79,7 +79,7 @@ async function* decode(
   try {
     for await (const chunk of decoder as AsyncIterable<Buffer>) {
       left -= chunk.length
-      // Decoding stops at the limit, whatever the size of the rest.
+      // Decoding stops at the limit, however large the rest is.
       if (left < 0) throw tooLarge(response, maxBytes)
       yield chunk
     }

@@ -35,7 +35,8 @@ export async function indexFile(worker: WorkerContext, fileId: string): Promise<
     const passages = claim.object ? await extract(worker, claim, claim.object) : undefined
     await completeIndexing(db, claim, passages, config.knowledge)
   } catch (error) {
-    if (error instanceof Unfit || error instanceof IndexQuotaError) return failIndexing(db, claim, error.message)
+    if (error instanceof NotIndexableError || error instanceof IndexQuotaError)
+      return failIndexing(db, claim, error.message)
     if (isConnectionLoss(error)) {
       await releaseIndexing(db, claim)
       throw error
@@ -49,11 +50,11 @@ export async function indexFile(worker: WorkerContext, fileId: string): Promise<
 }
 
 /** The file cannot be indexed, by its own content. The message is for the person who uploaded it. */
-class Unfit extends Error {
-  override name = 'Unfit'
+class NotIndexableError extends Error {
+  override name = 'NotIndexableError'
 }
 
-/** @throws Unfit */
+/** @throws NotIndexableError */
 async function extract(
   worker: WorkerContext,
   { botId, key, contentType, indexing }: IndexingClaim,
@@ -61,10 +62,10 @@ async function extract(
 ): Promise<Iterable<Passage>> {
   const { sandbox, config } = worker
   const format = formatOf(key, contentType)
-  if (!format) throw new Unfit(`Files of the type ${contentType} cannot be indexed: ${knownFormats}`)
+  if (!format) throw new NotIndexableError(`Files of the type ${contentType} cannot be indexed: ${knownFormats}`)
   const task = { format, chunking: chunkingOf(indexing), maxPassages: config.knowledge.maxFilePassages }
   const extraction = await sandbox.extractor.extract(botId, task, () => readObject(worker, object))
-  if (extraction.status === 'refused') throw new Unfit(extraction.reason)
+  if (extraction.status === 'refused') throw new NotIndexableError(extraction.reason)
   return extraction.passages
 }
 

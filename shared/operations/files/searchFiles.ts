@@ -69,7 +69,7 @@ async function neighbours(
   return ({ file_id: fileId, position, ...rest }) => {
     const positions = Array.from({ length: 2 * depth + 1 }, (_, index) => position - depth + index)
     return positions.flatMap((each) => {
-      // What was found stays, even if the file was indexed anew meanwhile.
+      // Passages that were found stay, even if the file was indexed anew meanwhile.
       if (each === position) return [{ file_id: fileId, position, ...rest }]
       return byPosition.get(`${fileId} ${each}`) ?? []
     })
