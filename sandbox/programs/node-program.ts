@@ -17,7 +17,6 @@ export function nodeProgram({
   return {
     words: [
       process.execPath,
-      '--no-node-snapshot',
       '--permission',
       '--disable-warning=PERM0001',
       '--no-experimental-sqlite',
