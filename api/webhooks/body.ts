@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Database } from '#shared/store/database.ts'
+import { writeParts } from '#shared/store/parts.ts'
 import { deleteBody, insertBodyPart } from '#shared/store/webhook-bodies.ts'
 import type { BodyLimit } from './limit.ts'
 
-/** Bytes of a part in the database; a request holds at most this and one chunk of the connection in memory. */
-export const partBytes = 1024 * 1024
+/** Bytes of a part in the database. A request holds two parts: one is written while the next is read. */
+const partBytes = 512 * 1024
+
+/** Upper bound of the memory that the body of one request takes. */
+export const bodyBytes = 2 * partBytes
 
 /**
  * Stores a request's body in parts, no faster than the database accepts them. When it cannot be stored whole,
@@ -22,32 +26,21 @@ export async function storeBody(
 ): Promise<void> {
   await limit.check(Number(request.headers['content-length'] ?? 0))
   try {
-    await storeParts(db, eventId, request, limit)
+    await writeParts(checked(request, limit), partBytes, (part, bytes) => insertBodyPart(db, eventId, part, bytes))
   } catch (error) {
     await deleteBody(db, eventId)
     throw error
   }
 }
 
-async function storeParts(db: Database, eventId: string, request: IncomingMessage, limit: BodyLimit): Promise<void> {
+/** The body, as long as it does not exceed the limit. */
+async function* checked(request: IncomingMessage, limit: BodyLimit): AsyncGenerator<Buffer> {
   let total = 0
-  let parts = 0
-  let held: Buffer[] = []
-  let heldBytes = 0
-  const flush = async () => {
-    await insertBodyPart(db, eventId, parts, Buffer.concat(held))
-    parts += 1
-    held = []
-    heldBytes = 0
-  }
   // A destroyed request could no longer be answered.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = chunk as Buffer
     total += bytes.length
     await limit.check(total)
-    held.push(bytes)
-    heldBytes += bytes.length
-    if (heldBytes >= partBytes) await flush()
+    yield bytes
   }
-  if (heldBytes > 0) await flush()
 }

@@ -14,7 +14,7 @@ import { findEvent, insertEvent } from '#shared/store/events.ts'
 import type { EventRow, Installation } from '#shared/models/tables.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import { announcedBytes, type Overload } from '../overload.ts'
-import { partBytes, storeBody } from './body.ts'
+import { bodyBytes, storeBody } from './body.ts'
 import { bodyLimitOf } from './limit.ts'
 import { toErrorReply, toWebhookReply, type WebhookReply } from './reply.ts'
 
@@ -27,7 +27,7 @@ const graceMilliseconds = 5000
 export function webhooks(context: Context, overload: Overload): RequestHandler {
   return async (request, response) => {
     const reply = await answerWebhook(context, request, (botId) =>
-      overload.hold(response, Math.min(announcedBytes(request), partBytes), botId),
+      overload.hold(response, Math.min(announcedBytes(request), bodyBytes), botId),
     )
     if (response.destroyed) return
     response.statusCode = reply.status
