@@ -8,6 +8,7 @@ import type { FileRow } from '../../models/tables.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { oncePrepared } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
 import { findMemberForBot } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
 import { findObject, type StoredObject } from '../../store/file-objects.ts'
@@ -47,12 +48,15 @@ export const copyFile = operation({
       const content = await copyContent(context, source, destination)
       let formerObjectId: string | undefined
       try {
-        return await transact(async (transaction) => {
+        const answer = await transact(async (transaction) => {
           const copy = { source, content, destination, destinationKey, overwrite }
           const copied = await storeCopy(transaction, context, copy)
           formerObjectId = copied.formerObjectId
           return { file: showFile(context, copied.row) }
         })
+        const { id, status } = answer.file
+        if (status === 'indexing_pending') await wakeWorker(context, 'index-file', id, destination.botId)
+        return answer
       } catch (error) {
         formerObjectId = content.id
         throw error

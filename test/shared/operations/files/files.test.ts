@@ -7,7 +7,7 @@ let platform: Platform
 let bot: BotWithClients
 let other: BotWithClients
 beforeAll(async () => {
-  platform = await openPlatform({ environment: { BOT_FILES: '400' } })
+  platform = await openPlatform({ environment: { BOT_FILES: '400', WORKER_SWEEP_SECONDS: '60' } })
   bot = await openClients(platform)
   other = await openClients(platform)
 })
@@ -283,6 +283,13 @@ describe.each(clientNames)('%s', (name) => {
     expect(file.id).not.toBe(source.id)
     await call('deleteFile', { id: source.id })
     expect(await (await fetch(file.url)).text()).toBe('hello')
+  })
+
+  test('copyFile has the copy indexed without waiting for the sweep', async () => {
+    const source = await uploaded({ index: true })
+    const { file } = await call('copyFile', { idOrKey: source.id, destinationKey: randomUUID() })
+    const status = async () => (await call('getFile', { id: file.id })).file.status
+    await expect.poll(status, { timeout: 8_000 }).toBe('indexing_completed')
   })
 
   test('copyFile replaces a file only with overwrite, also the source itself', async () => {
