@@ -6,12 +6,14 @@ import { addDeployCommand } from './commands/deploy.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
+import { addFilesCommand } from './commands/files.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogsCommand } from './commands/logs.ts'
 import { addProfilesCommand } from './commands/profiles.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addStartCommand } from './commands/start.ts'
+import { addTablesCommand } from './commands/tables.ts'
 import { addTestCommand } from './commands/test.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
@@ -28,6 +30,8 @@ const commands = [
   addChatCommand,
   addLogsCommand,
   addEventsCommand,
+  addFilesCommand,
+  addTablesCommand,
   addLoginCommand,
   addProfilesCommand,
   addDoctorCommand,

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Examination } from '../doctor/examine.ts'
 import type { Grade } from '../doctor/finding.ts'
-import { exitCodes, misused } from '../failure.ts'
+import { exitCodes } from '../failure.ts'
+import { loadVariables, usualVariables } from '../load-variables.ts'
 import { styled } from '../output.ts'
 import { localDataDirectory } from '../profiles.ts'
 import { toolsOf } from '../tools.ts'
-
-const usualFile = '.env'
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -20,7 +18,7 @@ export function addDoctorCommand(program: Command): void {
     )
     .option(
       '--env-file <file>',
-      `file with variables that the environment does not set (default: ${usualFile}, if it exists)`,
+      `file with variables that the environment does not set (default: ${usualVariables}, if it exists)`,
     )
     .addHelpText('after', '\nExample:\n  $ isobot doctor\n  $ isobot doctor --env-file production.env --json\n')
     .action(async ({ envFile }: { envFile?: string }, command: Command) => {
@@ -32,16 +30,6 @@ export function addDoctorCommand(program: Command): void {
       output.result(examination, () => asText(examination))
       if (examination.failures > 0) process.exitCode = exitCodes.failed
     })
-}
-
-function loadVariables(file: string | undefined): void {
-  if (file === undefined && !existsSync(usualFile)) return
-  try {
-    process.loadEnvFile(file ?? usualFile)
-  } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
-    throw misused(`${file ?? usualFile} cannot be read: ${words}`, { cause: error })
-  }
 }
 
 const signs: Record<Grade, string> = { ok: '✓', warn: '!', fail: '✗' }

@@ -10,7 +10,15 @@ import {
   telemetryVariables,
   type TelemetrySettings,
 } from './telemetry-settings.ts'
-import { readS3, s3Contradictions, s3Remedies, s3Variables, type S3Settings } from './s3-settings.ts'
+import {
+  readS3,
+  s3Contradictions,
+  s3Remedies,
+  s3Variables,
+  storeOfNewContents,
+  type S3Settings,
+  type StoreName,
+} from './s3-settings.ts'
 import { grantedHost } from './granted-host.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
@@ -60,12 +68,14 @@ export interface Config extends TelemetrySettings {
     /** Upper bound of one content, in bytes. */
     maxFileBytes: number
     maxFiles: number
+    /** The store of new contents; each content says itself where it is. */
+    store: StoreName
     /** Upper bound of all contents of one bot, in bytes. */
     maxBytes: number
   }
   /** Quotas of each bot's tables; a row counts as many rows as the factor of its table. */
   tables: { perBot: number; rowsPerBot: number }
-  /** Where contents of files are stored; absent: in PostgreSQL. */
+  /** The bucket for contents of files, if there is one. */
   s3?: S3Settings
   /** Quotas of what searches find. */
   knowledge: {
@@ -291,6 +301,7 @@ function toConfig(given: Environment): Config {
     files: {
       maxFileBytes: given.FILE_MB * 1024 * 1024,
       maxFiles: given.BOT_FILES,
+      store: storeOfNewContents(given),
       maxBytes: given.BOT_FILES_MB * 1024 * 1024,
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },

@@ -1,5 +1,10 @@
 import type { Infer } from '../schema.ts'
 
+/** The stores of file contents. */
+export const storeNames = ['postgres', 's3'] as const
+
+export type StoreName = (typeof storeNames)[number]
+
 /** A bucket of an S3-compatible object store. */
 export interface S3Settings {
   bucket: string
@@ -16,12 +21,14 @@ export const s3Variables = {
   S3_REGION: { type: 'string', pattern: '^[\\w-]{1,64}$', default: 'us-east-1' },
   S3_ACCESS_KEY_ID: { type: 'string', pattern: '^[\\x21-\\x7e]+$' },
   S3_SECRET_ACCESS_KEY: { type: 'string', pattern: '^[\\x21-\\x7e]+$' },
+  FILE_STORE: { type: 'string', enum: storeNames },
 } as const
 
 export const s3Remedies: Record<string, string> = {
   S3_BUCKET: 'set it to the name of a bucket, or unset it to keep the contents of files in PostgreSQL',
   S3_ENDPOINT: 'set it to the address of the object store, for instance https://s3.example.com',
   S3_REGION: 'set it to the region of the bucket, for instance eu-central-1, or auto',
+  FILE_STORE: 'set it to postgres, or to s3 with a bucket; unset it for s3 where a bucket is set',
 }
 
 const schema = { type: 'object', required: [], properties: s3Variables } as const
@@ -37,8 +44,15 @@ export function readS3(given: Given): { s3?: S3Settings } {
   return { s3: { bucket, endpoint: address.replace(/\/+$/, ''), region, accessKeyId, secretAccessKey } }
 }
 
+/** The store of new contents. Without FILE_STORE it is the bucket, where there is one. */
+export function storeOfNewContents(given: Given): StoreName {
+  return given.FILE_STORE ?? (readS3(given).s3 ? 's3' : 'postgres')
+}
+
 /** One sentence when settings that belong together are incomplete. */
 export function s3Contradictions(given: Given): string[] {
+  if (given.FILE_STORE === 's3' && given.S3_BUCKET === undefined)
+    return ['FILE_STORE is s3 without S3_BUCKET: set both']
   const names = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
   const missing = names.filter((name) => given[name] === undefined)
   if (missing.length === 0 || missing.length === names.length) return []

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import type { S3Settings } from '../config/s3-settings.ts'
+import type { S3Settings, StoreName } from '../config/s3-settings.ts'
 import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { StoreName } from '../models/tables.ts'
 import { completeObject, deleteObject, findStore, insertObject, type StoredObject } from '../store/file-objects.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 import { objectPartBytes, postgresObjectStore } from './postgres-object-store.ts'
 import { s3ObjectStore, s3PartBytes, s3StreamBytes } from './s3-object-store.ts'
 
-type Needs = Pick<Context, 'config' | 'db' | 'log'>
+/** The parts that objects need. */
+export type ObjectContext = Pick<Context, 'config' | 'db' | 'log'>
 
 /** Upper bounds of the writing of an object. */
 interface WriteLimits {
@@ -20,6 +20,8 @@ interface WriteLimits {
   length?: number | undefined
   /** The error of larger contents. */
   beyond?: () => Error
+  /** Its store, unless it is the configured one. */
+  store?: StoreName
 }
 
 /**
@@ -30,14 +32,15 @@ interface WriteLimits {
  * @throws ApiError `LimitExceeded` at the first byte beyond the limit, or the error of the stream
  */
 export async function writeObject(
-  context: Needs,
+  context: ObjectContext,
   botId: string,
   content: AsyncIterable<Uint8Array>,
   limits: WriteLimits,
 ): Promise<StoredObject> {
-  return makeObject(context, botId, async (id, store) => {
+  const { length, store = configuredStore(context) } = limits
+  return makeObject(context, botId, store, async (id) => {
     const measure = measured(content, limits)
-    await storeOf(context, store).write(id, measure.content, limits.length)
+    await storeOf(context, store).write(id, measure.content, length)
     return measure.result()
   })
 }
@@ -48,9 +51,10 @@ export async function writeObject(
  * @param botId the bot whose file it will be
  * @returns the new object, as of `writeObject`
  */
-export async function copyObject(context: Needs, source: StoredObject, botId: string): Promise<StoredObject> {
+export async function copyObject(context: ObjectContext, source: StoredObject, botId: string): Promise<StoredObject> {
   const { size, sha256 } = source
-  return makeObject(context, botId, async (id, store) => {
+  const store = configuredStore(context)
+  return makeObject(context, botId, store, async (id) => {
     if (source.store === store) await storeOf(context, store).copy(source, id)
     else await storeOf(context, store).write(id, readObject(context, source), size)
     return { size, sha256 }
@@ -62,7 +66,7 @@ export async function copyObject(context: Needs, source: StoredObject, botId: st
  *
  * @returns a stream that fails when the object is removed meanwhile
  */
-export function readObject(context: Needs, object: StoredObject, range?: ByteRange): Readable {
+export function readObject(context: ObjectContext, object: StoredObject, range?: ByteRange): Readable {
   return storeOf(context, object.store).read(object, range)
 }
 
@@ -70,7 +74,7 @@ export function readObject(context: Needs, object: StoredObject, range?: ByteRan
  * Removes an object that no file refers to any more, after the commit that took the reference away. Never throws: the
  * sweep removes the objects for which this fails.
  */
-export async function removeObject(context: Needs, id: string): Promise<void> {
+export async function removeObject(context: ObjectContext, id: string): Promise<void> {
   try {
     const store = await findStore(context.db, id)
     if (store) await remove(context, id, store)
@@ -79,7 +83,7 @@ export async function removeObject(context: Needs, id: string): Promise<void> {
   }
 }
 
-async function remove(context: Needs, id: string, store: StoreName): Promise<void> {
+async function remove(context: ObjectContext, id: string, store: StoreName): Promise<void> {
   await storeOf(context, store).remove(id)
   await deleteObject(context.db, id)
 }
@@ -92,13 +96,13 @@ export function heldBytes(context: Pick<Context, 'config'>, length = Infinity): 
 
 /** The store of new objects. */
 export function configuredStore({ config }: Pick<Context, 'config'>): StoreName {
-  return config.s3 ? 's3' : 'postgres'
+  return config.files.store
 }
 
 /** Of each configuration, because it keeps the keys with which it signs. */
 const s3Stores = new WeakMap<S3Settings, ObjectStore>()
 
-function storeOf({ config, db }: Needs, name: StoreName): ObjectStore {
+function storeOf({ config, db }: ObjectContext, name: StoreName): ObjectStore {
   if (name === 'postgres') return postgresObjectStore(db)
   const { s3 } = config
   if (!s3) throw new Error('This content is in a bucket: set S3_BUCKET and its companions again, or move it back first')
@@ -110,15 +114,15 @@ function storeOf({ config, db }: Needs, name: StoreName): ObjectStore {
 }
 
 async function makeObject(
-  context: Needs,
+  context: ObjectContext,
   botId: string,
-  write: (id: string, store: StoreName) => Promise<Pick<StoredObject, 'size' | 'sha256'>>,
+  store: StoreName,
+  write: (id: string) => Promise<Pick<StoredObject, 'size' | 'sha256'>>,
 ): Promise<StoredObject> {
   const id = newId('object')
-  const store = configuredStore(context)
   await insertObject(context.db, { id, botId, store })
   try {
-    const written = await write(id, store)
+    const written = await write(id)
     if (!(await completeObject(context.db, id, written))) throw notFound(`Content '${id}'`, 'writing it took too long')
     return { id, store, ...written }
   } catch (error) {

@@ -1,6 +1,7 @@
 /** One row of each table, as PostgreSQL returns it; declared to knex so that `db('messages')` is typed. */
 
 import type { OwnLimits } from '../config/code-limits.ts'
+import type { StoreName } from '../config/s3-settings.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Column, ComputedState } from './column.ts'
 
@@ -431,9 +432,6 @@ export interface AuditRecordRow {
   outcome: 'unknown' | 'done'
   created_at: Date
 }
-
-/** The stores of file contents. */
-export type StoreName = 'postgres' | 's3'
 
 /** The content of a file, or of an upload in progress. */
 export interface FileObjectRow {

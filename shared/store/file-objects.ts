@@ -1,4 +1,5 @@
-import type { FileObjectRow, StoreName } from '../models/tables.ts'
+import type { StoreName } from '../config/s3-settings.ts'
+import type { FileObjectRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 
 /** A row of `file_objects` whose bytes are complete. */
@@ -114,4 +115,50 @@ export async function deleteParts(db: Database, objectId: string, count: number)
     { objectId, count },
   )
   return row?.deleted ?? 0
+}
+
+/** A complete object of a file. */
+export interface FileObject extends StoredObject {
+  botId: string
+}
+
+/** Objects of files in one store, in the order of their ids after `from`. Nothing refers to the others: the sweep has them. */
+export async function fileObjectsIn(
+  db: Database,
+  store: StoreName,
+  { from, limit }: { from: string; limit: number },
+): Promise<FileObject[]> {
+  const rows = await query<Pick<FileObjectRow, 'id' | 'store' | 'size' | 'sha256'> & { bot_id: string }>(
+    db,
+    `select objects.id, objects.store, objects.size, objects.sha256, files.bot_id
+     from file_objects objects join files on files.object_id = objects.id
+     where objects.store = :store and objects.id > :from order by objects.id limit :limit`,
+    { store, from, limit },
+  )
+  return rows.map(({ id, size, sha256, bot_id: botId }) => ({ id, store, size: Number(size), sha256: sha256!, botId }))
+}
+
+/**
+ * Gives the file of one object another object with the same bytes. The sweep removes the former one an hour later, so that
+ * reads that have begun come to their end.
+ *
+ * @returns whether the file still had the former object
+ */
+export async function replaceObject(db: Database, former: string, next: string): Promise<boolean> {
+  const rows = await query(
+    db,
+    `with replaced as (
+       update files set object_id = :next where object_id = :former returning id
+     ), released as (
+       update file_objects set completed_at = now() where id = :former and exists (select from replaced)
+     )
+     select id from replaced`,
+    { former, next },
+  )
+  return rows.length > 0
+}
+
+/** Whether a file has this object as its content. */
+export async function isInUse(db: Database, id: string): Promise<boolean> {
+  return (await query(db, 'select id from files where object_id = :id', { id })).length > 0
 }

@@ -6,7 +6,7 @@ import { megabyte } from '../units.ts'
 
 /** Contents of files on their way in, and the quotas of bots. */
 
-type FileLimits = Config['files']
+type FileLimits = Omit<Config['files'], 'store'>
 
 /** The rights of an upload. */
 export interface UploadTarget {

@@ -210,6 +210,25 @@ describe('help', () => {
     })
     expect(without.map((command) => command.name())).toEqual([])
   })
+
+  it('has the commands of docs/command-line.md, and no others', async () => {
+    const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'command-line.md'), 'utf8')
+    const rows = Array.from(page.matchAll(/^\| (`isobot .*?) +\|/gm), ([, cell]) => cell!)
+    const named = rows.flatMap((cell) => {
+      const [first = '', ...others] = Array.from(cell.matchAll(/`([^`]+)`/g), ([, text]) => text!)
+      const words = first.split(' ').filter((word) => /^[a-z]+$/.test(word))
+      const parent = words.slice(0, others.some((other) => !other.startsWith('isobot')) ? -1 : undefined).join(' ')
+      return [words.join(' '), ...others.map((other) => (other.startsWith('isobot') ? other : `${parent} ${other}`))]
+    })
+    // `show` and others are arguments of these two.
+    const commands = createProgram().commands.flatMap((command) => {
+      const name = `isobot ${command.name()}`
+      return command.commands.length > 0 ? command.commands.map((child) => `${name} ${child.name()}`) : [name]
+    })
+    const byArgument = /^isobot (events|profiles)\b/
+    const without = (list: string[]) => list.filter((name) => !byArgument.test(name)).toSorted()
+    expect(without(named)).toEqual(without(commands))
+  })
 })
 
 describe('the launcher', () => {

@@ -23,6 +23,8 @@ export interface S3Server extends AsyncDisposable {
   requests: { method: string; url: string; headers: string[] }[]
   /** Answers all requests with this status, until it is undefined again. */
   failure: number | undefined
+  /** Called when a request is done, before its answer is passed on. */
+  answered: ((request: { method: string }) => Promise<void>) | undefined
 }
 
 /**
@@ -72,6 +74,7 @@ export async function startS3(): Promise<S3Server> {
     answered.catch(() => {})
     await pipeline(incoming, forwarded)
     const [response] = await answered
+    await server.answered?.({ method })
     outgoing.writeHead(response.statusCode!, response.headers)
     await pipeline(response, outgoing)
   }
@@ -102,6 +105,7 @@ export async function startS3(): Promise<S3Server> {
     uploads: async () => (await uploads()).map(({ key }) => key),
     requests,
     failure: undefined,
+    answered: undefined,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
   return server

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
+import { openCommandLine, type CommandLine } from './command-line.ts'
+
+interface Shown {
+  file: { id: string; key: string; status: string; size: number; contentType: string; tags: object; url: string }
+}
+
+let platform: Platform
+let isobot: CommandLine
+let bot: DeployedBot
+beforeAll(async () => {
+  platform = await openPlatform()
+  isobot = await openCommandLine(platform)
+  bot = await platform.createBot()
+})
+afterAll(async () => {
+  await isobot?.[Symbol.asyncDispose]()
+  await platform?.[Symbol.asyncDispose]()
+})
+
+describe('files', () => {
+  it('are uploaded, listed by tags, downloaded as they were, and deleted after a confirmation', async () => {
+    const bytes = randomBytes(3_000_000)
+    await writeFile(join(isobot.folder, 'picture.png'), bytes)
+    const upload = ['files', 'upload', bot.id, 'picture.png', '--key', 'art/a b.png', '--tag', 'kind=art=old']
+    const { file } = await isobot.json<Shown>(...upload)
+    expect(file).toMatchObject({
+      key: 'art/a b.png',
+      status: 'upload_completed',
+      size: bytes.length,
+      contentType: 'image/png',
+      tags: { kind: 'art=old' },
+    })
+    expect((await isobot.json<{ files: unknown[] }>('files', 'list', bot.id, '--tag', 'kind=new')).files).toEqual([])
+    const listed = await isobot.run(['files', 'list', bot.id, '--tag', 'kind=art=old'])
+    expect(listed.stdout).toMatch(new RegExp(`^KEY +ID .*\nart/a b.png +${file.id} +2930 KB +upload_completed`))
+
+    const down = await isobot.run(['files', 'download', bot.id, 'art/a b.png'])
+    expect(down).toMatchObject({ code: 0, stdout: 'Downloaded art/a b.png to a b.png, 2930 KB\n' })
+    expect((await readFile(join(isobot.folder, 'a b.png'))).equals(bytes)).toBe(true)
+    expect((await readdir(isobot.folder)).filter((name) => name.endsWith('.part'))).toEqual([])
+
+    const unasked = await isobot.run(['files', 'delete', bot.id, file.id])
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('confirm with --yes') })
+    expect(await isobot.json('files', 'delete', bot.id, 'art/a b.png', '--yes')).toEqual({
+      deleted: { id: file.id, key: 'art/a b.png' },
+    })
+    const gone = await isobot.run(['files', 'download', bot.id, file.id])
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') })
+  })
+
+  it('come from standard input and go to standard output, byte for byte', async () => {
+    const input = 'Zoë €\n'.repeat(100_000)
+    const uploaded = await isobot.run(['files', 'upload', bot.id, '-', '--key', 'piped.txt'], { input })
+    expect(uploaded.code).toBe(0)
+    const down = await isobot.run(['files', 'download', bot.id, 'piped.txt', '-'])
+    expect(down.code).toBe(0)
+    expect(down.stdout === input).toBe(true)
+    const nameless = await isobot.run(['files', 'upload', bot.id, '-'], { input })
+    expect(nameless).toMatchObject({ code: 2, stderr: expect.stringContaining('--key') })
+    expect((await isobot.run(['files', 'upload', bot.id, 'missing.txt'])).stderr).toContain(
+      'missing.txt cannot be read',
+    )
+  })
+
+  it('are found by searches when the upload with --index has ended, and one that cannot be indexed is a failure', async () => {
+    const text =
+      '# Hours\n\nThe shop is open on weekdays, 9 to 5.\n\n# Returns\n\nWe take back everything for 30 days.\n'
+    await writeFile(join(isobot.folder, 'shop.md'), text)
+    const { file } = await isobot.json<Shown>('files', 'upload', bot.id, 'shop.md', '--index', '--tag', 'topic=shop')
+    expect(file.status).toBe('indexing_completed')
+    const found = await isobot.run(['files', 'search', bot.id, 'When', 'is', 'the', 'shop', 'open?', '-n', '1'])
+    expect(found.stdout).toMatch(/^0\.\d\d {2}shop\.md\n.*Hours.*\n+.*9 to 5/s)
+    const elsewhere = await isobot.run(['files', 'search', bot.id, 'open', '--tag', 'topic=other'])
+    expect(elsewhere.stdout).toBe('Nothing was found\n')
+    await writeFile(join(isobot.folder, 'a.zip'), 'PK')
+    const refused = await isobot.run(['files', 'upload', bot.id, 'a.zip', '--index'])
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/indexing_failed, .*cannot be indexed/) })
+  })
+
+  it('with the errors of the platform end with 1, of the command line with 2', async () => {
+    const [tag, unknown] = await Promise.all([
+      isobot.run(['files', 'list', bot.id, '--tag', 'red']),
+      isobot.run(['files', 'download', bot.id, 'none', '--json']),
+    ])
+    expect(tag).toMatchObject({ code: 2, stderr: expect.stringContaining('--tag takes name=value, not "red"') })
+    expect(unknown).toMatchObject({ code: 1, stdout: '' })
+    expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { type: 'ResourceNotFound' } })
+  })
+})
+
+describe('tables', () => {
+  it('are created from a schema, shown, queried and deleted after a confirmation', async () => {
+    const schema = { number: { type: 'string' }, total: { type: 'number' }, notes: { type: 'object' } }
+    await writeFile(join(isobot.folder, 'orders.json'), JSON.stringify(schema))
+    const create = ['tables', 'create', bot.id, 'ordersTable', 'orders.json', '--key-column', 'number', '--factor', '2']
+    const { table } = await isobot.json<{ table: { id: string } }>(...create)
+    expect(table).toMatchObject({ name: 'ordersTable', keyColumn: 'number', factor: 2 })
+    const rows = [1, 2, 3].map((n) => ({ number: `A-${n}`, total: n * 10, notes: { text: 'x'.repeat(50) } }))
+    const as = { 'x-bot-id': bot.id }
+    await platform.ask('POST', '/v1/tables/ordersTable/rows', { rows: [...rows, { number: 'B' }] }, as)
+
+    const list = await isobot.run(['tables', 'list', bot.id])
+    expect(list.stdout).toMatch(new RegExp(`^NAME .*\nordersTable +${table.id} +3 +number`))
+    const shown = await isobot.run(['tables', 'show', bot.id, 'ordersTable'])
+    expect(shown.stdout).toMatch(
+      /4 rows, key column number, factor 2, created .*\n\nCOLUMN.*\nnumber +string\ntotal +number/,
+    )
+
+    const request = ['rows', bot.id, 'ordersTable', '--filter', '{"total":{"$gte":20}}', '--order', 'total', '--desc']
+    const found = await isobot.json<{ rows: { number: string }[] }>('tables', ...request)
+    expect(found.rows.map(({ number }) => number)).toEqual(['A-3', 'A-2'])
+    const page = await isobot.run(['tables', ...request, '-n', '1'])
+    expect(page.stdout).toMatch(/^id +number +total +notes\n3 +A-3 +30 +\{"text":"x+…\n\n.*--offset 1\n$/)
+    const groups = ['tables', 'rows', bot.id, table.id, '--group', '{"total":["sum","max"]}']
+    expect((await isobot.run(groups)).stdout).toBe('totalMax  totalSum\n30        60\n')
+    expect((await isobot.run(['tables', 'rows', bot.id, table.id, '--select', 'total'])).stdout).toMatch(/^id +total\n/)
+
+    expect(await isobot.run(['tables', 'delete', bot.id, 'ordersTable'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('with 4 rows? Without a terminal, confirm with --yes'),
+    })
+    await isobot.json('tables', 'delete', bot.id, 'ordersTable', '--yes')
+    const gone = await isobot.run(['tables', 'show', bot.id, 'ordersTable'])
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') })
+  })
+
+  it('with filters that are no JSON, or that the platform refuses, name the fault', async () => {
+    const [filter, schema] = await Promise.all([
+      isobot.run(['tables', 'rows', bot.id, 'anyTable', '--filter', '{total: 1}']),
+      isobot.run(['tables', 'create', bot.id, 'anyTable', '-'], { input: '[1]' }),
+    ])
+    expect(filter).toMatchObject({ code: 2, stderr: expect.stringContaining('--filter is not JSON') })
+    expect(schema).toMatchObject({ code: 2, stderr: expect.stringContaining('must be an object in JSON') })
+  })
+})
