@@ -144,6 +144,7 @@ describe.each(['postgres', 's3'])('contents in %s', (store) => {
         upload.write(randomBytes(objectPartBytes * 3))
         const begun = await vi.waitFor(async () => {
           const [object] = await db('file_objects').whereNull('completed_at')
+          expect(object).toBeDefined()
           // A part of an upload to the bucket is larger than this content: there, only the row shows that it has begun.
           expect(store === 's3' || (await partsOf(object!.id)).length > 0).toBe(true)
           return object!
