@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { ApiError } from '#shared/errors.ts'
+import type { LargeList } from '#shared/rpc/large-list.ts'
+import { ListBody } from './list-body.ts'
 import { announcedBytes, maxIgnoredBytes } from './overload.ts'
 import { parseBody } from './parse-body.ts'
 import { megabyte } from '#shared/units.ts'
@@ -16,24 +18,41 @@ const limits: [prefix: string, bytes: number][] = [
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
 
+interface BodyReading {
+  /** The list of the body that is kept in JSON, a `JsonList`, so that the body may be larger. */
+  largeList: LargeList | undefined
+  /** Counts decompressed bytes that are held, or throws. */
+  hold(bytes: number): void
+}
+
 /**
  * Reads a request's JSON body, up to the limit of its interface. A body without a content type is read as JSON. The
  * bytes held count as load of the process; `express.json` does not report them.
  *
- * @param hold counts decompressed bytes that are held, or throws
  * @returns undefined when the request has no body
  * @throws ApiError `PayloadTooLarge`, `InvalidPayload` or `UnsupportedMediaType`, or 503 when `hold` refuses the bytes
  */
-export async function readBody(request: Request, response: Response, hold: (bytes: number) => void): Promise<unknown> {
+export async function readBody(
+  request: Request,
+  response: Response,
+  { largeList, hold }: BodyReading,
+): Promise<unknown> {
   const announced = announcedBytes(request)
   if (announced === 0) return undefined
-  const [, limit] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
-  const toText = readerOf(request)
+  const [, ofInterface] = limits.find(([prefix]) => request.path.startsWith(prefix)) ?? limits[1]!
+  const limit = largeList?.maxBytes ?? ofInterface
+  const decoder = decoderOf(request)
   const decoded = decode(request, request.headers['content-encoding'])
   try {
     if (announced !== Infinity && announced > limit) throw tooLarge(limit)
-    const bytes = await collect(decoded, limit, hold)
-    return parseBody(toText(bytes))
+    if (largeList) {
+      const body = new ListBody(largeList)
+      await collect(decoded, { limit, hold, keep: (part) => body.take(toUtf8(part, decoder)) })
+      return body.end((bytes) => new TextDecoder().decode(bytes))
+    }
+    const parts: Buffer[] = []
+    await collect(decoded, { limit, hold, keep: (part) => parts.push(part) })
+    return parseBody(decoder.decode(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
   } catch (error) {
     if (decoded !== request) {
       request.unpipe()
@@ -46,15 +65,18 @@ export async function readBody(request: Request, response: Response, hold: (byte
   }
 }
 
-function readerOf(request: Request): (bytes: Buffer) => string {
+function decoderOf(request: Request): InstanceType<typeof TextDecoder> {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(request.headers['content-type'] ?? '') ?? []
   try {
-    const decoder = /^utf-/i.test(charset) && new TextDecoder(charset)
-    if (decoder) return (bytes) => decoder.decode(bytes)
+    if (/^utf-/i.test(charset)) return new TextDecoder(charset)
   } catch {
     // TextDecoder does not know the charset.
   }
   throw new ApiError('UnsupportedMediaType', `The charset "${charset}" is not supported: send JSON in UTF-8`)
+}
+
+function toUtf8(part: Buffer, decoder: InstanceType<typeof TextDecoder>): Buffer {
+  return decoder.encoding === 'utf-8' ? part : Buffer.from(decoder.decode(part, { stream: true }))
 }
 
 function decode(request: Request, encoding = 'identity'): Readable {
@@ -67,18 +89,19 @@ function decode(request: Request, encoding = 'identity'): Readable {
   )
 }
 
-/**
- * Reads a whole stream.
- *
- * @param hold counts received bytes, or throws
- */
-function collect(stream: Readable, limit: number, hold: (bytes: number) => void): Promise<Buffer> {
+interface Collecting {
+  limit: number
+  hold(bytes: number): void
+  /** Is called with each part, and may throw. */
+  keep(part: Buffer): void
+}
+
+/** Reads a whole stream. */
+function collect(stream: Readable, { limit, hold, keep }: Collecting): Promise<void> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
     let total = 0
     function stop(error: unknown): void {
       stream.off('data', take).pause()
-      parts.length = 0
       reject(error instanceof Error ? error : new Error(String(error)))
     }
     function take(part: Buffer): void {
@@ -86,7 +109,7 @@ function collect(stream: Readable, limit: number, hold: (bytes: number) => void)
       try {
         if (total > limit) throw tooLarge(limit)
         hold(part.length)
-        parts.push(part)
+        keep(part)
       } catch (error) {
         stop(error)
       }
@@ -96,7 +119,7 @@ function collect(stream: Readable, limit: number, hold: (bytes: number) => void)
       .on('data', take)
       .once('end', () => {
         stream.off('close', breakOff)
-        resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts, total))
+        resolve()
       })
       .once('error', (error) => stop(unreadable(error)))
       .once('close', breakOff)

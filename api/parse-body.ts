@@ -40,12 +40,17 @@ function assertBounded(text: string): void {
     else if (character === bracket || character === brace) {
       depth += 1
       values += 1
-      if (depth > maxDepth) throw new ApiError('InvalidPayload', `The body is nested more than ${maxDepth} levels deep`)
+      assertDepth(depth)
     } else if (character === closingBracket || character === closingBrace) depth -= 1
   }
   if (values > maxValues) {
     throw new ApiError('PayloadTooLarge', `The body has more than ${maxValues} values, the maximum`)
   }
+}
+
+/** @throws ApiError `InvalidPayload` when a body is nested too deep */
+export function assertDepth(depth: number): void {
+  if (depth > maxDepth) throw new ApiError('InvalidPayload', `The body is nested more than ${maxDepth} levels deep`)
 }
 
 /** @param start index of the opening quote */

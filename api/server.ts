@@ -5,6 +5,7 @@ import cors from 'cors'
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express'
 import { dispatch, logFailure, toReply, type Reply } from '#shared/dispatch.ts'
 import { tenantOf, type Caller } from '#shared/rpc/caller.ts'
+import type { Operation } from '#shared/rpc/operation.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { answerProtocolErrors, assertHost } from '#shared/protocol-errors.ts'
@@ -22,6 +23,7 @@ import { openRateLimiter, rateLimitHeaders, type RateLimiter } from './rate-limi
 import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
 import { withLogFieldsOf, requestIdHeader, scopeRequests } from './request-scope.ts'
+import { sendJson } from './send-json.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -62,8 +64,12 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   app.use(openApi(context))
   app.use(consolePages())
   app.use(async (request, response) => {
-    const body = (caller: Caller) =>
-      readBody(request, response, (bytes) => overload.hold(response, bytes, tenantOf(caller)))
+    const body = (caller: Caller, { largeList }: Operation) =>
+      readBody(request, response, {
+        // The answer is stored, and the request compared with later ones, as one text.
+        largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
+        hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
+      })
     const reply = await inFlight.track(dispatch(context, fromHttp(context, request, body)))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
@@ -120,12 +126,16 @@ const retryStreamSeconds = 5
 function respond(request: Request, response: Response, reply: Reply): void {
   const wantsStream = request.headers.accept === 'text/event-stream'
   response.set(reply.headers ?? {})
-  if (reply.status < 500 || !wantsStream) return void response.status(reply.status).json(reply.body)
+  if (reply.status < 500 || !wantsStream) return sendJson(response.status(reply.status), reply.body)
   const error = new ApiError('RateLimited', 'Too many streams are open: try again later')
   response.set('Retry-After', String(retryStreamSeconds)).status(error.status).json(error.toJSON())
 }
 
-function fromHttp(context: Context, request: Request, body: (caller: Caller) => Promise<unknown>) {
+function fromHttp(
+  context: Context,
+  request: Request,
+  body: (caller: Caller, operation: Operation) => Promise<unknown>,
+) {
   // Reconnecting event sources send the last id they received in a header, or in the query where they cannot set one.
   const lastEventId = request.headers['last-event-id']
   const idempotencyKey = request.get('idempotency-key')

@@ -20,7 +20,7 @@ export interface Request {
    * Reads the JSON body. Called only for an authorised caller, so that the body of an unauthorised request is never
    * read.
    */
-  body(caller: Caller): Promise<unknown>
+  body(caller: Caller, operation: Operation): Promise<unknown>
   /**
    * Authenticates the caller. Called once, immediately after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
@@ -52,7 +52,9 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   const { operation, parameters } = findOperation(request.method, request.path)
   const caller = await request.identify(operation, parameters)
   authorise(caller, operation.access)
-  const given = operation.takesBody ? asObject(await request.body(caller)) : operation.readQuery(request.query ?? {})
+  const given = operation.takesBody
+    ? asObject(await request.body(caller, operation))
+    : operation.readQuery(request.query ?? {})
   const input = { ...given, ...headersOf(operation, request), ...parameters }
   const { status, opensStream } = operation
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {

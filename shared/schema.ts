@@ -71,9 +71,16 @@ export function compile<S extends object>(schema: S, from: keyof typeof validato
   return validators[from].compile<Infer<S>>(schema)
 }
 
-/** Describes the problems that the last validation found, for instance `payload.text must be string`. */
-export function describeErrors(validate: ValidateFunction): string {
-  const problems = (validate.errors ?? []).map((error) => `${dotted(error.instancePath)} ${problemOf(error)}`.trim())
+/**
+ * Describes the problems that the last validation found, for instance `payload.text must be string`.
+ *
+ * @param at the path of the validated value in the whole
+ */
+export function describeErrors(validate: ValidateFunction, at = ''): string {
+  const problems = (validate.errors ?? []).map((error) => {
+    const path = [at, dotted(error.instancePath)].filter(Boolean).join('.')
+    return `${path} ${problemOf(error)}`.trim()
+  })
   return [...new Set(problems)].join('; ')
 }
 

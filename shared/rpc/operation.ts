@@ -2,6 +2,8 @@ import { isAudited, recorded } from './audit.ts'
 import type { Access, Caller, CallerWith } from './caller.ts'
 import type { Context } from '../context.ts'
 import { ApiError, type ErrorType } from '../errors.ts'
+import { JsonList } from '../json-list.ts'
+import { listCheck, type LargeList } from './large-list.ts'
 import { nestQuery } from './query.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
 
@@ -33,6 +35,11 @@ interface Specification<A extends Access, I, O> {
   isClosed?: true
   /** Input fields that HTTP requests have as headers of the same names. */
   headers?: readonly string[]
+  /**
+   * A list in the body that may be large: HTTP requests have it as a `JsonList`. What the handler gets can only be
+   * iterated, and once.
+   */
+  largeList?: LargeList
   /** Reads the fields of a query, where their encoding differs from that of `nestQuery`. */
   readQuery?: (flat: Record<string, unknown>) => Record<string, unknown>
   /** Members who act as a bot are recorded, as those who administer it are. */
@@ -60,6 +67,7 @@ export interface Operation {
   opensStream: boolean
   awaitsWorker: boolean
   headers: readonly string[]
+  largeList?: LargeList
   readQuery(flat: Record<string, unknown>): Record<string, unknown>
   /** Whether an audit record is kept of each call. */
   isAudited: boolean
@@ -95,6 +103,16 @@ export function operation<A extends Access, const I extends object, const O exte
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
   const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
   let isValid: ReturnType<typeof compile<I>> | undefined
+  let checkList: ((input: unknown) => void) | undefined
+  const { largeList } = declaration
+  function assertValid(input: unknown): asserts input is Infer<I> {
+    if (largeList && (input as Record<string, unknown>)[largeList.field] instanceof JsonList) {
+      checkList ??= listCheck(declaration.input, largeList)
+      return checkList(input)
+    }
+    isValid ??= compile(declaration.input, from)
+    if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
+  }
   const audited = { ...declaration, changesNothing, recordsMembers, auditedFields }
   const isKept = isAudited(audited)
   return {
@@ -108,8 +126,7 @@ export function operation<A extends Access, const I extends object, const O exte
     isAudited: isKept,
     takesBody,
     call(context, input) {
-      isValid ??= compile(declaration.input, from)
-      if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
+      assertValid(input)
       const act = () => handle(context as Context & { caller: CallerWith<A> }, input)
       return isKept ? recorded(context, audited, input as object, act) : act()
     },

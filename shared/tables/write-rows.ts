@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ApiError } from '../errors.ts'
+import { JsonList } from '../json-list.ts'
 import { rowKilobytes, type TableRow } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
 import { setNextRowId } from '../store/bot-tables.ts'
@@ -15,6 +16,7 @@ import {
   type RowToStore,
   type StoredTimes,
 } from '../store/table-rows.ts'
+import { megabyte } from '../units.ts'
 import { RowChecker } from './check-row.ts'
 import { RowReader } from './row.ts'
 
@@ -22,8 +24,8 @@ type Given = Record<string, unknown>
 
 /** The outcome of a write of rows. */
 export interface WriteReport {
-  inserted: TableRow[]
-  updated: TableRow[]
+  inserted: JsonList<TableRow>
+  updated: JsonList<TableRow>
   warnings?: string[]
   errors?: string[]
 }
@@ -48,8 +50,13 @@ export const maxRowId = 2_147_483_646
 /** Rows of one statement, and the bytes that they may have at most: both are built and parsed in one turn. */
 const chunkRows = 100
 const chunkKilobytes = 1024
-/** A turn of checks ends after this time, so that other requests are answered meanwhile. */
-const turnMilliseconds = 10
+/** The rows of an answer, which is in memory whole: more than a body has, because rows have all columns. */
+const maxAnswerBytes = 48 * megabyte
+/**
+ * A turn of parsing and checks ends after this time, and the next one begins after as much: the answer to another
+ * request takes several turns of its own.
+ */
+const turnMilliseconds = 5
 /** The checks of one call. Only columns with costly patterns take as long. */
 const maxCheckMilliseconds = 3000
 
@@ -62,29 +69,33 @@ export class RowWriter {
   readonly #table: BotTableRow
   readonly #checker: RowChecker
   readonly #reader: RowReader
-  readonly #report: { inserted: TableRow[]; updated: TableRow[]; errors: Map<string, string> }
+  readonly #report = {
+    inserted: new JsonList<TableRow>(),
+    updated: new JsonList<TableRow>(),
+    errors: new Map<string, string>(),
+  }
   readonly #keyField: string | null
   #nextId: number
   #checkedMilliseconds = 0
+  #turnBegan = performance.now()
 
   constructor(db: Database, table: BotTableRow) {
     this.#db = db
     this.#table = table
     this.#checker = new RowChecker(table)
     this.#reader = new RowReader(table.columns)
-    this.#report = { inserted: [], updated: [], errors: new Map() }
     this.#keyField = table.key_column === null ? null : table.columns[table.key_column]!.field
     this.#nextId = table.next_row_id
   }
 
   /** Creates rows. Ids that they carry are ignored. */
-  async create(rows: Given[]): Promise<WriteReport> {
+  async create(rows: Iterable<Given>): Promise<WriteReport> {
     for (const chunk of this.#chunks(rows)) await this.#write(chunk)
     return this.#finish()
   }
 
   /** Changes the given columns of rows, which carry their ids. */
-  async update(rows: Given[]): Promise<WriteReport> {
+  async update(rows: Iterable<Given>): Promise<WriteReport> {
     for (const chunk of this.#chunks(rows, ({ given }) => String(given['id']))) {
       await this.#write(chunk.map((target) => ({ ...target, id: target.given['id'] as number })))
     }
@@ -92,7 +103,7 @@ export class RowWriter {
   }
 
   /** Changes rows that are there, and inserts the others under their ids, or new ones. */
-  async upsertById(rows: Given[]): Promise<WriteReport> {
+  async upsertById(rows: Iterable<Given>): Promise<WriteReport> {
     for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given['id'] ?? path))) {
       const isValid = ({ path, given: { id } }: Target) => {
         const isId =
@@ -108,7 +119,7 @@ export class RowWriter {
   }
 
   /** Changes the rows that have the same value in a column, and inserts the others. */
-  async upsertBy(column: string, rows: Given[]): Promise<WriteReport> {
+  async upsertBy(column: string, rows: Iterable<Given>): Promise<WriteReport> {
     for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given[column] ?? [path]))) {
       await this.#write(await this.#matched(column, chunk))
     }
@@ -144,17 +155,21 @@ export class RowWriter {
    *
    * @param identity of the row that a given one means: a chunk means no row twice, since its rows are found first
    */
-  *#chunks(rows: Given[], identity?: (target: Target) => string): Generator<Target[]> {
+  *#chunks(rows: Iterable<Given>, identity?: (target: Target) => string): Generator<Target[]> {
     const most = Math.min(chunkRows, Math.ceil(chunkKilobytes / (this.#table.factor * rowKilobytes)))
     let chunk: Target[] = []
     let known = new Set<string>()
-    for (const [index, given] of rows.entries()) {
-      const target = { path: `rows.${index}`, given }
+    let index = 0
+    for (const given of rows) {
+      const target = { path: `rows.${index++}`, given }
       const id = identity?.(target)
-      if (chunk.length === most || (id !== undefined && known.has(id))) {
+      // Rows may be parsed as they are taken.
+      const isLong = chunk.length === most || this.#isTurnOver()
+      if (chunk.length > 0 && (isLong || (id !== undefined && known.has(id)))) {
         yield chunk
         chunk = []
         known = new Set()
+        this.#turnBegan = performance.now()
       }
       chunk.push(target)
       if (id !== undefined) known.add(id)
@@ -164,8 +179,10 @@ export class RowWriter {
 
   /** @param insertsMissing whether a row with an id is inserted where there is none */
   async #write(targets: Target[], insertsMissing = false): Promise<void> {
+    await this.#endTurn()
     const ids = targets.flatMap(({ id }) => id ?? [])
     const found = ids.length === 0 ? [] : await readRows(this.#db, this.#table.id, ids)
+    if (ids.length > 0) this.#turnBegan = performance.now()
     const present = new Map(found.map((row) => [row.id, row]))
     const inserts: Change[] = []
     const replacements: Change[] = []
@@ -196,15 +213,21 @@ export class RowWriter {
     const start = performance.now()
     const checked = this.#checker.check(path, given, present)
     this.#checkedMilliseconds += performance.now() - start
-    if (this.#checkedMilliseconds > this.#turnEnd) {
-      this.#turnEnd = this.#checkedMilliseconds + turnMilliseconds
-      await setImmediate()
-    }
+    await this.#endTurn()
     if (this.#checkedMilliseconds <= maxCheckMilliseconds) return checked
     throw new ApiError('LimitExceeded', 'Checking the rows takes too long: simplify the patterns of the columns')
   }
 
-  #turnEnd = turnMilliseconds
+  #isTurnOver(): boolean {
+    return performance.now() - this.#turnBegan > turnMilliseconds
+  }
+
+  /** Lets other requests be answered when the turn is over. */
+  async #endTurn(): Promise<void> {
+    if (!this.#isTurnOver()) return
+    await pause(turnMilliseconds)
+    this.#turnBegan = performance.now()
+  }
 
   async #insert(changes: Change[]): Promise<void> {
     if (changes.length === 0) return
@@ -235,12 +258,19 @@ export class RowWriter {
     return changes.filter(({ id, path }) => !taken.has(id) || this.#failKey(path))
   }
 
-  #keep(changes: Change[], stored: StoredTimes[], into: TableRow[]): void {
+  #keep(changes: Change[], stored: StoredTimes[], into: JsonList<TableRow>): void {
+    const { inserted, updated } = this.#report
+    if (inserted.bytes + updated.bytes > maxAnswerBytes) {
+      throw new ApiError(
+        'LimitExceeded',
+        `The rows of one call have more than ${maxAnswerBytes / megabyte} MB: write fewer at once`,
+      )
+    }
     const times = new Map(stored.map((row) => [row.id, row]))
     for (const { id, data, path, present } of changes) {
       const row = times.get(id)
       const { stale = [], computed = {} } = present ?? {}
-      if (row) into.push(this.#reader.toRow({ ...row, data, stale, computed }))
+      if (row) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
       else this.#failKey(path)
     }
   }

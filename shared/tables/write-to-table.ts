@@ -3,6 +3,7 @@ import type { BotContext } from '../rpc/caller.ts'
 import { once } from '../rpc/journal.ts'
 import type { BotTableRow } from '../models/tables.ts'
 import { assertQuota, existingTable, inTransaction } from './bot-table.ts'
+import { megabyte } from '../units.ts'
 import { tableReference } from './table-input.ts'
 import { RowWriter, type WriteReport } from './write-rows.ts'
 
@@ -10,6 +11,14 @@ import { RowWriter, type WriteReport } from './write-rows.ts'
 export const rowsInput = {
   table: tableReference,
   rows: { type: 'array', minItems: 1, maxItems: maxRows, items: { type: 'object' } },
+} as const
+
+/** The rows of a call, which are parsed one at a time. Escapes make a text up to six times as long as its row. */
+export const largeRows = {
+  field: 'rows',
+  maxElements: maxRows,
+  maxElementBytes: 512 * 1024,
+  maxBytes: 40 * megabyte,
 } as const
 
 /** Accepted for published clients: no column is computed during a call. */

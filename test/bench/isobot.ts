@@ -136,6 +136,11 @@ export async function startUploadHost(database: string, options: SystemOptions):
 /** A platform with a bot that has no code, and no worker. */
 export interface TableHost {
   databaseUrl: string
+  url: string
+  /** Headers of requests as the bot. */
+  headers: Record<string, string>
+  /** Of the api. */
+  pid: number
   /** Sends a POST request as the bot. */
   ask<Answer>(path: string, body: object): Promise<Answer>
 }
@@ -147,13 +152,24 @@ export async function startTableHost(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<TableHost> {
   const isobot = await prepare(database, options, environment)
-  await isobot.start('api')
+  const pid = await isobot.start('api')
   const { id } = await isobot.createBot({ name: 'Bot' })
-  return { databaseUrl: isobot.databaseUrl, ask: (path, body) => isobot.ask(path, body, { 'x-bot-id': id }) }
+  const own = { 'x-bot-id': id }
+  const { databaseUrl, url } = isobot
+  return {
+    databaseUrl,
+    url,
+    headers: { ...isobot.headers, ...own },
+    pid,
+    ask: (path, body) => isobot.ask(path, body, own),
+  }
 }
 
 interface Isobot {
   databaseUrl: string
+  url: string
+  /** Headers of the administrator. */
+  headers: Record<string, string>
   /** Starts a process and returns its id. */
   start(name: 'api' | 'worker'): Promise<number>
   /** Creates a bot when the api is ready; returns it with its chat URL. */
@@ -199,6 +215,8 @@ async function prepare(
     ask,
     send: (path, body, headers) => postAny(`${url}${path}`, body, { ...own, ...headers }),
     databaseUrl,
+    url,
+    headers: own,
     async start(name) {
       const command = [process.execPath, ...nodeOptions, join(repository, name, 'main.js')] as const
       const child = await startChild(name, command, { directory: repository, environment })

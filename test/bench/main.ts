@@ -8,6 +8,7 @@ import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
+import { largeBodiesTable, measureLargeBodies } from './large-bodies.ts'
 import { measureMemory, memoryTable, type MemoryCourse } from './memory.ts'
 import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
@@ -132,7 +133,9 @@ async function uploads(servers: Servers, { backEnds }: Options): Promise<string[
 async function tables(servers: Servers): Promise<string[]> {
   console.error('Measuring tables')
   const measured = await measureTables(servers)
-  return [describeTables(measured), tablesTable(measured)]
+  console.error('Measuring large bodies')
+  const largeBodies = await measureLargeBodies(servers)
+  return [describeTables(measured), tablesTable(measured), largeBodiesTable(largeBodies)]
 }
 
 async function listeners(

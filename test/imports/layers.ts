@@ -3,7 +3,9 @@
  * other in any fixed order.
  */
 export const layers: string[][] = [
-  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units'].map((name) => `shared/${name}.ts`),
+  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units', 'json-list'].map(
+    (name) => `shared/${name}.ts`,
+  ),
   ['shared/config/'],
   ['shared/telemetry/'],
   ['shared/models/'],

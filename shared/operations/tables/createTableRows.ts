@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { rowList, rowReports } from '../../tables/table-output.ts'
-import { rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
+import { largeRows, rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
 
 export const createTableRows = operation({
   name: 'createTableRows',
@@ -9,6 +9,7 @@ export const createTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows',
   access: 'bot',
+  largeList: largeRows,
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { waitComputed }),
   output: closedObject({ rows: rowList }, rowReports),
@@ -19,6 +20,6 @@ export const createTableRows = operation({
       updated: _,
       ...reports
     } = await writeToTable(context, input, (writer) => writer.create(input.rows))
-    return { rows: inserted, ...reports }
+    return { rows: inserted.asArray(), ...reports }
   },
 })

@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { operation } from '../../rpc/operation.ts'
 import { rowList, rowReports } from '../../tables/table-output.ts'
-import { rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
+import { largeRows, rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
 
 const row = { type: 'object', required: ['id'], properties: { id: { type: 'integer', minimum: 1 } } } as const
 
@@ -12,6 +12,7 @@ export const updateTableRows = operation({
   method: 'PUT',
   path: '/v1/tables/{table}/rows',
   access: 'bot',
+  largeList: largeRows,
   errors: ['LimitExceeded'],
   input: closedObject({ ...rowsInput, rows: { ...rowsInput.rows, items: row } }, { waitComputed }),
   output: closedObject({ rows: rowList }, rowReports),
@@ -22,6 +23,6 @@ export const updateTableRows = operation({
       inserted: _,
       ...reports
     } = await writeToTable(context, input, (writer) => writer.update(input.rows))
-    return { rows: updated, ...reports }
+    return { rows: updated.asArray(), ...reports }
   },
 })

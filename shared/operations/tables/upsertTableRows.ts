@@ -3,7 +3,7 @@ import { operation } from '../../rpc/operation.ts'
 import { assertKeyColumn, definitionOf } from '../../tables/bot-table.ts'
 import { columnName } from '../../tables/table-input.ts'
 import { rowList, rowReports } from '../../tables/table-output.ts'
-import { rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
+import { largeRows, rowsInput, waitComputed, writeToTable } from '../../tables/write-to-table.ts'
 
 export const upsertTableRows = operation({
   name: 'upsertTableRows',
@@ -12,16 +12,18 @@ export const upsertTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows/upsert',
   access: 'bot',
+  largeList: largeRows,
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { keyColumn: { ...columnName, default: 'id' }, waitComputed }),
   output: closedObject({ inserted: rowList, updated: rowList }, rowReports),
 
   async handle(context, input) {
     const { keyColumn, rows } = input
-    return writeToTable(context, input, (writer, table) => {
+    const { inserted, updated, ...reports } = await writeToTable(context, input, (writer, table) => {
       if (keyColumn === 'id') return writer.upsertById(rows)
       assertKeyColumn(definitionOf(table), keyColumn)
       return writer.upsertBy(keyColumn, rows)
     })
+    return { inserted: inserted.asArray(), updated: updated.asArray(), ...reports }
   },
 })
