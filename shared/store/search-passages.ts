@@ -21,6 +21,8 @@ interface Search {
 
 /** Candidates of each way to search. */
 const candidates = 50
+/** Passages that share the most words with a question, which are ordered by their relevance. */
+const ordered = 200
 /** In Σ 1/(k + rank): the usual constant of reciprocal rank fusion. */
 const fusionConstant = 60
 /** Words that are looked for by their trigrams, when no passage has them. */
@@ -74,25 +76,47 @@ function weightOf(words: Word[]): number {
 const columns = `passages.id, passages.file_id, passages.position, passages.subtype, passages.breadcrumb, passages.page, passages.text`
 
 /**
- * By the words that passages contain, each with its weight: the score is the share of the question's weight that a
- * passage has; how close the words are to each other decides between passages with the same words.
+ * By the words that passages contain. The score is the share of the question's weight that a passage has. The passages with
+ * the largest shares are ordered by BM25, in which words of headings count once more (docs/decisions/0045).
  */
 async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {
   const all = weightOf(words)
   const any = words.map(({ term }) => quoteTerm(term)).join(' | ')
-  const score = words.map(() => `case when terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
-  return readable(db, scope, tags)
+  const share = words.map(() => `case when passages.terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
+  const shared = readable(db, scope, tags)
     .whereRaw('passages.terms @@ ?::tsquery', [`${quoteTerm(botTerm(scope.botId))} & (${any})`])
     .select(
-      db.raw(columns),
-      db.raw(`0.8 * (${score}) + 0.2 * ts_rank_cd('{1,1,1,1}', terms, ?::tsquery, 32) as score`, [
-        ...words.flatMap(({ term, weight }) => [quoteTerm(term), weight / all]),
-        any,
-      ]),
+      db.raw(`${columns}, passages.terms, passages.folded, length(passages.terms) as words`),
+      db.raw(
+        `${share} as score`,
+        words.flatMap(({ term, weight }) => [quoteTerm(term), weight / all]),
+      ),
     )
-    .orderByRaw('score desc, passages.id')
+    .orderByRaw('score desc, words, passages.id')
+    .limit(ordered)
+  return db
+    .with('shared', shared)
+    .from(db.raw(measured))
+    .select(db.raw(`${columns}, score`))
+    .orderByRaw(`${relevance} desc, id`, {
+      terms: words.map(({ term }) => term),
+      weights: words.map(({ weight }) => weight / all),
+    })
     .limit(candidates)
 }
+
+/** Headings are the first lines of the folded text. */
+const measured = `(
+  select *, avg(words) over () as mean_words, tsvector_to_array(to_tsvector('english', array_to_string(
+    (string_to_array(folded, e'\\n'))[1 : cardinality(breadcrumb)], ' '))) as heading_terms
+  from shared) as passages`
+
+/** BM25 with its usual constants, over the mean length of the passages that are ordered. */
+const relevance = `(
+  select sum(weight * (coalesce(2.2 * frequency / (frequency + 1.2 * (0.25 + 0.75 * words / mean_words)), 0)
+    + case when term = any(heading_terms) then 0.4 else 0 end))
+  from unnest(:terms::text[], :weights::float8[]) as asked (term, weight)
+  left join (select lexeme, cardinality(positions) as frequency from unnest(passages.terms)) as contained on lexeme = term)`
 
 /** By words that are written alike: misspelt ones, and parts of compounds. */
 async function byTrigrams(db: Database, scope: Scope, { tags }: Search, words: Word[]): Promise<FoundPassage[]> {

@@ -165,6 +165,41 @@ export async function startTableHost(
   }
 }
 
+/** A platform with a bot that has no code, for the bot's files. */
+export interface FileHost {
+  databaseUrl: string
+  /** The api's process. */
+  pid: number
+  /** Creates a file without content. @returns its upload address */
+  createFile(key: string, fields?: object): Promise<string>
+  /** Sends a GET request as the bot. */
+  ask<Answer>(path: string): Promise<Answer>
+}
+
+/** Starts the api, and a worker only on request. */
+export async function startFileHost(
+  database: string,
+  options: SystemOptions,
+  environment: NodeJS.ProcessEnv,
+  { worker = false } = {},
+): Promise<FileHost> {
+  const isobot = await prepare(database, options, environment)
+  const pid = await isobot.start('api')
+  const { id } = await isobot.createBot({ name: 'Bot' })
+  if (worker) await isobot.start('worker')
+  const bot = { 'x-bot-id': id }
+  return {
+    databaseUrl: isobot.databaseUrl,
+    pid,
+    async createFile(key, fields) {
+      const body = { key, size: 0, ...fields }
+      const { file } = await isobot.request<{ file: { uploadUrl: string } }>('PUT', '/v1/files', body, bot)
+      return file.uploadUrl
+    },
+    ask: (path) => isobot.request('GET', path, undefined, bot),
+  }
+}
+
 interface Isobot {
   databaseUrl: string
   url: string
@@ -176,6 +211,8 @@ interface Isobot {
   createBot(bot: { name: string; code?: string }): Promise<{ id: string; chatUrl: string }>
   /** Sends a POST request as the administrator. */
   ask<Answer>(path: string, body: object, headers?: Record<string, string>): Promise<Answer>
+  /** As `ask`, with any method. */
+  request<Answer>(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>
   /** As `ask`, for any answer. */
   send(path: string, body: object, headers?: Record<string, string>): Promise<Response>
 }
@@ -210,10 +247,13 @@ async function prepare(
     ...variables,
   }
   const own = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
-  const ask: Isobot['ask'] = (path, body, headers) => post(`${url}${path}`, body, { ...own, ...headers })
+  const requestHere: Isobot['request'] = (method, path, body, headers) =>
+    request(method, `${url}${path}`, body, { ...own, ...headers })
+  const ask: Isobot['ask'] = (path, body, headers) => requestHere('POST', path, body, headers)
   return {
     ask,
-    send: (path, body, headers) => postAny(`${url}${path}`, body, { ...own, ...headers }),
+    request: requestHere,
+    send: (path, body, headers) => send('POST', `${url}${path}`, body, { ...own, ...headers }),
     databaseUrl,
     url,
     headers: own,
@@ -250,8 +290,9 @@ async function openChats(chatUrl: string, count: number): Promise<Chat[]> {
 }
 
 async function openChat(chatUrl: string): Promise<Chat> {
-  const { key } = await post<{ key: string }>(`${chatUrl}/users`, {})
-  const { conversation } = await post<{ conversation: { id: string } }>(
+  const { key } = await request<{ key: string }>('POST', `${chatUrl}/users`, {})
+  const { conversation } = await request<{ conversation: { id: string } }>(
+    'POST',
     `${chatUrl}/conversations`,
     {},
     { 'x-user-key': key },
@@ -259,17 +300,19 @@ async function openChat(chatUrl: string): Promise<Chat> {
   return { conversationId: conversation.id, key }
 }
 
-async function post<Answer>(url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await postAny(url, body, headers)
+async function request<Answer>(
+  method: string,
+  url: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await send(method, url, body, headers)
   const text = await response.text()
-  if (!response.ok) throw new Error(`POST ${url} gave ${response.status}: ${text}`)
+  if (!response.ok) throw new Error(`${method} ${url} gave ${response.status}: ${text}`)
   return JSON.parse(text) as Answer
 }
 
-function postAny(url: string, body: object, headers: Record<string, string>): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+function send(method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {
+  if (body === undefined) return fetch(url, { method, headers })
+  return fetch(url, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
 }

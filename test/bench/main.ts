@@ -5,6 +5,7 @@ import { compare, type Comparison } from './compare.ts'
 import { endingsTable, measureEndings } from './endings.ts'
 import { compareFairness, floods, type FairnessComparison, type Flood } from './fairness/compare.ts'
 import { describeFairness, fairnessTable } from './fairness/report.ts'
+import { compareFiles, describeFiles, filesTable } from './files/compare.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
@@ -14,6 +15,7 @@ import { readOptions, usage, type Options } from './options.ts'
 import { compareTable, describeMachine, describeStraightLine, processorTable } from './report.ts'
 import { compareSandboxes } from './sandbox/compare.ts'
 import { describeAbsence, describeCapacity, describeSandboxes, sandboxesTable } from './sandbox/report.ts'
+import { describeSearch, measureSearch, searchTables } from './search/compare.ts'
 import { measureSchemas, schemasTables } from './schemas.ts'
 import { startServers, type Servers } from './servers.ts'
 import { summaryTable, type Results } from './summary.ts'
@@ -64,6 +66,8 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('fairness')) sections.push(...(await fairness(servers, options)))
     if (benchmarks.includes('uploads')) sections.push(...(await uploads(servers, options)))
     if (benchmarks.includes('tables')) sections.push(...(await tables(servers)))
+    if (benchmarks.includes('files')) sections.push(...(await files(servers)))
+    if (benchmarks.includes('search')) sections.push(...(await search(servers)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -102,6 +106,16 @@ async function straightLine(
   }
   results.straightLine = comparisons
   return [describeStraightLine(options), compareTable(comparisons, options), processorTable(comparisons)]
+}
+
+async function files(servers: Servers): Promise<string[]> {
+  return [describeFiles(), filesTable(await compareFiles(servers))]
+}
+
+async function search(servers: Servers): Promise<string[]> {
+  console.error('Measuring search')
+  const measured = await measureSearch(servers)
+  return [describeSearch(measured), ...searchTables(measured)]
 }
 
 async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

@@ -46,9 +46,14 @@ export const queuePoolSize = 5
 
 /** Waits until a process reports that it is ready. */
 export async function untilReady(url: string): Promise<void> {
+  await untilOk(`${url}/readyz`)
+}
+
+/** Waits until a GET request of this URL succeeds. */
+export async function untilOk(url: string): Promise<void> {
   const deadline = Date.now() + 30_000
   while (Date.now() < deadline) {
-    const response = await fetch(`${url}/readyz`).catch(() => undefined)
+    const response = await fetch(url).catch(() => undefined)
     if (response?.ok) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
