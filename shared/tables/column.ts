@@ -23,17 +23,12 @@ export function isColumnSchema(given: unknown): given is Record<string, unknown>
   return [type, anyOf, oneOf, values].some(Array.isArray) || isObject(settings)
 }
 
-/** The schema of a column whose values are like an example. */
-export function schemaOfExample(name: string, example: unknown): Record<string, unknown> {
-  if (example === null || example === undefined) {
-    throw invalidColumn(name, 'has no type: give a JSON Schema such as { "type": "string" }, or an example value')
-  }
+/** The schema of a column whose values are like an example. Null is an example of no type: the column takes any value. */
+export function schemaOfExample(example: unknown): Record<string, unknown> {
+  if (example === null || example === undefined) return {}
   if (!Array.isArray(example)) return { type: typeof example }
-  const items = example as unknown[]
-  return {
-    type: 'array',
-    ...(items[0] !== undefined && items[0] !== null && { items: schemaOfExample(name, items[0]) }),
-  }
+  const [first] = example as unknown[]
+  return { type: 'array', ...(first !== undefined && first !== null && { items: schemaOfExample(first) }) }
 }
 
 /**

@@ -48,7 +48,8 @@ export function changeDefinition(definition: Definition, given: Record<string, u
       continue
     }
     assertColumnName(name)
-    const column = toColumn(name, isSchema(schema) ? schema : schemaOfExample(name, schema))
+    if (isJsonSchema && schema === null) throw invalidColumn(name, 'must be a JSON Schema')
+    const column = toColumn(name, isSchema(schema) ? schema : schemaOfExample(schema))
     const keepsValues = present !== undefined && storesAlike(present, column)
     const settings = {
       index: present?.['x-zui'].index ?? nextIndex(columns),

@@ -234,7 +234,7 @@ test.each([
   ['an unknown type', { type: 'object', properties: { a: { type: 'text' } } }, 'InvalidJsonSchema'],
   ['a pattern that is none', { a: { type: 'string', pattern: '(' } }, 'InvalidJsonSchema'],
   ['a pattern with a back reference', { a: { type: 'string', pattern: '(a)\\1' } }, 'InvalidJsonSchema'],
-  ['a column without a type', { a: null }, 'InvalidJsonSchema'],
+  ['a column without a schema', { type: 'object', properties: { a: null } }, 'InvalidJsonSchema'],
 ])('%s is refused', async (_problem, given, type) => {
   const { body } = await platform.ask(
     'POST',
