@@ -5,7 +5,7 @@ import type { StoredObject } from '../store/file-objects.ts'
 import { completeUpload, findUpload } from '../store/files.ts'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { readSignedAddress, type SignedAddress } from './file-addresses.ts'
-import { heldBytes, removeObject, writeObject } from './objects.ts'
+import { discardObject, heldBytes, writeObject } from './objects.ts'
 
 /** A content that is sent to an upload address. */
 export interface Upload {
@@ -72,7 +72,7 @@ async function complete(
     if (outcome === 'stale') throw outdated()
     return outcome
   } catch (error) {
-    await removeObject(context, objectId)
+    await discardObject(context, objectId, error)
     throw error
   }
 }

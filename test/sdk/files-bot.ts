@@ -13,6 +13,7 @@ const bot = new Bot({
     async call({ client, input }) {
       const { operation, given } = input as unknown as Input
       try {
+        // oxlint-disable-next-line no-underscore-dangle -- By this name the SDK offers the published client.
         return { answer: await (client._inner as unknown as Operations)[operation]!(given) }
       } catch (error) {
         const { code, type, message } = error as { code?: number; type?: string; message: string }

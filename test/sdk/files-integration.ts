@@ -30,7 +30,7 @@ const integration = new Integration({
     },
   },
   channels: {},
-} as unknown as ConstructorParameters<typeof Integration>[0])
+})
 
 interface FilesClient {
   uploadFile(input: object): Promise<{ file: { id: string } }>

@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError, notFound } from '../../errors.ts'
-import { copyObject, removeObject } from '../../files/objects.ts'
+import { copyObject, discardObject, removeObject } from '../../files/objects.ts'
 import { showFile } from '../../files/show-file.ts'
 import { newId } from '../../ids.ts'
 import { file } from '../../models/file.ts'
@@ -58,7 +58,8 @@ export const copyFile = operation({
         if (status === 'indexing_pending') await wakeWorker(context, 'index-file', id, destination.botId)
         return answer
       } catch (error) {
-        formerObjectId = content.id
+        formerObjectId = undefined
+        if (!context.db.isTransaction) await discardObject(context, content.id, error)
         throw error
       } finally {
         // In a transaction of the request, the sweep removes it after the commit.

@@ -181,6 +181,23 @@ describe.each(['over HTTP', 'in an isolate'] as const)('the published client %s'
   })
 })
 
+/** One line of a queue, as a plugin writes it. */
+const lines = (status: string) => `${JSON.stringify({ id: '1', absolutePath: '/a b/é.pdf', status })}\n`
+
+const tagsOf = (n: number) => ({
+  integrationAlias: 'share',
+  externalPath: `/${n % 2 === 0 ? 'in' : 'out'}/${n}.txt`,
+})
+
+const item = (n: number) => ({
+  _id: String(n),
+  title: `T${n}`,
+  size: n,
+  isDone: false,
+  labels: ['a'],
+  by: { name: 'Ann' },
+})
+
 describe('the requests of public plugins', () => {
   const definition = {
     actions: {
@@ -198,14 +215,24 @@ describe('the requests of public plugins', () => {
       alias: 'drive',
       definition,
     })
-    expect(installed.status).toBe('registered')
+    if (installed.status !== 'registered') throw new Error(String(installed.statusReason))
   })
   const read = async (url: string) => (await call('callAction', { type: 'read', input: { url } })).output
   const transfer = async (type: string, input: object): Promise<{ botpressFileId: string; ok?: boolean }> =>
     (await call('callAction', { type: `drive:${type}`, input })).output
 
+  const listAll = async () => {
+    const found: { id: string; tags: Record<string, string> }[] = []
+    let nextToken: string | undefined
+    do {
+      const answer = await call('listFiles', { tags: { integrationAlias: 'share' }, nextToken })
+      found.push(...answer.files)
+      nextToken = answer.meta?.nextToken
+    } while (nextToken !== undefined)
+    return found
+  }
+
   test('that keep a queue of files in a file are answered, also where it is written again', async () => {
-    const lines = (status: string) => `${JSON.stringify({ id: '1', absolutePath: '/a b/é.pdf', status })}\n`
     const key = 'file-synchronizer/drive/2026-11-23T01:00:00.000Z.jsonl'
     const tags = { integrationName: 'tool', integrationInstanceAlias: 'drive', syncJobId: '1', syncInitiatedAt: 'now' }
     const queue = (await call('uploadFile', { key, content: lines('pending'), tags })).file
@@ -255,37 +282,15 @@ describe('the requests of public plugins', () => {
   })
 
   test('that delete the files of a folder find all of them, page by page', async () => {
-    const tagsOf = (n: number) => ({
-      integrationAlias: 'share',
-      externalPath: `/${n % 2 === 0 ? 'in' : 'out'}/${n}.txt`,
-    })
     for (let n = 0; n < 45; n += 1) await call('upsertFile', { key: `share:/${n}`, size: 0, tags: tagsOf(n) })
-    const list = async () => {
-      const found: { id: string; tags: Record<string, string> }[] = []
-      let nextToken: string | undefined
-      do {
-        const answer = await call('listFiles', { tags: { integrationAlias: 'share' }, nextToken })
-        found.push(...answer.files)
-        nextToken = answer.meta?.nextToken
-      } while (nextToken !== undefined)
-      return found
-    }
-    const found = await list()
+    const found = await listAll()
     const inside = found.filter(({ tags }) => tags['externalPath']!.startsWith('/in/'))
     expect([found.length, inside.length]).toEqual([45, 23])
     await Promise.all(inside.map(({ id }) => call('deleteFile', { id })))
-    expect(await list()).toHaveLength(22)
+    expect(await listAll()).toHaveLength(22)
   })
 
   test('that copy items into a table, whose columns are those of the first one, are answered', async () => {
-    const item = (n: number) => ({
-      _id: String(n),
-      title: `T${n}`,
-      size: n,
-      isDone: false,
-      labels: ['a'],
-      by: { name: 'Ann' },
-    })
     const { table } = await call('createTable', { name: 'itemsTable', schema: { ...item(1), note: null, empty: [] } })
     expect(table.schema.properties).toMatchObject({ _id: { type: 'string' }, size: { type: 'number' } })
     const upsert = (rows: object[]) => call('upsertTableRows', { table: 'itemsTable', rows, keyColumn: '_id' })
