@@ -688,6 +688,35 @@ export interface DuplicateTableOutput {
   rows: number
 }
 
+export interface ExportTableInput {
+  /** The id or the name of a table. */
+  table: string
+  format?: 'csv' | 'json'
+  /** By gzip. */
+  compress?: boolean
+}
+
+export interface ExportTableOutput {
+  job: {
+    id: string
+    botId: string
+    tableId: string
+    type: 'import' | 'export'
+    status: 'pending' | 'in_progress' | 'finalizing' | 'completed' | 'failed'
+    /** In percent. */
+    progress: number
+    inputFileId: string | null
+    /** The file of a completed export. */
+    outputFileId: string | null
+    createdAt: string
+    updatedAt: string
+    /** Why it failed. */
+    failedStatusReason?: string
+    /** Records that were not stored, and why: the first 100. */
+    errors?: string[]
+  }
+}
+
 export interface FindTableRowsInput {
   /** The id or the name of a table. */
   table: string
@@ -890,6 +919,32 @@ export interface GetTableOutput {
   indexing: number
 }
 
+export interface GetTableJobsInput {
+  /** The id or the name of a table. */
+  table: string
+}
+
+export interface GetTableJobsOutput {
+  jobs: Array<{
+    id: string
+    botId: string
+    tableId: string
+    type: 'import' | 'export'
+    status: 'pending' | 'in_progress' | 'finalizing' | 'completed' | 'failed'
+    /** In percent. */
+    progress: number
+    inputFileId: string | null
+    /** The file of a completed export. */
+    outputFileId: string | null
+    createdAt: string
+    updatedAt: string
+    /** Why it failed. */
+    failedStatusReason?: string
+    /** Records that were not stored, and why: the first 100. */
+    errors?: string[]
+  }>
+}
+
 export interface GetTableRowInput {
   /** The id or the name of a table. */
   table: string
@@ -932,6 +987,34 @@ export interface ImportMessagesInput {
 
 export interface ImportMessagesOutput {
   messages: Message[]
+}
+
+export interface ImportTableInput {
+  /** The id or the name of a table. */
+  table: string
+  /** The id or the key of a file whose content is there. */
+  fileId: string
+}
+
+export interface ImportTableOutput {
+  job: {
+    id: string
+    botId: string
+    tableId: string
+    type: 'import' | 'export'
+    status: 'pending' | 'in_progress' | 'finalizing' | 'completed' | 'failed'
+    /** In percent. */
+    progress: number
+    inputFileId: string | null
+    /** The file of a completed export. */
+    outputFileId: string | null
+    createdAt: string
+    updatedAt: string
+    /** Why it failed. */
+    failedStatusReason?: string
+    /** Records that were not stored, and why: the first 100. */
+    errors?: string[]
+  }
 }
 
 export interface InitializeIncomingMessageInput {
@@ -1600,6 +1683,11 @@ export interface Operations {
    */
   duplicateTable(input: DuplicateTableInput): Promise<DuplicateTableOutput>
   /**
+   * Writes the rows of a table to a file, the `outputFileId` of the job that does it.
+   * @throws ApiError `ResourceLockedConflict`
+   */
+  exportTable(input: ExportTableInput): Promise<ExportTableOutput>
+  /**
    * Finds rows by a filter, in an order, or groups them. `search` ranks the rows by nearness to a text.
    * @throws ApiError `InvalidQuery`, `LimitExceeded`
    */
@@ -1663,6 +1751,10 @@ export interface Operations {
    */
   getTable(input: GetTableInput): Promise<GetTableOutput>
   /**
+   * Gives the newest 20 imports and exports of a table.
+   */
+  getTableJobs(input: GetTableJobsInput): Promise<GetTableJobsOutput>
+  /**
    * Gives a row of a table.
    */
   getTableRow(input: GetTableRowInput): Promise<GetTableRowOutput>
@@ -1679,6 +1771,11 @@ export interface Operations {
    * @throws ApiError `ReferenceNotFound`
    */
   importMessages(input: ImportMessagesInput): Promise<ImportMessagesOutput>
+  /**
+   * Creates rows from the records of a file, in CSV or JSON, compressed by gzip or not. A job does it.
+   * @throws ApiError `ReferenceNotFound`, `ResourceLockedConflict`
+   */
+  importTable(input: ImportTableInput): Promise<ImportTableOutput>
   /**
    * Gets or creates the user, the conversation and the message of a received message, in one call of an integration.
    * @throws ApiError `ReferenceNotFound`, `RateLimited`

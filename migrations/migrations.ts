@@ -24,6 +24,7 @@ import * as fileObjects from './036_file_objects.ts'
 import * as files from './037_files.ts'
 import * as botTables from './038_tables.ts'
 import * as passages from './039_passages.ts'
+import * as tableJobs from './040_table_jobs.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -49,6 +50,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '037_files': files,
   '038_tables': botTables,
   '039_passages': passages,
+  '040_table_jobs': tableJobs,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

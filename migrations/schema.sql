@@ -620,6 +620,38 @@ CREATE INDEX states_by_installation ON public.states USING btree (installation_i
 
 CREATE INDEX states_to_expire ON public.states USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
+create table table_jobs (
+  id text not null,
+  bot_id text not null,
+  table_id text not null,
+  type text not null,
+  status text not null default 'pending'::text,
+  format text,
+  is_compressed boolean,
+  progress integer not null default 0,
+  done integer not null default 0,
+  input_file_id text,
+  input_generation integer,
+  output_file_id text,
+  failed_status_reason text,
+  errors text[] not null default '{}'::text[],
+  run integer not null default 0,
+  attempts integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint table_jobs_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint table_jobs_pkey PRIMARY KEY (id),
+  constraint table_jobs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'finalizing'::text, 'completed'::text, 'failed'::text]))),
+  constraint table_jobs_table_id_fkey FOREIGN KEY (table_id) REFERENCES bot_tables(id) ON DELETE CASCADE,
+  constraint table_jobs_type_check CHECK ((type = ANY (ARRAY['import'::text, 'export'::text])))
+);
+
+CREATE INDEX table_jobs_by_bot ON public.table_jobs USING btree (bot_id);
+
+CREATE INDEX table_jobs_by_table ON public.table_jobs USING btree (table_id, id);
+
+CREATE INDEX unfinished_table_jobs ON public.table_jobs USING btree (updated_at) WHERE (status <> ALL (ARRAY['completed'::text, 'failed'::text]));
+
 create table table_rows (
   table_id text not null,
   id integer not null,

@@ -10,7 +10,7 @@ import { openActivity } from './metrics/activity.ts'
 import { openBundles } from './execution/bundles.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
-import { FairSlots, indexingOf, inspectionsOf, isBot } from './slots/fair-slots.ts'
+import { FairSlots, indexingOf, inspectionsOf, isBot, tableJobsOf } from './slots/fair-slots.ts'
 import { prepareFetch } from './outbound/fetch.ts'
 import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
@@ -25,6 +25,7 @@ import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
+import { runTableJob } from './tasks/run-table-job.ts'
 import { openCodeSuspensions } from './execution/code-suspensions.ts'
 import { SlotQueue } from './slots/slot-queue.ts'
 import type { WorkerContext } from './context.ts'
@@ -110,6 +111,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 /** The id under which a job shares the slots. */
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
+  if (job.name === 'table-job') return tableJobsOf(job.data.botId)
   return job.name === 'index-file' ? indexingOf(job.data.botId) : job.data.botId
 }
 
@@ -127,6 +129,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return worker.queue.wake(job.data.name, job.data.mailbox, job.data.botId)
     case 'index-file':
       return indexFile(worker, job.data.mailbox)
+    case 'table-job':
+      return runTableJob(worker, job.data.mailbox)
     case 'inspection':
       return inspectCode(worker, job.data)
   }

@@ -575,6 +575,31 @@ export interface TableRowRow {
   updated_at: Date
 }
 
+/** An import or export of a table. */
+export interface TableJobRow {
+  id: string
+  bot_id: string
+  table_id: string
+  type: 'import' | 'export'
+  status: 'pending' | 'in_progress' | 'finalizing' | 'completed' | 'failed'
+  /** Of an export. */
+  format: 'csv' | 'json' | null
+  is_compressed: boolean | null
+  /** In percent. */
+  progress: number
+  /** The records of the file that are stored, or failed. */
+  done: number
+  input_file_id: string | null
+  input_generation: number | null
+  output_file_id: string | null
+  failed_status_reason: string | null
+  errors: string[]
+  run: number
+  attempts: number
+  created_at: Date
+  updated_at: Date
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     workspaces: WorkspaceRow
@@ -611,6 +636,7 @@ declare module 'knex/types/tables.js' {
     file_usage: FileUsageRow
     bot_tables: BotTableRow
     table_rows: TableRowRow
+    table_jobs: TableJobRow
   }
 }
 

@@ -22,6 +22,8 @@ export interface Jobs {
   'configure-integration': BotMailbox
   /** A file waits to be indexed. The mailbox is the file. */
   'index-file': BotMailbox
+  /** A table is to be imported or exported. The mailbox is the job's row. */
+  'table-job': BotMailbox
   /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
@@ -37,10 +39,17 @@ interface BotMailbox {
 export type JobName = keyof Jobs
 
 /** The jobs that wake a worker for a mailbox. */
-export type WakeName = 'message' | 'event' | 'webhook' | 'register' | 'configure-integration' | 'index-file'
+export type WakeName =
+  | 'message'
+  | 'event'
+  | 'webhook'
+  | 'register'
+  | 'configure-integration'
+  | 'index-file'
+  | 'table-job'
 
 /** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
-const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration', 'index-file'])
+const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration', 'index-file', 'table-job'])
 
 /** A job as its task receives it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]

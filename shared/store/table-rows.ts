@@ -197,3 +197,12 @@ async function inBatches(
     first = last + 1
   }
 }
+
+/** Reads the rows after an id, in the order of the ids. */
+export function readNextRows(db: Database, tableId: string, after: number, limit: number): Promise<TableRowRow[]> {
+  return query(db, `select * from table_rows where table_id = :tableId and id > :after order by id limit :limit`, {
+    tableId,
+    after,
+    limit,
+  })
+}

@@ -68,6 +68,7 @@ export class RowWriter {
   readonly #db: Database
   readonly #table: BotTableRow
   readonly #checker: RowChecker
+  readonly #pathOf: (index: number) => string
   readonly #reader: RowReader
   readonly #report = {
     inserted: new JsonList<TableRow>(),
@@ -79,7 +80,9 @@ export class RowWriter {
   #checkedMilliseconds = 0
   #turnBegan = performance.now()
 
-  constructor(db: Database, table: BotTableRow) {
+  /** @param pathOf the path of a given row in problems, by its place */
+  constructor(db: Database, table: BotTableRow, pathOf = (index: number) => `rows.${index}`) {
+    this.#pathOf = pathOf
     this.#db = db
     this.#table = table
     this.#checker = new RowChecker(table)
@@ -161,7 +164,7 @@ export class RowWriter {
     let known = new Set<string>()
     let index = 0
     for (const given of rows) {
-      const target = { path: `rows.${index++}`, given }
+      const target = { path: this.#pathOf(index++), given }
       const id = identity?.(target)
       // Rows may be parsed as they are taken.
       const isLong = chunk.length === most || this.#isTurnOver()

@@ -143,6 +143,7 @@ export interface TableHost {
   pid: number
   /** Sends a POST request as the bot. */
   ask<Answer>(path: string, body: object): Promise<Answer>
+  startWorker(): Promise<number>
 }
 
 /** Starts the api alone, for the bot's tables. */
@@ -162,6 +163,7 @@ export async function startTableHost(
     headers: { ...isobot.headers, ...own },
     pid,
     ask: (path, body) => isobot.ask(path, body, own),
+    startWorker: () => isobot.start('worker'),
   }
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { megabyte } from '#shared/units.ts'
 import { startTableHost, type TableHost } from './isobot.ts'
 import { round, table } from './report.ts'
 import type { Servers } from './servers.ts'
@@ -17,6 +19,15 @@ interface Measured {
   /** Milliseconds in which all rows were created, over HTTP. */
   created: number
   queries: { name: string; target?: number; sorted: number[] }[]
+  jobs: Jobs
+}
+
+/** Milliseconds of the import and the export of all rows, by one worker. */
+interface Jobs {
+  imported: number
+  exported: number
+  /** Of the CSV that was imported. */
+  megabytes: number
 }
 
 const columns = {
@@ -76,7 +87,7 @@ export async function measureTables(servers: Servers): Promise<Measured> {
   await fill(host, 'CustomerTable', rowCount)
   const created = performance.now() - before
   await servers.postgres.settle(host.databaseUrl)
-  const measured: Measured = { created, queries: [] }
+  const measured: Omit<Measured, 'jobs'> = { created, queries: [] }
   for (const [name, bodyAt] of Object.entries(queries)) {
     const isEquality = name.startsWith('equality, one')
     const sorted = await measure(host, bodyAt, isEquality ? equalities : requests)
@@ -87,7 +98,47 @@ export async function measureTables(servers: Servers): Promise<Measured> {
       sorted,
     })
   }
-  return measured
+  const jobs = await measureJobs(host)
+  return { ...measured, jobs }
+}
+
+/** Imports as many rows from CSV, exports them, and gives the milliseconds of both jobs. */
+async function measureJobs({ ask, url, headers, startWorker }: TableHost): Promise<Jobs> {
+  await startWorker()
+  const send = async <Answer>(method: string, path: string, body?: object): Promise<Answer> => {
+    const json = { ...headers, 'content-type': 'application/json' }
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: json,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Answer
+  }
+  await ask('/v1/tables', { name: 'ImportedTable', schema: { type: 'object', properties: columns } })
+  const { file } = await send<{ file: { uploadUrl: string } }>('PUT', '/v1/files', { key: 'rows.csv', size: 0 })
+  const names = Object.keys(columns) as (keyof typeof columns)[]
+  const records = Array.from({ length: rowCount }, (_, index) => {
+    const row = rowAt(index)
+    const tags = `"${JSON.stringify(row.tags).replaceAll('"', '""')}"`
+    return names.map((name) => (name === 'tags' ? tags : row[name])).join()
+  })
+  const content = [names.join(), ...records].join('\n')
+  await fetch(file.uploadUrl, { method: 'PUT', body: content })
+  const ended = async ({ id }: { id: string }) => {
+    for (;;) {
+      const path = '/v1/tables/ImportedTable/jobs'
+      const { jobs } = await send<{ jobs: { id: string; status: string; errors?: string[] }[] }>('GET', path)
+      const job = jobs.find((one) => one.id === id)!
+      if (job.status === 'failed' || job.errors) throw new Error(`A job of a table failed: ${JSON.stringify(job)}`)
+      if (job.status === 'completed') return
+      await pause(100)
+    }
+  }
+  const begin = performance.now()
+  await ended((await ask<{ job: { id: string } }>('/v1/tables/ImportedTable/import', { fileId: 'rows.csv' })).job)
+  const imported = performance.now() - begin
+  await ended((await send<{ job: { id: string } }>('GET', '/v1/tables/ImportedTable/export')).job)
+  return { imported, exported: performance.now() - begin - imported, megabytes: content.length / megabyte }
 }
 
 async function fill({ ask }: TableHost, name: string, count: number): Promise<void> {
@@ -112,11 +163,13 @@ async function measure({ ask }: TableHost, bodyAt: (repetition: number) => objec
 }
 
 /** One line on the load. */
-export function describeTables({ created }: Measured): string {
+export function describeTables({ created, jobs: { imported, exported, megabytes } }: Measured): string {
   const rate = round(rowCount / (created / 1000))
+  const [importSeconds, exportSeconds] = [imported, exported].map((milliseconds) => round(milliseconds / 1000))
   return (
     `${rowCount} rows of ${Object.keys(columns).length} columns, with ${rowCount / 2} of another table beside them, created over ` +
-    `HTTP at ${rate} a second; pages of 100 rows, one request at a time`
+    `HTTP at ${rate} a second; pages of 100 rows, one request at a time. As many imported from ${round(megabytes)} MB of CSV ` +
+    `in ${importSeconds} s, and exported in ${exportSeconds} s`
   )
 }
 

@@ -3,7 +3,7 @@
  * other in any fixed order.
  */
 export const layers: string[][] = [
-  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units', 'json-list'].map(
+  ['errors', 'schema', 'ids', 'secrets', 'batch', 'recurrence', 'units', 'json-list', 'parse-body'].map(
     (name) => `shared/${name}.ts`,
   ),
   ['shared/config/'],

@@ -3,6 +3,7 @@ import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { deleteFormerPassages, overdueFiles } from '#shared/store/indexing.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
+import { overdueTableJobs } from '#shared/store/table-jobs.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
 import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
 import { overdueWebhooks } from '#shared/store/webhook-cursors.ts'
@@ -49,6 +50,8 @@ async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: nu
   for (const { conversation_id: id, bot_id: botId } of webhooks) await queue.wake('webhook', id, botId)
   const files = await overdueFiles(db, waitedMilliseconds, batchSize)
   for (const { id, bot_id: botId } of files) await queue.wake('index-file', id, botId)
+  const jobs = await overdueTableJobs(db, waitedMilliseconds, batchSize)
+  for (const { id, bot_id: botId } of jobs) await queue.wake('table-job', id, botId)
   await deleteFormerPassages(db, batchSize)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)

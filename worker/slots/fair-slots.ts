@@ -2,6 +2,7 @@ import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
 
 const inspections = 'inspections/'
 const indexing = 'indexing/'
+const tableJobs = 'table-jobs/'
 
 /**
  * The id under which all inspections of a workspace's code share the slots, as one bot does. A past inspection does not
@@ -16,9 +17,14 @@ export function indexingOf(botId: string): string {
   return indexing + botId
 }
 
-/** Whether an id is a bot's, and not that of a workspace's inspections or of the indexing of files. */
+/** The id under which the imports and exports of a bot's tables share the slots, apart from its events. */
+export function tableJobsOf(botId: string): string {
+  return tableJobs + botId
+}
+
+/** Whether an id is a bot's, and not that of a workspace's inspections, of the indexing of files or of jobs of tables. */
 export function isBot(id: string): boolean {
-  return !id.startsWith(inspections) && !id.startsWith(indexing)
+  return ![inspections, indexing, tableJobs].some((others) => id.startsWith(others))
 }
 
 /** How long a bot counts as wanting slots after it has taken one. */

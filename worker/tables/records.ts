@@ -1,0 +1,127 @@
+import { Readable, type Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { megabyte } from '#shared/units.ts'
+import { jsonRecords } from './json-records.ts'
+import { maxRecordCharacters, UnreadableFileError } from './unreadable-file.ts'
+
+/** A record of a file: values by column from JSON, cells by column from CSV. */
+export type FileRecord = { characters: number } & (
+  | { values: Record<string, unknown> }
+  | { cells: [column: string, cell: string | null][] }
+  | { problem: string }
+)
+
+/** Maximum of an unpacked file: a small file of zeros unpacks to a thousand times its bytes. */
+const maxUnpackedBytes = 1024 * megabyte
+
+/**
+ * Reads the records of a file, of which it holds one at a time. The content tells the format: gzip by its first bytes,
+ * JSON by its first character, all else is CSV, whose first record has the names of the columns.
+ *
+ * @throws UnreadableFileError, or the error of the stream
+ */
+export async function* readRecords(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
+  try {
+    yield* recordsIn(await unpacked(content))
+  } catch (error) {
+    throw explained(error)
+  }
+}
+
+async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const { head, whole } = await peek(content, 2)
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b
+  return isGzip ? bounded(through(whole, createGunzip())) : whole
+}
+
+async function* recordsIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
+  const { head, whole } = await peek(content, 1024)
+  if (/^\ufeff?\s*[[{]/.test(head.toString())) yield* recordsOfJson(whole)
+  else yield* recordsOfCsv(whole)
+}
+
+async function* recordsOfJson(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
+  for await (const { value, characters } of jsonRecords(decoded(content))) {
+    yield { values: value as Record<string, unknown>, characters }
+  }
+}
+
+async function* recordsOfCsv(content: AsyncIterable<Uint8Array>): AsyncGenerator<FileRecord> {
+  // A worker that imports nothing need not load it.
+  const { parse } = await import('csv-parse')
+  const parser = parse({
+    bom: true,
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: maxRecordCharacters,
+    // An empty text is quoted, no value is not.
+    cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell),
+  })
+  let columns: string[] | undefined
+  for await (const record of through(content, parser) as AsyncIterable<(string | null)[]>) {
+    if (!columns) {
+      columns = record.map((name) => name ?? '')
+      if (new Set(columns).size < columns.length) throw new UnreadableFileError('Two columns of the CSV have one name')
+      continue
+    }
+    const characters = record.reduce((sum, cell) => sum + (cell?.length ?? 0), 0)
+    const problem = `has ${record.length} cells, more than there are columns (${columns.length})`
+    yield record.length > columns.length
+      ? { problem, characters }
+      : { cells: record.map((cell, index) => [columns![index]!, cell]), characters }
+  }
+}
+
+/** Reads the first bytes without taking them away. */
+async function peek(content: AsyncIterable<Uint8Array>, bytes: number) {
+  const iterator = content[Symbol.asyncIterator]()
+  const parts: Uint8Array[] = []
+  let length = 0
+  while (length < bytes) {
+    const next = await iterator.next()
+    if (next.done) break
+    parts.push(next.value)
+    length += next.value.length
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* parts
+      yield* { [Symbol.asyncIterator]: () => iterator }
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  return { head: Buffer.concat(parts).subarray(0, bytes), whole: whole() }
+}
+
+/** Passes a stream through another one. An error of either is thrown to the reader. */
+function through(content: AsyncIterable<Uint8Array>, transform: Transform): Transform {
+  pipeline(Readable.from(content, { objectMode: false }), transform).catch(() => {})
+  return transform
+}
+
+async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let total = 0
+  for await (const part of content) {
+    total += part.length
+    if (total > maxUnpackedBytes) {
+      throw new UnreadableFileError(`The file unpacks to more than ${maxUnpackedBytes / megabyte} MB`)
+    }
+    yield part
+  }
+}
+
+async function* decoded(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const part of content) yield decoder.decode(part, { stream: true })
+  yield decoder.decode()
+}
+
+function explained(error: unknown): unknown {
+  const { code = '', message } = error as { code?: unknown; message: string }
+  if (typeof code !== 'string') return error
+  if (code.startsWith('CSV_')) return new UnreadableFileError(`The file is not valid CSV: ${message.slice(0, 300)}`)
+  if (code.startsWith('Z_')) return new UnreadableFileError('The file begins like gzip, and is not valid gzip')
+  return error
+}
