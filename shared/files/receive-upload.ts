@@ -30,7 +30,19 @@ export interface Upload {
  * @throws ApiError `ResourceNotFound`, `Forbidden`, `ResourceLockedConflict` for an address that is not, or no longer, valid,
  *   before the content is read; `QuotaExceeded` at the first byte beyond the file's allowance
  */
-export async function receiveUpload(context: Context, { token, length, open }: Upload): Promise<void> {
+export async function receiveUpload(context: Context, upload: Upload): Promise<void> {
+  const { uploads, uploadBytes } = context.metrics
+  try {
+    uploadBytes.inc(await storeUpload(context, upload))
+    uploads.inc({ outcome: 'stored' })
+  } catch (error) {
+    uploads.inc({ outcome: error instanceof ApiError && error.status < 500 ? 'refused' : 'failed' })
+    throw error
+  }
+}
+
+/** @returns the size of the content */
+async function storeUpload(context: Context, { token, length, open }: Upload): Promise<number> {
   const { db, config } = context
   const address = readAddress(context, token)
   const upload = await findUpload(db, address.fileId, address.generation, config.files)
@@ -41,8 +53,10 @@ export async function receiveUpload(context: Context, { token, length, open }: U
   try {
     if (length !== undefined && length > allowance) throw beyond(allowance)
     const limits = { limit: allowance, length, beyond: () => beyond(allowance) }
-    const outcome = await complete(context, address, await writeObject(context, botId, content, limits))
+    const object = await writeObject(context, botId, content, limits)
+    const outcome = await complete(context, address, object)
     if (outcome === 'indexing') await wakeWorker(context, 'index-file', address.fileId, botId)
+    return object.size
   } catch (error) {
     const isBeyond = error instanceof ApiError && error.type === 'QuotaExceeded'
     if (isBeyond) await failUpload(db, address, error.message)

@@ -23,6 +23,12 @@ export interface Metrics {
   hostCalls: Histogram<'operation' | 'status'>
   outboundRequests: Counter<'outcome'>
   jobs: Counter<'job' | 'outcome'>
+  /** Contents that were sent to upload addresses: `stored`, `refused` or `failed`. */
+  uploads: Counter<'outcome'>
+  uploadBytes: Counter
+  /** Attempts to index a file: `completed`, `refused`, `overtaken`, `interrupted` or `failed`. */
+  indexings: Counter<'outcome'>
+  indexingSeconds: Histogram
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -79,6 +85,10 @@ export function openMetrics(isRead: boolean): Metrics {
     ]),
     outboundRequests: counter('outbound_requests_total', 'Outbound requests of bot code, by outcome', ['outcome']),
     jobs: counter('jobs_total', 'Jobs taken from the queue, by outcome', ['job', 'outcome']),
+    uploads: counter('file_uploads_total', 'Uploads of contents, by outcome', ['outcome']),
+    uploadBytes: counter('file_upload_bytes_total', 'Bytes of the contents that were stored'),
+    indexings: counter('file_indexings_total', 'Attempts to index a file, by outcome', ['outcome']),
+    indexingSeconds: histogram('file_indexing_seconds', 'Time of an attempt to index a file', handlingBuckets),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

@@ -27,23 +27,43 @@ const usualChunking: Chunking = { minimumParagraphLength: 200, maximumChunkLengt
  * @throws InterruptedError when an attempt failed and another one follows
  */
 export async function indexFile(worker: WorkerContext, fileId: string): Promise<void> {
-  const { db, config, log } = worker
+  const { db, metrics } = worker
   const claim = await claimIndexing(db, fileId)
   if (!claim) return
-  if (claim.attempts > maxAttempts) return failIndexing(db, claim, 'Indexing the file was interrupted several times')
+  const stopTimer = metrics.indexingSeconds.startTimer()
+  let outcome: Outcome = 'interrupted'
+  try {
+    outcome = await attempt(worker, claim)
+  } finally {
+    stopTimer()
+    metrics.indexings.inc({ outcome })
+  }
+}
+
+/** How an attempt ends; `overtaken`: the file was deleted, or upserted again. */
+type Outcome = 'completed' | 'overtaken' | 'refused' | 'failed' | 'interrupted'
+
+/** @throws InterruptedError, or a lost connection */
+async function attempt(worker: WorkerContext, claim: IndexingClaim): Promise<Outcome> {
+  const { db, config, log } = worker
+  const { fileId, attempts } = claim
+  const fail = async (outcome: Outcome, reason: string) => {
+    await failIndexing(db, claim, reason)
+    return outcome
+  }
+  if (attempts > maxAttempts) return fail('failed', 'Indexing the file was interrupted several times')
   try {
     const passages = claim.object ? await extract(worker, claim, claim.object) : undefined
-    await completeIndexing(db, claim, passages, config.knowledge)
+    return (await completeIndexing(db, claim, passages, config.knowledge)) ? 'completed' : 'overtaken'
   } catch (error) {
-    if (error instanceof NotIndexableError || error instanceof IndexQuotaError)
-      return failIndexing(db, claim, error.message)
+    if (error instanceof NotIndexableError || error instanceof IndexQuotaError) return fail('refused', error.message)
     if (isConnectionLoss(error)) {
       await releaseIndexing(db, claim)
       throw error
     }
-    log.warn({ err: error, fileId, attempt: claim.attempts }, 'Indexing a file failed')
-    if (claim.attempts >= maxAttempts) {
-      return failIndexing(db, claim, 'Indexing the file failed several times: upload it again, or ask the operator')
+    log.warn({ err: error, fileId, attempt: attempts }, 'Indexing a file failed')
+    if (attempts >= maxAttempts) {
+      return fail('failed', 'Indexing the file failed several times: upload it again, or ask the operator')
     }
     throw new InterruptedError(`Indexing the file ${fileId} failed: ${String(error)}`)
   }

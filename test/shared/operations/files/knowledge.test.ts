@@ -355,3 +355,57 @@ test('the published client and bot code search, list and set passages', { timeou
   const listed = await client.list.filePassages({ id }).collect({})
   expect(listed).toMatchObject([{ content: 'The avocet sweeps.', meta: { pageNumber: 2 } }])
 })
+
+test('metrics count uploads, their bytes, indexings by outcome, and what is stored', { timeout: 60_000 }, async () => {
+  const { registry } = platform.context.metrics
+  const read = async () => {
+    const text = await registry.metrics()
+    return (series: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.split(' ')[1] ?? 0,
+      )
+  }
+  const before = await read()
+  await upload('counted.txt', 'The dunlin runs.')
+  await upload('counted.zip', 'PK')
+  const refused = await ask('PUT', '/v1/files', { key: 'large.bin', size: 0 })
+  expect((await fetch(`${refused.body.file.uploadUrl}x`, { method: 'PUT', body: 'x' })).status).toBe(404)
+  const columns = { schema: { a: 1 } }
+  await ask('POST', '/v1/tables', { name: 'countedTable', ...columns })
+  await ask('POST', '/v1/tables/countedTable/rows', { rows: [{ a: 1 }, { a: 2 }] })
+  const after = await read()
+  const grown = (series: string) => after(`isobot_${series}`) - before(`isobot_${series}`)
+  expect({
+    stored: grown('file_uploads_total{outcome="stored"}'),
+    refused: grown('file_uploads_total{outcome="refused"}'),
+    uploaded: grown('file_upload_bytes_total'),
+    indexed: grown('file_indexings_total{outcome="completed"}'),
+    notIndexed: grown('file_indexings_total{outcome="refused"}'),
+    attempts: grown('file_indexing_seconds_count'),
+    bytes: grown('file_bytes'),
+    files: grown('stored_items{kind="files"}'),
+    tables: grown('stored_items{kind="tables"}'),
+    rows: grown('stored_items{kind="table_rows"}'),
+  }).toEqual({
+    stored: 2,
+    refused: 1,
+    uploaded: 18,
+    indexed: 1,
+    notIndexed: 1,
+    attempts: 2,
+    bytes: 18,
+    files: 3,
+    tables: 1,
+    rows: 2,
+  })
+  const { db } = platform.context
+  await db('files')
+    .where({ key: 'counted.zip' })
+    .update({ status: 'indexing_pending', updated_at: new Date(Date.now() - 3_600_000), expires_at: new Date() })
+  const waiting = await read()
+  expect(waiting('isobot_files_to_index')).toBeGreaterThanOrEqual(1)
+  expect(waiting('isobot_oldest_file_to_index_seconds')).toBeGreaterThan(3000)
+})
