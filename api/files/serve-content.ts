@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { fileName } from '#shared/files/file-addresses.ts'
+import { readRange } from '#shared/files/byte-range.ts'
 import { findContentAt } from '#shared/files/find-content.ts'
 import { readObject } from '#shared/files/objects.ts'
 import type { FileContent } from '#shared/store/file-contents.ts'
@@ -34,7 +35,8 @@ export async function serveContent(
   response.set({ ...contentHeaders(content.contentType, fileName(content.key)), ETag: etag, 'Accept-Ranges': 'bytes' })
   if (isKnown(request, etag)) return void response.status(304).end()
 
-  const range = rangeOf(request, object.size, etag)
+  const given = { range: request.get('range'), ifRange: request.get('if-range') }
+  const range = readRange(given, object.size, etag)
   if (range === 'unsatisfiable') {
     response.set('Content-Range', `bytes */${object.size}`)
     throw new ApiError('InvalidPayload', `The range is outside of the content’s ${object.size} bytes`, { status: 416 })
@@ -52,16 +54,6 @@ export async function serveContent(
 function isKnown(request: Request, etag: string): boolean {
   const known = request.get('if-none-match') ?? ''
   return known === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-}
-
-/** The one range that is asked for. Of several ranges none is served, but the whole content. */
-function rangeOf(request: Request, size: number, etag: string) {
-  const condition = request.get('if-range')
-  if (condition !== undefined && condition !== etag) return undefined
-  const ranges = request.range(size)
-  if (ranges === -1) return 'unsatisfiable'
-  if (ranges === undefined || ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1) return undefined
-  return ranges[0]
 }
 
 async function send(

@@ -112,6 +112,11 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
     const { file } = await make('PUT', '/v1/files', description, headers)
     await fetch((file.uploadUrl as string).replace(/^https?:\/\/[^/]+/, url), { method: 'PUT', body: marker })
   }
+  const name = `_${marker.replace('-', '_')}_Table`
+  const schema = { name: { type: 'string' }, total: { type: 'number' } }
+  const { table } = await make('POST', '/v1/tables', { name, schema, tags: { marker } }, asBot)
+  await make('POST', `/v1/tables/${name}/rows`, { rows: [{ name: marker, total: 1 }] }, asBot)
+  ids['tables'] = [table.id as string, name]
   await make('POST', '/v1/files/knowledge-bases', { name: marker, tags: { marker } }, asBot)
 
   // With an invalid credential, every request would be refused and the run would find no fault.

@@ -1,6 +1,7 @@
 import type { FetchRequest } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
+import { readRange } from '#shared/files/byte-range.ts'
 import { findContentAt } from '#shared/files/find-content.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { receiveUpload } from '#shared/files/receive-upload.ts'
@@ -18,17 +19,27 @@ export interface FileRequest {
   url: string
   method: string
   segments: string[]
+  /** Those of its headers that it is answered by. */
+  range: string | undefined
+  ifRange: string | undefined
 }
 
 /** Undefined when the request goes anywhere else. */
 export function fileRequestOf(
   { config }: Pick<Context, 'config'>,
-  { url, method }: FetchRequest,
+  { url, method, headers }: FetchRequest,
 ): FileRequest | undefined {
   const target = URL.parse(url)
   const files = new URL(`${config.http.baseUrl}/files/`)
   if (target?.origin !== files.origin || !target.pathname.startsWith(files.pathname)) return undefined
-  return { url: target.href, method, segments: target.pathname.slice(files.pathname.length).split('/') }
+  const given = new Headers(headers)
+  return {
+    url: target.href,
+    method,
+    segments: target.pathname.slice(files.pathname.length).split('/'),
+    range: given.get('range') ?? undefined,
+    ifRange: given.get('if-range') ?? undefined,
+  }
 }
 
 /**
@@ -71,16 +82,27 @@ async function carryOut(
     throw new ApiError('MethodNotFound', `${method} is not a method of the address of a file`)
   }
   const { object, contentType } = await findContentAt(context, decodeURIComponent(first))
-  const headers = {
-    'content-type': contentType,
-    'content-length': String(object.size),
-    etag: `"${object.sha256}"`,
+  const etag = `"${object.sha256}"`
+  const headers = { 'content-type': contentType, etag, 'accept-ranges': 'bytes' }
+  const range = readRange(request, object.size, etag)
+  if (range === 'unsatisfiable') {
+    throw new ApiError('InvalidPayload', `The range is outside of the content’s ${object.size} bytes`, { status: 416 })
   }
-  if (method === 'HEAD') return respond(request, 200, headers, [])
-  if (object.size > maxBytes) {
-    throw new OutboundError('too-large', `The file has ${object.size} bytes, and a response may have ${maxBytes}`)
+  const length = range ? range.end - range.start + 1 : object.size
+  const described = {
+    ...headers,
+    'content-length': String(length),
+    ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${object.size}` }),
   }
-  return respond(request, 200, headers, readObject(context, object))
+  const status = range ? 206 : 200
+  if (method === 'HEAD' || length === 0) return respond(request, status, described, [])
+  if (length > maxBytes) {
+    throw new OutboundError(
+      'too-large',
+      `The answer would have ${length} bytes, and may have ${maxBytes}: read the file in ranges`,
+    )
+  }
+  return respond(request, status, described, readObject(context, object, range))
 }
 
 async function* chunksOf(body: Buffer | undefined): AsyncGenerator<Buffer> {

@@ -61,6 +61,32 @@ test('bot code reads a file of several megabytes, in parts', async () => {
   expect(told).toEqual([bytes.length, String(bytes.length)])
 })
 
+test('bot code reads a file that is larger than a response may be in ranges', async () => {
+  const bytes = Buffer.from(Array.from({ length: 11 * 1024 * 1024 }, (_, index) => index % 251))
+  const file = await upload(bytes)
+  const url = quoted(await file.url())
+  const told = await run(`
+    const read = async (range) => {
+      const answer = await fetch(${url}, { headers: { Range: range } })
+      const { length, 0: first } = new Uint8Array(await answer.arrayBuffer())
+      return [answer.status, answer.headers.get('content-range'), length, first]
+    }
+    const outcomes = []
+    for (const range of ['bytes=0-1048575', 'bytes=11534330-', 'bytes=-3', 'bytes=5-5']) outcomes.push(await read(range))
+    const beyond = await fetch(${url}, { headers: { range: 'bytes=11534336-' } })
+    const changed = await fetch(${url}, { headers: { range: 'bytes=0-1', 'if-range': '"other"' } }).then(() => 'read', () => 'refused')
+    return [...outcomes, beyond.status, changed]`)
+  const all = bytes.length
+  expect(told).toEqual([
+    [206, `bytes 0-1048575/${all}`, 1_048_576, 0],
+    [206, `bytes 11534330-${all - 1}/${all}`, 6, bytes[11_534_330]],
+    [206, `bytes ${all - 3}-${all - 1}/${all}`, 3, bytes[all - 3]],
+    [206, `bytes 5-5/${all}`, 1, 5],
+    416,
+    'refused',
+  ])
+})
+
 test('bot code gets the platform’s errors as answers, and no larger file than a response may be', async () => {
   const file = await upload('x')
   const large = await upload(Buffer.alloc(11 * 1024 * 1024))
