@@ -1,17 +1,24 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { megabyte } from '#shared/units.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
+import { startProcess } from '../support/processes.ts'
 
 let platform: Platform
 let botId: string
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
   botId = (await platform.createBot()).id
-  await ask('POST', '/v1/tables', { name: 'LargeTable', factor: 10, schema: { text: { type: 'string' } } })
+  await ask('POST', '/v1/tables', {
+    name: 'LargeTable',
+    factor: 10,
+    schema: { text: { type: 'string' }, list: { type: 'array' } },
+  })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
@@ -24,8 +31,13 @@ interface Answer {
 }
 
 /** Sends rows to a table. The api may answer before the end of the body. */
-async function send(body: string | Buffer, headers: Record<string, string | number> = {}, method = 'POST') {
-  const sending = request(`${platform.url}/v1/tables/LargeTable/rows`, {
+async function send(
+  body: string | Buffer,
+  headers: Record<string, string | number> = {},
+  method = 'POST',
+  url = platform.url,
+) {
+  const sending = request(`${url}/v1/tables/LargeTable/rows`, {
     method,
     headers: {
       authorization: `Bearer ${platform.token}`,
@@ -110,6 +122,33 @@ test('a call with an idempotency key has 1 MB, and its repetition the first answ
   const [first, second] = [await send('{"rows":[{"text":"once"}]}', key), await send('{"rows":[{"text":"once"}]}', key)]
   expect(second).toEqual(first)
 })
+
+test.runIf(process.platform === 'linux')(
+  'millions of values in rows never take their parsed size of a gigabyte',
+  { timeout: 60_000 },
+  async () => {
+    const port = await freePort()
+    const api = await startProcess(platform, 'api', { PORT: String(port) })
+    try {
+      const url = `http://127.0.0.1:${port}`
+      const health = () => fetch(`${url}/healthz`).catch(() => ({ status: 0 }))
+      await expect.poll(health, { timeout: 30_000 }).toMatchObject({ status: 200 })
+      const quiet = await peakMegabytes(api.pid)
+      const row = `{"list":[${'[],'.repeat(13_000)}0]}`
+      const { status } = await send(`{"rows":[${Array.from({ length: 1000 }, () => row).join(',')}]}`, {}, 'POST', url)
+      expect(status).toBe(200)
+      // A list of JSON that is parsed and answered whole takes more than 1000 MB; this takes some 120.
+      expect((await peakMegabytes(api.pid)) - quiet).toBeLessThan(300)
+    } finally {
+      await api.stop()
+    }
+  },
+)
+
+async function peakMegabytes(pid: number): Promise<number> {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1024
+}
 
 test('of several large bodies of a bot, those without room are refused, and the others stored', async () => {
   const before = await countRows()
