@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Column, Columns } from '#shared/models/column.ts'
 import type { TableJobRow } from '#shared/models/tables.ts'
 import { readObject } from '#shared/files/objects.ts'
@@ -13,6 +14,8 @@ import { UnreadableFileError } from './unreadable-file.ts'
 
 /** Records of one transaction, and the characters after which it takes no more. */
 const [batchRecords, batchCharacters] = [1000, 1024 * 1024]
+/** Bytes that are read in one turn: the records of one part of an object would take the event loop for 50 ms. */
+const sliceBytes = 64 * 1024
 /** A run ends after this time, and the next one begins where it has ended, so that bots take turns. */
 const runMilliseconds = 10_000
 
@@ -29,9 +32,13 @@ export async function importRows(worker: WorkerContext, job: TableJobRow): Promi
   const { object } = content
   let read = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
-    for await (const part of readObject(worker, object)) {
-      read += (part as Uint8Array).length
-      yield part as Uint8Array
+    for await (const part of readObject(worker, object) as AsyncIterable<Uint8Array>) {
+      for (let start = 0; start < part.length; start += sliceBytes) {
+        const slice = part.subarray(start, start + sliceBytes)
+        read += slice.length
+        yield slice
+        await setImmediate()
+      }
     }
   }
   const end = performance.now() + runMilliseconds
