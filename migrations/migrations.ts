@@ -25,6 +25,7 @@ import * as files from './037_files.ts'
 import * as botTables from './038_tables.ts'
 import * as passages from './039_passages.ts'
 import * as tableJobs from './040_table_jobs.ts'
+import * as passageVectors from './041_passage_vectors.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -51,6 +52,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '038_tables': botTables,
   '039_passages': passages,
   '040_table_jobs': tableJobs,
+  '041_passage_vectors': passageVectors,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

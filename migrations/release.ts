@@ -1,6 +1,7 @@
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { ConfigError, readConfig } from '#shared/config/config.ts'
 import { openDatabase } from '#shared/store/database.ts'
+import { adoptVectorType } from '#shared/store/vector-type.ts'
 import { migrate } from './migrations.ts'
 
 /** The release step: migrates the database, and creates the first administrator if `ISOBOT_ADMIN_TOKEN` is set. */
@@ -8,9 +9,10 @@ async function release(): Promise<void> {
   const config = readConfig()
   await migrate(config.database.url, config.database)
   console.log('The database is up to date')
-  if (!config.adminToken) return
   const db = openDatabase({ ...config.database, poolSize: 1 })
   try {
+    await adoptVectorType(db)
+    if (!config.adminToken) return
     console.log(`The administrator's workspace is ${await ensureAdministrator(db, config.adminToken)}`)
   } finally {
     await db.destroy()

@@ -336,6 +336,9 @@ create table files (
   updated_at timestamp(3) with time zone not null default now(),
   index_attempts integer not null default 0,
   index_attempted integer,
+  embedding_due_at timestamp with time zone,
+  embedding_attempts integer not null default 0,
+  embedded_model text,
   constraint files_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint files_bot_id_key_space_key_key UNIQUE (bot_id, key_space, key),
   constraint files_metadata_size CHECK ((pg_column_size(metadata) <= 400000)),
@@ -353,6 +356,8 @@ CREATE TRIGGER count_added_files AFTER INSERT ON public.files REFERENCING NEW TA
 CREATE TRIGGER count_changed_files AFTER UPDATE ON public.files REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_files();
 
 CREATE TRIGGER count_removed_files AFTER DELETE ON public.files REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_files();
+
+CREATE INDEX files_by_embedding ON public.files USING btree (embedding_due_at) WHERE (embedding_due_at IS NOT NULL);
 
 CREATE INDEX files_by_expiry ON public.files USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
@@ -555,6 +560,17 @@ create table participants (
 );
 
 CREATE INDEX participants_by_user ON public.participants USING btree (user_id);
+
+create table passage_vectors (
+  passage_id uuid not null,
+  number bigint not null generated always as identity,
+  model text not null,
+  dimensions integer not null,
+  vector bytea not null,
+  constraint passage_vectors_number_key UNIQUE (number),
+  constraint passage_vectors_passage_id_fkey FOREIGN KEY (passage_id) REFERENCES passages(id) ON DELETE CASCADE,
+  constraint passage_vectors_pkey PRIMARY KEY (passage_id)
+);
 
 create table passages (
   id uuid not null default gen_random_uuid(),

@@ -1,5 +1,6 @@
 import type { Config } from './config/config.ts'
 import { openDependencies, type Dependencies } from './connectivity/dependencies.ts'
+import { openEmbeddings, type Embeddings } from './embeddings/embeddings.ts'
 import { openInstallations, type Installations } from './installation-cache.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { openMetrics, type Metrics } from './telemetry/metrics.ts'
@@ -19,6 +20,8 @@ export interface Context {
   signals: Signals
   installations: Installations
   waiting: BacklogLimit
+  /** Absent without an endpoint of embeddings. */
+  embeddings?: Embeddings
 }
 
 /** Opens the parts in order of dependency. Disposing closes them in reverse order. */
@@ -41,6 +44,7 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
     signals,
     installations,
     waiting,
+    ...(config.embeddings && { embeddings: openEmbeddings(config.embeddings) }),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

@@ -23,6 +23,7 @@ import { openSourceMaps } from './execution/source-maps.ts'
 import { startSweep } from './periodic/sweep.ts'
 import { callWebhook } from './tasks/call-webhook.ts'
 import { drainMailbox } from './tasks/drain-mailbox.ts'
+import { embedFile } from './tasks/embed-file.ts'
 import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
 import { runTableJob } from './tasks/run-table-job.ts'
@@ -112,7 +113,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
   if (job.name === 'table-job') return tableJobsOf(job.data.botId)
-  return job.name === 'index-file' ? indexingOf(job.data.botId) : job.data.botId
+  return job.name === 'index-file' || job.name === 'embed-file' ? indexingOf(job.data.botId) : job.data.botId
 }
 
 async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
@@ -131,6 +132,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return indexFile(worker, job.data.mailbox)
     case 'table-job':
       return runTableJob(worker, job.data.mailbox)
+    case 'embed-file':
+      return embedFile(worker, job.data.mailbox)
     case 'inspection':
       return inspectCode(worker, job.data)
   }

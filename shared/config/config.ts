@@ -11,6 +11,13 @@ import {
   type TelemetrySettings,
 } from './telemetry-settings.ts'
 import {
+  embeddingsContradictions,
+  embeddingsRemedies,
+  embeddingsVariables,
+  readEmbeddings,
+  type EmbeddingsSettings,
+} from './embeddings-settings.ts'
+import {
   readS3,
   s3Contradictions,
   s3Remedies,
@@ -77,6 +84,8 @@ export interface Config extends TelemetrySettings {
   tables: { perBot: number; rowsPerBot: number }
   /** The bucket for contents of files, if there is one. */
   s3?: S3Settings
+  /** What makes vectors of passages; absent: searches compare words only. */
+  embeddings?: EmbeddingsSettings
   /** Quotas of what searches find. */
   knowledge: {
     maxFilePassages: number
@@ -176,6 +185,7 @@ const environmentSchema = closedObject(
       default: 'info',
     },
     ...s3Variables,
+    ...embeddingsVariables,
     ...telemetryVariables,
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
@@ -211,6 +221,7 @@ const remedies: Record<string, string | undefined> = {
   ...limitRemedies,
   ...telemetryRemedies,
   ...s3Remedies,
+  ...embeddingsRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
@@ -266,6 +277,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ...limitContradictions(config.sandbox),
     ...telemetryContradictions(given),
     ...s3Contradictions(given),
+    ...embeddingsContradictions(given),
   ]
   if (contradictions.length > 0)
     throw new ConfigError(['Invalid configuration of the environment:', ...contradictions].join('\n  '))
@@ -306,6 +318,7 @@ function toConfig(given: Environment): Config {
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
     ...readS3(given),
+    ...readEmbeddings(given),
     knowledge: {
       maxFilePassages: given.FILE_PASSAGES,
       maxPassages: given.BOT_PASSAGES,

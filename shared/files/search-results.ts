@@ -1,6 +1,6 @@
 import type { FileRow, PassageRow } from '../models/tables.ts'
 import { toPassageMeta, type FoundPassageView } from '../models/passage.ts'
-import type { FoundPassage } from '../store/search-passages.ts'
+import type { FoundPassage } from '../store/readable-passages.ts'
 
 /** The context of a found passage in an answer. */
 export interface ResultOptions {

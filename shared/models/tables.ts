@@ -499,6 +499,11 @@ export interface FileRow {
   indexing: Record<string, unknown> | null
   /** Counts what is to be indexed: contents, and passages that are given. */
   index_generation: number
+  /** When vectors of its passages are to be made; null when nothing is to be done. */
+  embedding_due_at: Date | null
+  embedding_attempts: number
+  /** The model that its passages have vectors of. */
+  embedded_model: string | null
   public_id: string | null
   /** The time of the newest upsert. */
   requested_at: Date

@@ -24,6 +24,8 @@ export interface Jobs {
   'index-file': BotMailbox
   /** A table is to be imported or exported. The mailbox is the job's row. */
   'table-job': BotMailbox
+  /** Passages of a file wait for vectors. The mailbox is the file. */
+  'embed-file': BotMailbox
   /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
@@ -47,9 +49,16 @@ export type WakeName =
   | 'configure-integration'
   | 'index-file'
   | 'table-job'
+  | 'embed-file'
 
 /** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
-const apart: ReadonlySet<WakeName> = new Set(['webhook', 'configure-integration', 'index-file', 'table-job'])
+const apart: ReadonlySet<WakeName> = new Set([
+  'webhook',
+  'configure-integration',
+  'index-file',
+  'table-job',
+  'embed-file',
+])
 
 /** A job as its task receives it. */
 export type AnyJob = { [Name in JobName]: { name: Name; data: Jobs[Name] } }[JobName]

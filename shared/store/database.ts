@@ -85,7 +85,7 @@ export function connectionSettings({ url, allowSelfSigned }: Pick<Config['databa
 }
 
 /** A value that `pg` can send as text or null. */
-type Binding = string | number | boolean | Date | Buffer | string[] | null
+type Binding = string | number | boolean | Date | Buffer | string[] | number[] | Buffer[] | null
 
 /**
  * Runs one SQL statement with named bindings (`:name`) and returns its rows. PostgreSQL parses and plans it once per

@@ -76,14 +76,15 @@ export async function completeIndexing(
   db: Database,
   { fileId, botId, generation }: Pick<IndexingClaim, 'fileId' | 'botId' | 'generation'>,
   passages: Iterable<NewPassage> | undefined,
-  limits: Config['knowledge'],
+  { knowledge, embeddings }: Pick<Config, 'knowledge' | 'embeddings'>,
 ): Promise<boolean> {
   return db.transaction(async (transaction) => {
     const rows = await query(
       transaction,
-      `update files set status = 'indexing_completed', failed_status_reason = null, updated_at = now()
+      `update files set status = 'indexing_completed', failed_status_reason = null, updated_at = now(),
+         embedding_due_at = case when :embeds then now() end, embedding_attempts = 0, embedded_model = null
        where id = :fileId and index_generation = :generation and status = 'indexing_pending' returning id`,
-      { fileId, generation },
+      { fileId, generation, embeds: embeddings !== undefined },
     )
     if (rows.length === 0) return false
     await query(transaction, 'delete from passages where file_id = :fileId and generation <> :generation', {
@@ -91,7 +92,7 @@ export async function completeIndexing(
       generation,
     })
     if (passages) await insertAll(transaction, { fileId, botId, generation }, passages)
-    await assertIndexQuota(transaction, botId, limits, fileId)
+    await assertIndexQuota(transaction, botId, knowledge, fileId)
     return true
   })
 }

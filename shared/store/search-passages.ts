@@ -1,17 +1,10 @@
 import type { TagCondition } from '../models/tag-filter.ts'
-import type { FileRow, PassageRow } from '../models/tables.ts'
+import type { FileRow } from '../models/tables.ts'
 import { query, type Database } from './database.ts'
 import { hasTrigrams } from './extensions.ts'
 import { botTerm, foldText } from './passages.ts'
-import { fileBindings, isReadable } from './runtime-files.ts'
+import { candidates, passageColumns, readablePassages, type FoundPassage } from './readable-passages.ts'
 import type { Scope } from './scope.ts'
-import { whereTagConditions } from './tag-conditions.ts'
-
-/** A passage that a search found. */
-export interface FoundPassage extends PassageRow {
-  /** From 0 to 1. */
-  score: number
-}
 
 interface Search {
   query: string
@@ -19,20 +12,32 @@ interface Search {
   limit: number
 }
 
-/** Candidates of each way to search. */
-const candidates = 50
 /** Passages that share the most words with a question, which are ordered by their relevance. */
 const ordered = 200
 /** In Σ 1/(k + rank): the usual constant of reciprocal rank fusion. */
 const fusionConstant = 60
+/** The first lists of candidates are by words, the next one by vectors. */
+const wordLists = 2
 /** Words that are looked for by their trigrams, when no passage has them. */
 const maxUnknownWords = 5
 
 /**
  * Finds the passages that match a question best, of the files that the caller may read. A way to search that is absent
- * here (trigrams) is left out.
+ * here (trigrams, vectors) is left out.
+ *
+ * @param nearest the passages whose vectors are most similar to that of the question, best first
  */
-export async function searchPassages(db: Database, scope: Scope, search: Search): Promise<FoundPassage[]> {
+export async function searchPassages(
+  db: Database,
+  scope: Scope,
+  search: Search,
+  nearest: Promise<FoundPassage[]> | FoundPassage[] = [],
+): Promise<FoundPassage[]> {
+  const [{ lists, share }, similar] = await Promise.all([searchWords(db, scope, search), nearest])
+  return fuse([...lists, similar], [share, 1 - share, 1]).slice(0, search.limit)
+}
+
+async function searchWords(db: Database, scope: Scope, search: Search) {
   const words = await findWords(db, scope, search.query)
   const known = words.filter(({ passages }) => passages > 0)
   const unknown = words.filter(({ passages, term }) => passages === 0 && term.length >= 4).slice(0, maxUnknownWords)
@@ -40,8 +45,7 @@ export async function searchPassages(db: Database, scope: Scope, search: Search)
     known.length === 0 ? [] : byWords(db, scope, search, known),
     unknown.length === 0 || !(await hasTrigrams(db)) ? [] : byTrigrams(db, scope, search, unknown),
   ])
-  const share = weightOf(known) / (weightOf(words) || 1)
-  return fuse(lists, [share, 1 - share]).slice(0, search.limit)
+  return { lists, share: weightOf(known) / (weightOf(words) || 1) }
 }
 
 /** A word of a question, as the index has it, and how many passages of the bot have it. */
@@ -73,8 +77,6 @@ function weightOf(words: Word[]): number {
   return words.reduce((sum, { weight }) => sum + weight, 0)
 }
 
-const columns = `passages.id, passages.file_id, passages.position, passages.subtype, passages.breadcrumb, passages.page, passages.text`
-
 /**
  * By the words that passages contain. The score is the share of the question's weight that a passage has. The passages with
  * the largest shares are ordered by BM25, in which words of headings count once more (docs/decisions/0045).
@@ -83,10 +85,10 @@ async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word
   const all = weightOf(words)
   const any = words.map(({ term }) => quoteTerm(term)).join(' | ')
   const share = words.map(() => `case when passages.terms @@ ?::tsquery then ?::float8 else 0 end`).join(' + ')
-  const shared = readable(db, scope, tags)
+  const shared = readablePassages(db, scope, tags)
     .whereRaw('passages.terms @@ ?::tsquery', [`${quoteTerm(botTerm(scope.botId))} & (${any})`])
     .select(
-      db.raw(`${columns}, passages.terms, passages.folded, length(passages.terms) as words`),
+      db.raw(`${passageColumns}, passages.terms, passages.folded, length(passages.terms) as words`),
       db.raw(
         `${share} as score`,
         words.flatMap(({ term, weight }) => [quoteTerm(term), weight / all]),
@@ -97,7 +99,7 @@ async function byWords(db: Database, scope: Scope, { tags }: Search, words: Word
   return db
     .with('shared', shared)
     .from(db.raw(measured))
-    .select(db.raw(`${columns}, score`))
+    .select(db.raw(`${passageColumns}, score`))
     .orderByRaw(`${relevance} desc, id`, {
       terms: words.map(({ term }) => term),
       weights: words.map(({ weight }) => weight / all),
@@ -123,21 +125,11 @@ async function byTrigrams(db: Database, scope: Scope, { tags }: Search, words: W
   const score = words.map(() => 'word_similarity(?, passages.folded)').join(' + ')
   const alike = words.map(() => `? <% passages.folded`).join(' or ')
   const terms = words.map(({ term }) => term)
-  return readable(db, scope, tags)
+  return readablePassages(db, scope, tags)
     .whereRaw(`(${alike})`, terms)
-    .select(db.raw(columns), db.raw(`(${score}) / ? as score`, [...terms, terms.length]))
+    .select(db.raw(passageColumns), db.raw(`(${score}) / ? as score`, [...terms, terms.length]))
     .orderByRaw('score desc, passages.id')
     .limit(candidates)
-}
-
-/** The passages of indexed files that a caller may read. */
-function readable(db: Database, scope: Scope, tags: TagCondition[]) {
-  return db('passages')
-    .joinRaw('join files on files.id = passages.file_id and files.index_generation = passages.generation')
-    .where('passages.bot_id', scope.botId)
-    .whereRaw(`files.status = 'indexing_completed'`)
-    .whereRaw(isReadable, fileBindings(scope))
-    .modify((list) => whereTagConditions(list, 'files.tags', tags))
 }
 
 /** A term in the text form of a query. */
@@ -153,7 +145,8 @@ function fuse(lists: FoundPassage[][], shares: number[]): FoundPassage[] {
     for (const [index, passage] of passages.entries()) {
       const entry = found.get(passage.id) ?? { passage, rank: 0, score: 0 }
       entry.rank += share / (fusionConstant + index + 1)
-      entry.score += share * passage.score
+      // The similarity of vectors is a score of its own; those by words are of different words.
+      entry.score = list < wordLists ? entry.score + share * passage.score : Math.max(entry.score, passage.score)
       found.set(passage.id, entry)
     }
   }

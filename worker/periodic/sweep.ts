@@ -1,6 +1,7 @@
 import type { Context } from '#shared/context.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
+import { dueEmbeddings, makeEmbeddingsDue } from '#shared/store/passage-vectors.ts'
 import { deleteFormerPassages, overdueFiles } from '#shared/store/indexing.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
 import { overdueTableJobs } from '#shared/store/table-jobs.ts'
@@ -41,7 +42,8 @@ export function startSweep(context: Context): () => Promise<void> {
 }
 
 /** @param waitedMilliseconds how long a mailbox must have waited without a run to be woken */
-async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: number): Promise<void> {
+async function sweep(context: Context, waitedMilliseconds: number): Promise<void> {
+  const { db, queue, config, log } = context
   const runMilliseconds = config.worker.sweepMilliseconds
   const mailboxes = await overdueMailboxes(db, { waitedMilliseconds, runMilliseconds, limit: batchSize })
   if (mailboxes.length > 0) log.info({ mailboxes: mailboxes.length }, 'Waking mailboxes that have waited too long')
@@ -52,9 +54,23 @@ async function sweep({ db, queue, config, log }: Context, waitedMilliseconds: nu
   for (const { id, bot_id: botId } of files) await queue.wake('index-file', id, botId)
   const jobs = await overdueTableJobs(db, waitedMilliseconds, batchSize)
   for (const { id, bot_id: botId } of jobs) await queue.wake('table-job', id, botId)
+  await wakeForEmbeddings(context)
   await deleteFormerPassages(db, batchSize)
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)
   await deleteOldBodies(db)
+}
+
+/** Processes in which all files from before the present model have been made due. */
+const caughtUp = new WeakSet<Context>()
+
+async function wakeForEmbeddings(context: Context): Promise<void> {
+  const { db, queue, embeddings } = context
+  if (!embeddings) return
+  if (!caughtUp.has(context)) {
+    const made = await makeEmbeddingsDue(db, embeddings.model, batchSize)
+    if (made < batchSize) caughtUp.add(context)
+  }
+  for (const { id, bot_id: botId } of await dueEmbeddings(db, batchSize)) await queue.wake('embed-file', id, botId)
 }

@@ -4,6 +4,7 @@ import { formatOf, knownFormats } from '#shared/files/document-format.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
+import { wakeWorker } from '#shared/signals/after-commit.ts'
 import {
   claimIndexing,
   completeIndexing,
@@ -54,7 +55,9 @@ async function attempt(worker: WorkerContext, claim: IndexingClaim): Promise<Out
   if (attempts > maxAttempts) return fail('failed', 'Indexing the file was interrupted several times')
   try {
     const passages = claim.object ? await extract(worker, claim, claim.object) : undefined
-    return (await completeIndexing(db, claim, passages, config.knowledge)) ? 'completed' : 'overtaken'
+    const isCompleted = await completeIndexing(db, claim, passages, config)
+    if (isCompleted && config.embeddings) await wakeWorker(worker, 'embed-file', fileId, claim.botId)
+    return isCompleted ? 'completed' : 'overtaken'
   } catch (error) {
     if (error instanceof NotIndexableError || error instanceof IndexQuotaError) return fail('refused', error.message)
     if (isConnectionLoss(error)) {

@@ -7,7 +7,9 @@ import type { PassageRow } from '../../models/tables.ts'
 import { operation } from '../../rpc/operation.ts'
 import { nestTagQuery } from '../../rpc/tag-query.ts'
 import { passagesBetween } from '../../store/passages.ts'
-import { filesOf, searchPassages, type FoundPassage } from '../../store/search-passages.ts'
+import type { FoundPassage } from '../../store/readable-passages.ts'
+import { filesOf, searchPassages } from '../../store/search-passages.ts'
+import { similarPassages } from '../../files/similar-passages.ts'
 
 const maxQueryBytes = 2048
 
@@ -37,12 +39,15 @@ export const searchFiles = operation({
   ),
   output: closedObject({ passages: { type: 'array', items: foundPassage } }),
 
-  async handle({ db, caller }, input) {
+  async handle(context, input) {
+    const { db, caller } = context
     const { query, limit = 20, contextDepth = 1, includeBreadcrumb = false, withContext = false } = input
     if (Buffer.byteLength(query) > maxQueryBytes || !query.isWellFormed() || query.includes('\0')) {
       throw new ApiError('InvalidQuery', `The query must be text of at most ${maxQueryBytes} bytes`)
     }
-    const found = await searchPassages(db, caller, { query, tags: toTagConditions(input.tags), limit })
+    const tags = toTagConditions(input.tags)
+    const nearest = similarPassages(context, caller, query, tags)
+    const found = await searchPassages(db, caller, { query, tags, limit }, nearest)
     const files = await filesOf(db, [...new Set(found.map((passage) => passage.file_id))])
     // A file may have been deleted since it was found.
     const present = found.filter((passage) => files.has(passage.file_id))

@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+import { startEmbeddings } from '../../support/embeddings-endpoint.ts'
 import { startFileHost, type FileHost } from '../isobot.ts'
 import { round, table } from '../report.ts'
 import type { Servers } from '../servers.ts'
@@ -22,6 +24,12 @@ interface Measured {
   indexed: number
   /** Milliseconds of each search, from the shortest. */
   sorted: number[]
+  words: Answers
+  /** With vectors of a small model. */
+  vectors: Answers & { indexed: number; sorted: number[] }
+}
+
+interface Answers {
   /** Number of questions whose first results have a passage below the right heading, and of the right page. */
   found: { heading: number; page: number }
   missed: string[]
@@ -44,7 +52,35 @@ export async function measureSearch(servers: Servers): Promise<Measured> {
   const indexed = (performance.now() - before) / 1000
   await servers.postgres.settle(host.databaseUrl)
   const sorted = await timeSearches(host)
-  return { indexed, sorted, ...(await askQuestions(host, documentation)) }
+  const words = await askQuestions(host, documentation)
+  return { indexed, sorted, words, vectors: await measureVectors(options) }
+}
+
+/** The questions again, with vectors; the model runs in this process. */
+async function measureVectors(options: SystemOptions): Promise<Measured['vectors']> {
+  const endpoint = options.parts.use(await startEmbeddings())
+  const host = await startFileHost('search_vectors', options, endpoint.environment, { worker: true })
+  const before = performance.now()
+  const documentation = await indexDocumentation(host)
+  await untilEmbedded(host)
+  const indexed = (performance.now() - before) / 1000
+  const sorted: number[] = []
+  const answers = await askQuestions(host, documentation, sorted)
+  return { ...answers, indexed, sorted: sorted.toSorted((a, b) => a - b) }
+}
+
+async function untilEmbedded({ databaseUrl }: FileHost): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    for (;;) {
+      const { rows } = await client.query('select from files where embedded_model is null limit 1')
+      if (rows.length === 0) return
+      await pause(200)
+    }
+  } finally {
+    await client.end()
+  }
 }
 
 /** @returns the tags of its files */
@@ -69,7 +105,7 @@ async function index(host: FileHost, texts: Map<string, string>, tags: Record<st
   }
   const query = new URLSearchParams({ ...toQuery(tags), pageSize: '100' })
   for (;;) {
-    const { files } = await host.ask<{ files: { key: string; status: string }[] }>(`/v1/files?${query}`)
+    const { files } = await host.ask<{ files: { key: string; status: string }[] }>(`/v1/files?${query.toString()}`)
     const failed = files.find(({ status }) => status === 'indexing_failed')
     if (failed) throw new Error(`The file ${failed.key} was not indexed`)
     if (files.filter(({ status }) => status === 'indexing_completed').length === texts.size) return
@@ -105,11 +141,14 @@ async function timeSearches(host: FileHost): Promise<number[]> {
   return taken.toSorted((a, b) => a - b)
 }
 
-async function askQuestions(host: FileHost, tags: Record<string, string>): Promise<Pick<Measured, 'found' | 'missed'>> {
+/** @param taken gets the milliseconds of each */
+async function askQuestions(host: FileHost, tags: Record<string, string>, taken: number[] = []): Promise<Answers> {
   const found = { heading: 0, page: 0 }
   const missed: string[] = []
   for (const [question, page, heading] of questions) {
+    const begin = performance.now()
     const { passages } = await search(host, question, { ...toQuery(tags), limit: String(resultCount) })
+    taken.push(performance.now() - begin)
     const ofPage = passages.filter(({ file }) => file.key === page)
     const isBelow = ({ context }: Result) => context.some(({ text, type }) => type === 'breadcrumb' && text === heading)
     if (ofPage.length > 0) found.page += 1
@@ -121,7 +160,7 @@ async function askQuestions(host: FileHost, tags: Record<string, string>): Promi
 
 function search(host: FileHost, query: string, fields: Record<string, string>): Promise<{ passages: Result[] }> {
   const asked = new URLSearchParams({ query, includeBreadcrumb: 'true', withContext: 'true', ...fields })
-  return host.ask(`/v1/files/search?${asked}`)
+  return host.ask(`/v1/files/search?${asked.toString()}`)
 }
 
 /** One line on the load. */
@@ -134,7 +173,7 @@ export function describeSearch({ indexed }: Measured): string {
 }
 
 /** Makes the Markdown tables. */
-export function searchTables({ sorted, found, missed }: Measured): string[] {
+export function searchTables({ sorted, words, vectors }: Measured): string[] {
   return [
     table(
       ['search', 'p50 ms', 'p95 ms', 'slowest ms', 'aim, p95 ms'],
@@ -149,13 +188,16 @@ export function searchTables({ sorted, found, missed }: Measured): string[] {
       ],
     ),
     table(
-      ['answer among the first five', 'recall@5'],
+      ['answer among the first five', 'recall@5, words', 'recall@5, words and vectors'],
       [
-        ['passage below the right heading', toShare(found.heading)],
-        ['passage of the right page', toShare(found.page)],
+        ['passage below the right heading', toShare(words.found.heading), toShare(vectors.found.heading)],
+        ['passage of the right page', toShare(words.found.page), toShare(vectors.found.page)],
       ],
     ),
-    `No passage below the right heading for: ${missed.join(' ')}`,
+    `By words, no passage below the right heading for: ${words.missed.join(' ')}`,
+    `With vectors: ${vectors.missed.join(' ')}`,
+    `With vectors, the pages were indexed in ${round(vectors.indexed)} s, and a search took ${round(percentile(vectors.sorted, 50))} ms ` +
+      `(p95 ${round(percentile(vectors.sorted, 95))} ms), of which the model takes the most`,
   ]
 }
 

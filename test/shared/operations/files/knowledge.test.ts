@@ -229,14 +229,14 @@ describe('an indexing that is overtaken changes nothing', { timeout: 60_000 }, (
   test('by a deletion', async () => {
     const claim = await claimed('deleted.txt')
     expect((await ask('DELETE', `/v1/files/${claim.fileId}`)).status).toBe(200)
-    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config.knowledge)).toBe(false)
+    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config)).toBe(false)
     expect(await rows(claim.fileId)).toEqual([])
   })
 
   test('by an upsert, whose content is indexed', async () => {
     const claim = await claimed('upserted.txt')
     const file = await upload('upserted.txt', 'flamingo')
-    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config.knowledge)).toBe(false)
+    expect(await completeIndexing(platform.context.db, claim, passages, platform.context.config)).toBe(false)
     expect((await rows(claim.fileId)).map(({ text }: { text: string }) => text)).toEqual(['flamingo'])
     expect(file.id).toBe(claim.fileId)
   })

