@@ -61,6 +61,14 @@ export function formatMilliseconds(value: number | null | undefined): string {
   return `${Number((value / 3_600_000).toFixed(1))} h`
 }
 
+/** "0 B", "12 KB", "3.4 MB": powers of 1024. */
+export function formatBytes(value: number | null): string {
+  if (value === null) return '–'
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, value)) / 10))
+  const amount = value / 1024 ** power
+  return `${Number(amount.toFixed(amount < 10 && power > 0 ? 1 : 0))} ${['B', 'KB', 'MB', 'GB'][power]}`
+}
+
 export function formatCount(value: number): string {
   return count.format(value)
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { AxeResults, NodeResult } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createChatUser } from '../support/chat-client.ts'
 import { installCode } from '../support/install-code.ts'
 import { createMember } from '../support/members.ts'
@@ -15,6 +15,7 @@ let platform: Platform
 let browser: Browser
 let page: Page
 let bot: DeployedBot
+let fileId: string
 let axe: string
 
 const sizes = [
@@ -95,7 +96,21 @@ async function createUsedBot(): Promise<DeployedBot> {
   const texts = ['hello', 'fail 1', 'fail 2', 'fail 3', 'fail 4', 'fail 5', 'fail 6']
   for (const text of texts) await chatUser.send(conversationId, text)
   await endedEvents(platform, bot.id, texts.length)
+  fileId = await createIndexedFile(bot.id)
   return bot
+}
+
+async function createIndexedFile(botId: string): Promise<string> {
+  const headers = { 'x-bot-id': botId }
+  await platform.ask('POST', '/v1/files/knowledge-bases', { name: 'Handbook' }, headers)
+  const properties = { key: 'a/rules.md', size: 0, index: true, tags: { topic: 'travel' }, metadata: { pages: 2 } }
+  const { body } = await platform.ask('PUT', '/v1/files', properties, headers)
+  await fetch(body.file.uploadUrl, { method: 'PUT', body: '# Journeys\n\nTrains are refunded in full.\n' })
+  await vi.waitFor(async () => {
+    const found = await platform.ask('GET', `/v1/files/${body.file.id}`, undefined, headers)
+    expect(found.body.file.status).toBe('indexing_completed')
+  }, patience)
+  return body.file.id
 }
 
 test('who signs in for the first time: no violations', async () => {
@@ -148,6 +163,18 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
       await page.locator('.line-insert').first().waitFor()
     },
   },
+  'a bot’s files': {
+    path: () => `/bots/${bot.id}/files`,
+    show: () => page.getByText('indexing completed').waitFor(),
+  },
+  'passages that were found': {
+    path: () => `/bots/${bot.id}/files?text=trains`,
+    show: () => page.locator('.passage').waitFor(),
+  },
+  'a file and its passages': {
+    path: () => `/bots/${bot.id}/files/${fileId}`,
+    show: () => page.locator('.passage').waitFor(),
+  },
   'a bot’s integrations': { path: () => `/bots/${bot.id}/integrations` },
   'a bot’s settings': { path: () => `/bots/${bot.id}/settings` },
   'a bot that is not there': { path: () => '/bots/bot_nothing' },
@@ -182,6 +209,13 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
     },
   },
   'Invite a member': { path: () => '/members', show: () => button('Invite a member').click() },
+  'Upload a file': {
+    path: () => `/bots/${bot.id}/files`,
+    show: () =>
+      page
+        .getByLabel('Files to upload')
+        .setInputFiles({ name: 'a.md', mimeType: 'text/markdown', buffer: Buffer.from('a') }),
+  },
   'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },
   'Replay all': { path: () => `/bots/${bot.id}/errors`, show: () => button('Replay all 6').click() },
   'Delete parrot': { path: () => `/bots/${bot.id}/settings`, show: () => button('Delete').click() },

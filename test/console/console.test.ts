@@ -295,7 +295,7 @@ test('the keyboard reaches search and rows, and closes what is open', async () =
   await expect.poll(() => focused.getAttribute('id')).toBe('content')
 })
 
-test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Integrations', 'Settings'])(
+test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Files', 'Integrations', 'Settings'])(
   'on the tab %s everything that one can use has a name, shows the focus, and fits a phone',
   async (name) => {
     await tab(name).click()

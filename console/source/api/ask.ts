@@ -42,12 +42,14 @@ export interface Request {
   abort?: AbortSignal
   /** Credentials for this request in place of the session's. */
   as?: Asking
+  /** The bot in whose name an operation of the Files or Tables API is called; the path is then after `/v1`. */
+  botId?: string
 }
 
 /**
  * Calls an operation of the Admin API; its name determines the type of the answer: `ask<'getQueue'>('GET', '/queue')`.
  *
- * @param path after `/v1/admin`
+ * @param path after `/v1/admin`, or after `/v1` for a bot
  * @throws Failure; when the server refuses the token, the user is signed out first
  */
 export async function ask<Name extends OperationName>(
@@ -55,16 +57,17 @@ export async function ask<Name extends OperationName>(
   path: string,
   request: Request = {},
 ): Promise<AnswerOf<Name>> {
-  const { query = {}, body, abort } = request
+  const { query = {}, body, abort, botId } = request
   const as: Asking | undefined = request.as ?? session.value
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
-  const response = await reach(`/v1/admin${path}${search && `?${search}`}`, {
+  const response = await reach(`${botId ? '/v1' : '/v1/admin'}${path}${search && `?${search}`}`, {
     method,
     headers: {
       ...(as?.token && { authorization: `Bearer ${as.token}` }),
       ...(as?.invitation && { 'x-invitation': as.invitation }),
       ...(as?.workspaceId && { 'x-workspace-id': as.workspaceId }),
+      ...(botId && { 'x-bot-id': botId }),
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),

@@ -14,6 +14,7 @@ import { to } from '../state/route.ts'
 import { CodeTab } from './code-tab.tsx'
 import { ErrorsTab } from './errors-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
+import { FilesTab } from '../files/files-tab.tsx'
 import { healthOf } from './health.ts'
 import { IntegrationsTab } from './integrations-tab.tsx'
 import { LogsTab } from './logs-tab.tsx'
@@ -29,6 +30,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   errors: { label: 'Errors', Tab: ErrorsTab },
   code: { label: 'Code', Tab: CodeTab },
   versions: { label: 'Versions', Tab: VersionsTab },
+  files: { label: 'Files', Tab: FilesTab },
   integrations: { label: 'Integrations', Tab: IntegrationsTab },
   settings: { label: 'Settings', Tab: SettingsTab },
 }

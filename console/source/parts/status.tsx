@@ -14,6 +14,13 @@ const tones: Record<string, Tone> = {
   failed: 'bad',
   registration_failed: 'bad',
   unregistration_failed: 'bad',
+  upload_completed: 'good',
+  indexing_completed: 'good',
+  upload_failed: 'bad',
+  indexing_failed: 'bad',
+  upload_pending: 'busy',
+  indexing_pending: 'busy',
+  indexing_in_progress: 'busy',
   pending: 'busy',
   registration_pending: 'busy',
   unregistration_pending: 'busy',
@@ -22,7 +29,7 @@ const tones: Record<string, Tone> = {
   unknown: 'warn',
 }
 
-/** The state of an event, a run or an installation, in the API's own word. */
+/** The state of an event, a run, a file or an installation, in the API's own word. */
 export function Outcome({ of }: { of: string }): JSX.Element {
   return <Status tone={tones[of] ?? 'quiet'}>{of.replace('_', ' ')}</Status>
 }

@@ -72,14 +72,16 @@ export function useResource<Data>(
 /**
  * The refreshed answer of an operation of the Admin API: `useAnswer<'getQueue'>('/queue', { every: 3000 })`.
  *
- * @param path after `/v1/admin`; nothing is requested where it is undefined
+ * @param path after `/v1/admin`, or after `/v1` with a bot; nothing is requested where it is undefined
+ * @param botId the bot in whose name an operation of the Files or Tables API is called
  */
 export function useAnswer<Name extends OperationName>(
   path: string | undefined,
-  { query = {}, ...options }: { query?: Query; every?: number } = {},
+  { query = {}, botId, ...options }: { query?: Query; botId?: string; every?: number } = {},
 ): Resource<AnswerOf<Name>> {
-  const key = path && `${path} ${JSON.stringify(query)}`
-  return useResource(key, (abort) => ask<Name>('GET', path!, { query, abort }), options)
+  const key = path && `${botId ?? ''} ${path} ${JSON.stringify(query)}`
+  const load = (abort: AbortSignal) => ask<Name>('GET', path!, { query, abort, ...(botId && { botId }) })
+  return useResource(key, load, options)
 }
 
 function remember(key: string, data: unknown): void {

@@ -1,0 +1,169 @@
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { FileOfBot } from '../api/types.ts'
+import type { TabProps } from '../bot/tab.ts'
+import { formatBytes } from '../format.ts'
+import { Icon } from '../parts/icons.tsx'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { moveBetweenRows } from '../parts/rows.ts'
+import { SearchField } from '../parts/search-field.tsx'
+import { Outcome } from '../parts/status.tsx'
+import { Time } from '../parts/time.tsx'
+import { useAnswer } from '../state/resource.ts'
+import { query, setQuery, to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
+import { FilePage } from './file-page.tsx'
+import { FoundPassages } from './found-passages.tsx'
+import { KnowledgeBases } from './knowledge-bases.tsx'
+import { UploadDialog } from './upload-dialog.tsx'
+import { uploads } from './uploads.ts'
+
+const pageSize = 50
+
+/** The files of the bot: their list, searches in their text, uploads, and the knowledge bases. */
+export function FilesTab({ bot, segments: [fileId] }: TabProps): JSX.Element {
+  if (!mayChange.value) {
+    return (
+      <Empty title="Files are for developers">
+        <p>They may hold personal data. Ask an administrator of the workspace for the role of a developer.</p>
+      </Empty>
+    )
+  }
+  return fileId === undefined ? <Files key={bot.id} botId={bot.id} /> : <FilePage botId={bot.id} fileId={fileId} />
+}
+
+function Files({ botId }: { botId: string }): JSX.Element {
+  const words = query.value.get('text') ?? ''
+  const [tokens, setTokens] = useState<string[]>([])
+  const [chosen, setChosen] = useState<File[]>([])
+  const [isOver, setIsOver] = useState(false)
+  const chooser = useRef<HTMLInputElement>(null)
+  const files = useAnswer<'listFiles'>('/files', { botId, query: { pageSize, nextToken: tokens.at(-1) }, every: 3000 })
+  const bases = useAnswer<'listKnowledgeBases'>('/files/knowledge-bases', { botId, query: { pageSize } })
+  const choose = (list: FileList | null | undefined) => setChosen([...(list ?? [])])
+  return (
+    <section
+      class={`files ${isOver ? 'is-over' : ''}`}
+      aria-label="Files"
+      onDragOver={(event) => {
+        event.preventDefault()
+        setIsOver(true)
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setIsOver(false)
+        choose(event.dataTransfer?.files)
+      }}
+    >
+      <div class="toolbar">
+        <SearchField label="Search the text of files" value={words} onChange={(text) => setQuery({ text })} />
+        <span class="spacer" />
+        <button type="button" class="button primary" onClick={() => chooser.current?.click()}>
+          <Icon name="deploy" />
+          Upload
+        </button>
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files to upload"
+          onChange={({ currentTarget }) => {
+            choose(currentTarget.files)
+            currentTarget.value = ''
+          }}
+        />
+      </div>
+      <Progress botId={botId} />
+      {words ? (
+        <FoundPassages botId={botId} words={words} />
+      ) : (
+        <Loaded of={files}>
+          {({ files: page, meta }) => (
+            <>
+              <FileList botId={botId} files={page} />
+              {(tokens.length > 0 || meta.nextToken) && (
+                <nav class="toolbar" aria-label="Pages">
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={tokens.length === 0}
+                    onClick={() => setTokens(tokens.slice(0, -1))}
+                  >
+                    Newer
+                  </button>
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={!meta.nextToken}
+                    onClick={() => setTokens([...tokens, meta.nextToken!])}
+                  >
+                    Older
+                  </button>
+                </nav>
+              )}
+            </>
+          )}
+        </Loaded>
+      )}
+      <KnowledgeBases botId={botId} bases={bases} />
+      {chosen.length > 0 && (
+        <UploadDialog
+          botId={botId}
+          files={chosen}
+          knowledgeBases={bases.data?.knowledgeBases ?? []}
+          onClose={() => setChosen([])}
+          onEnd={files.reload}
+        />
+      )}
+    </section>
+  )
+}
+
+function FileList({ botId, files }: { botId: string; files: FileOfBot[] }): JSX.Element {
+  if (files.length === 0) {
+    return (
+      <Empty title="No file yet">
+        <p>
+          Upload one with the button, or drop it here. Bots create files with <code>client.upsertFile</code>.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <ol class="plain lines panel file-list" aria-label="Files, newest first" onKeyDown={moveBetweenRows}>
+      {files.map(({ id, key, size, status, updatedAt }) => (
+        <li key={id}>
+          <a href={to('bots', botId, 'files', id)} data-row>
+            {key}
+          </a>
+          <Outcome of={status} />
+          <span class="number quiet">{formatBytes(size)}</span>
+          <span class="number quiet">
+            <Time at={updatedAt} />
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** The uploads that have not ended. */
+function Progress({ botId }: { botId: string }): JSX.Element | null {
+  const own = uploads.value.filter((one) => one.botId === botId)
+  if (own.length === 0) return null
+  return (
+    <ul class="plain lines panel" aria-label="Uploads">
+      {own.map(({ id, key, progress, cancel }) => (
+        <li key={id}>
+          <span>{key}</span>
+          <progress value={progress} max={1} aria-label={`Upload of ${key}`} />
+          <button type="button" class="button small" aria-label={`Cancel ${key}`} onClick={cancel}>
+            Cancel
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

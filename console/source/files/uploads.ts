@@ -1,0 +1,84 @@
+import { signal } from '@preact/signals'
+import { ask } from '../api/ask.ts'
+import { notify } from '../state/notices.ts'
+
+/** An upload that this page has begun and that has not ended. */
+export interface Upload {
+  id: number
+  botId: string
+  key: string
+  /** From 0 to 1. */
+  progress: number
+  cancel(): void
+}
+
+/** The uploads of this page. They go on while other tabs of the bot are open. */
+export const uploads = signal<Upload[]>([])
+
+/** The properties of a new file. */
+export interface NewFile {
+  key: string
+  content: File
+  index: boolean
+  isPublic: boolean
+  tags: Record<string, string>
+}
+
+let last = 0
+
+/**
+ * Creates a file, or replaces the one of that key, and sends its content. A failure is shown as a notice.
+ *
+ * @returns resolves when the upload has ended in either way
+ */
+export async function upload(botId: string, { key, content, index, isPublic, tags }: NewFile): Promise<void> {
+  const id = ++last
+  const abort = new AbortController()
+  uploads.value = [...uploads.value, { id, botId, key, progress: 0, cancel: () => abort.abort() }]
+  try {
+    const { file } = await ask<'upsertFile'>('PUT', '/files', {
+      botId,
+      body: {
+        key,
+        size: content.size,
+        index,
+        tags,
+        ...(content.type && { contentType: content.type }),
+        ...(isPublic && { accessPolicies: ['public_content'] }),
+      },
+      abort: abort.signal,
+    })
+    await send(file.uploadUrl, content, abort.signal, (progress) => {
+      uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, progress } : one))
+    })
+    notify('good', `“${key}” is uploaded.`)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    notify('bad', abort.signal.aborted ? `The upload of “${key}” is cancelled.` : `“${key}” is not uploaded: ${reason}`)
+  }
+  uploads.value = uploads.value.filter((one) => one.id !== id)
+}
+
+/** Sends a content by XMLHttpRequest, because `fetch` reports no progress of uploads. */
+function send(address: string, content: File, abort: AbortSignal, report: (progress: number) => void): Promise<void> {
+  // The platform may be reached under several origins; the policy of this page allows its own.
+  const { pathname, search } = new URL(address)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const request = new XMLHttpRequest()
+  request.open('PUT', pathname + search)
+  request.upload.addEventListener('progress', ({ loaded, total }) => report(total > 0 ? loaded / total : 1))
+  request.addEventListener('load', () => (request.status < 300 ? resolve() : reject(new Error(messageOf(request)))))
+  request.addEventListener('error', () => reject(new Error('The connection was lost')))
+  request.addEventListener('abort', () => reject(new Error('Cancelled')))
+  abort.addEventListener('abort', () => request.abort())
+  request.send(content)
+  return promise
+}
+
+function messageOf({ responseText, status }: XMLHttpRequest): string {
+  try {
+    return (JSON.parse(responseText) as { message: string }).message
+  } catch {
+    return `The server answered ${status}`
+  }
+}
