@@ -32,7 +32,7 @@ export class JsonList<Element = unknown> {
   *drain(): Generator<Element> {
     for (const [index, parts] of this.#elements.entries()) {
       this.#elements[index] = []
-      yield parse<Element>(parts)
+      yield parse(parts) as Element
     }
   }
 
@@ -52,12 +52,12 @@ export class JsonList<Element = unknown> {
   }
 
   toJSON(): Element[] {
-    return this.#elements.map(parse<Element>)
+    return this.#elements.map((parts) => parse(parts) as Element)
   }
 }
 
 const comma = Buffer.from(',')
 
-function parse<Element>(parts: Buffer[]): Element {
-  return JSON.parse(parts.length === 1 ? parts[0]!.toString() : Buffer.concat(parts).toString()) as Element
+function parse(parts: Buffer[]): unknown {
+  return JSON.parse(parts.length === 1 ? parts[0]!.toString() : Buffer.concat(parts).toString())
 }

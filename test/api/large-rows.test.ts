@@ -155,7 +155,7 @@ test('of several large bodies of a bot, those without room are refused, and the 
   const body = rowsOf(38)
   const answers = await Promise.all([1, 2, 3].map(() => send(body).catch(() => ({ status: 503 }))))
   const stored = answers.filter(({ status }) => status === 200).length
-  expect(answers.map(({ status }) => status).toSorted()).toContain(503)
+  expect(answers.map(({ status }) => status)).toContain(503)
   expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([])
   expect((await countRows()) - before).toBe(stored * 995)
 }, 60_000)
