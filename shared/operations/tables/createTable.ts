@@ -12,6 +12,7 @@ export const createTable = operation({
   method: 'POST',
   path: '/v1/tables',
   access: 'bot',
+  recordsMembers: true,
   errors: ['AlreadyExists', 'InvalidJsonSchema', 'LimitExceeded', 'QuotaExceeded'],
   input: closedObject({ name: tableName, schema: schemaInput }, newTableFields),
   output: closedObject({ table }),

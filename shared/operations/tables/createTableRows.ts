@@ -9,6 +9,7 @@ export const createTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows',
   access: 'bot',
+  recordsMembers: true,
   largeList: largeRows,
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { waitComputed }),

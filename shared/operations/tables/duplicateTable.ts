@@ -17,6 +17,7 @@ export const duplicateTable = operation({
   method: 'POST',
   path: '/v1/tables/{sourceTableId}/duplicate',
   access: 'bot',
+  recordsMembers: true,
   errors: ['AlreadyExists', 'QuotaExceeded', 'RelationConflict'],
   input: closedObject(
     { sourceTableId: tableReference },

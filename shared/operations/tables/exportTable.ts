@@ -10,6 +10,7 @@ export const exportTable = operation({
   method: 'GET',
   path: '/v1/tables/{table}/export',
   access: 'bot',
+  recordsMembers: true,
   errors: ['ResourceLockedConflict'],
   input: closedObject(
     { table: tableReference },

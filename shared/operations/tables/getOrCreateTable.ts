@@ -18,6 +18,7 @@ export const getOrCreateTable = operation({
   method: 'POST',
   path: '/v1/tables/{table}',
   access: 'bot',
+  recordsMembers: true,
   errors: ['InvalidJsonSchema', 'LimitExceeded', 'QuotaExceeded'],
   input: closedObject({ table: tableReference, schema: schemaInput }, newTableFields),
   output: closedObject({ table, created: { type: 'boolean' }, ...rowCounts }),

@@ -12,6 +12,7 @@ export const importTable = operation({
   method: 'POST',
   path: '/v1/tables/{table}/import',
   access: 'bot',
+  recordsMembers: true,
   errors: ['ReferenceNotFound', 'ResourceLockedConflict'],
   input: closedObject({
     table: tableReference,

@@ -13,6 +13,7 @@ export const updateTable = operation({
   method: 'PUT',
   path: '/v1/tables/{table}',
   access: 'bot',
+  recordsMembers: true,
   errors: ['AlreadyExists', 'InvalidJsonSchema', 'LimitExceeded', 'QuotaExceeded', 'RelationConflict'],
   input: closedObject(
     { table: tableReference },

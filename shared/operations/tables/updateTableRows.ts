@@ -12,6 +12,7 @@ export const updateTableRows = operation({
   method: 'PUT',
   path: '/v1/tables/{table}/rows',
   access: 'bot',
+  recordsMembers: true,
   largeList: largeRows,
   errors: ['LimitExceeded'],
   input: closedObject({ ...rowsInput, rows: { ...rowsInput.rows, items: row } }, { waitComputed }),

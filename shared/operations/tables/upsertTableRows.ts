@@ -12,6 +12,7 @@ export const upsertTableRows = operation({
   method: 'POST',
   path: '/v1/tables/{table}/rows/upsert',
   access: 'bot',
+  recordsMembers: true,
   largeList: largeRows,
   errors: ['LimitExceeded', 'QuotaExceeded'],
   input: closedObject(rowsInput, { keyColumn: { ...columnName, default: 'id' }, waitComputed }),

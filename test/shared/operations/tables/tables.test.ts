@@ -283,6 +283,26 @@ test('an integration does not reach the tables of the bot that has it', async ()
   expect(await ask('GET', '/v1/tables')).toMatchObject({ status: 403, body: { type: 'Forbidden' } })
 })
 
+test('changes of members are recorded, and those of the bot are not', async () => {
+  const name = nameOf('audited')
+  const ask = (method: string, path: string, body?: object) =>
+    platform.ask(method, `/v1/tables${path}`, body, { 'x-bot-id': own.botId })
+  const { body } = await ask('POST', '', { name, schema })
+  await ask('POST', `/${name}/rows`, { rows: [{ email: 'secret' }] })
+  await ask('POST', `/${name}/rows/delete`, { deleteAllRows: true })
+  await ask('POST', `/${name}/rows/find`, {})
+  await own.clients['the client of bot code']('createTableRows', { table: name, rows: [{ email: 'of the bot' }] })
+  await ask('DELETE', `/${name}`)
+
+  const records = await platform.context.db('audit_records').whereIn('resource_id', [body.table.id, name]).orderBy('id')
+  expect(records.map(({ operation, fields, outcome }) => [operation, fields, outcome])).toEqual([
+    ['createTable', 'name, schema', 'done'],
+    ['createTableRows', 'rows', 'done'],
+    ['deleteTableRows', 'deleteAllRows', 'done'],
+    ['deleteTable', '', 'done'],
+  ])
+})
+
 test('tables go with their bot', async () => {
   const { botId, clients } = await openClients(platform)
   const { table } = await clients['the published client']('createTable', { name: 'goneTable', schema })
