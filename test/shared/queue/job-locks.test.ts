@@ -37,13 +37,13 @@ describe.each(backEnds)('on %s', (backEnd) => {
   test('a job that goes back into the queue while its lock is renewed is nothing to tell of', async () => {
     let requeues = 0
     await wake(platform, many)
-    // Renewed when a job has had its lock for a second.
-    await using worker = openWorker(4000, async () => {
-      await delay(1000 + Math.random() * 600)
+    // Renewed when a job has had its lock for two seconds.
+    await using worker = openWorker(8000, async () => {
+      await delay(2000 + Math.random() * 1200)
       requeues += 1
-      if (requeues < 4 * many) throw new RequeueError()
+      if (requeues < 3 * many) throw new RequeueError()
     })
-    await vi.waitFor(() => expect(requeues).toBeGreaterThanOrEqual(4 * many), { timeout: 30_000, interval: 20 })
+    await vi.waitFor(() => expect(requeues).toBeGreaterThanOrEqual(3 * many), { timeout: 30_000, interval: 20 })
     expect(worker.lines).toEqual([])
   }, 60_000)
 
