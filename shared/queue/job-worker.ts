@@ -39,6 +39,8 @@ const youngestRenewed = 1 / 4
 
 /** Interval at which a worker checks whether its queue is available again, or can be opened. */
 const retryMilliseconds = 1000
+/** BullMQ's bound. A job that is requeued a hundred times a second reaches it after six hours. */
+const lastPriority = 2 ** 21 - 1
 /** How many times a job is retried because its connections broke although the database is available. */
 const maxRetries = 5
 
@@ -83,6 +85,9 @@ export function openJobWorker(
         metrics.jobs.inc({ job: job.name, outcome: outcomeOf(error) })
         if (!(error instanceof RequeueError)) throw error
         metrics.requeues.inc()
+        // The back ends put a job back in front of those with its priority, where this worker would take it again, and
+        // again, while the jobs of other bots wait behind it.
+        await job.changePriority({ priority: Math.min(job.priority + 1, lastPriority) })
         await job.moveToWait(token)
         throw new WaitingError()
       }

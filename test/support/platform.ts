@@ -50,7 +50,8 @@ export interface Platform extends AsyncDisposable {
   environment: NodeJS.ProcessEnv
   /** Sends a request as the administrator. `headers` replace the default ones or, when undefined, remove them. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>
-  createBot(code?: string): Promise<DeployedBot>
+  /** Creates a bot of this code. `fields` are further ones of the request. */
+  createBot(code?: string, fields?: object): Promise<DeployedBot>
 }
 
 export const adminToken = 'the-administrator-of-the-tests'
@@ -108,8 +109,8 @@ function toPlatform(
     context,
     environment,
     ask,
-    async createBot(code) {
-      const { status, body } = await ask('POST', '/v1/admin/bots', { code })
+    async createBot(code, fields = {}) {
+      const { status, body } = await ask('POST', '/v1/admin/bots', { code, ...fields })
       if (status !== 200) throw new Error(`createBot: ${JSON.stringify(body)}`)
       const { webhookId, webhookUrl } = body.bot.integrations.chat
       return { id: body.bot.id, webhookId, chatUrl: webhookUrl }
