@@ -102,7 +102,7 @@ export function operation<A extends Access, const I extends object, const O exte
   } = specification
   const takesBody = declaration.method !== 'GET' && declaration.method !== 'DELETE'
   const from = takesBody ? (isClosed ? 'closedBody' : 'body') : 'query'
-  let isValid: ReturnType<typeof compile<I>> | undefined
+  const isValid = compile(declaration.input, from)
   let checkList: ((input: unknown) => void) | undefined
   const { largeList } = declaration
   function assertValid(input: unknown): asserts input is Infer<I> {
@@ -110,7 +110,6 @@ export function operation<A extends Access, const I extends object, const O exte
       checkList ??= listCheck(declaration.input, largeList)
       return checkList(input)
     }
-    isValid ??= compile(declaration.input, from)
     if (!isValid(input)) throw new ApiError('InvalidPayload', describeErrors(isValid))
   }
   const audited = { ...declaration, changesNothing, recordsMembers, auditedFields }
