@@ -9,8 +9,8 @@ let platform: Platform
 beforeAll(async () => {
   platform = await openPlatform({
     environment: {
-      SANDBOX_CPU_MS: '1000',
-      SANDBOX_MAX_CPU_MS: '1500',
+      SANDBOX_CPU_MS: '4000',
+      SANDBOX_MAX_CPU_MS: '5000',
       SANDBOX_HOST_CALLS: '3',
       SANDBOX_MAX_HOST_CALLS: '6',
       SANDBOX_LOG_LINES: '5',
@@ -46,7 +46,7 @@ async function wake({ id, chatUrl }: { id: string; chatUrl: string }) {
 
 describe('limits of a bot’s own', () => {
   test('are set with it, shown with it, replaced whole and taken away', async () => {
-    const limits = { cpuMilliseconds: 1500, hostCalls: 6 }
+    const limits = { cpuMilliseconds: 5000, hostCalls: 6 }
     const { id } = await createBot(hook(''), { limits })
     const shown = async () => (await platform.ask('GET', `/v1/admin/bots/${id}`)).body.bot.limits
     expect(await shown()).toEqual(limits)
@@ -60,8 +60,8 @@ describe('limits of a bot’s own', () => {
 
   test.each([
     [
-      { cpuMilliseconds: 1501 },
-      'limits.cpuMilliseconds may be at most 1500, which the operator sets with SANDBOX_MAX_CPU_MS',
+      { cpuMilliseconds: 5001 },
+      'limits.cpuMilliseconds may be at most 5000, which the operator sets with SANDBOX_MAX_CPU_MS',
     ],
     [{ cpuMilliseconds: 60_000, hostCalls: 7 }, 'SANDBOX_MAX_CPU_MS; limits.hostCalls may be at most 6'],
     [{ memoryMegabytes: 129 }, 'limits.memoryMegabytes must be <= 128'],

@@ -111,9 +111,8 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
     alone,
     async () => {
       const platform = parts.use(await open(backEnd, 4))
-      let release = () => {}
-      const released = new Promise<void>((resolve) => (release = resolve))
-      const server = parts.use(await startTarget((_request, response) => void released.then(() => response.end())))
+      const release = Promise.withResolvers<void>()
+      const server = parts.use(await startTarget((_, response) => void release.promise.then(() => response.end())))
       const [hanging, quiet] = (await createBots(platform, answeringAfter(`fetch('${server.url}')`), slow(0))) as [
         DeployedBot,
         DeployedBot,
@@ -132,7 +131,7 @@ describe.concurrent.each(backEnds)('on %s', (backEnd) => {
       }
       expect(await countEnded(platform, hanging)).toBe(0)
 
-      release()
+      release.resolve()
       await endedEvents(platform, hanging.id, 12)
       for (const id of conversationIds) expect(await replies(platform, id)).toEqual(['re: one', 're: two'])
     },
