@@ -1772,7 +1772,7 @@ export interface Operations {
    */
   importMessages(input: ImportMessagesInput): Promise<ImportMessagesOutput>
   /**
-   * Creates rows from the records of a file, in CSV or JSON, compressed by gzip or not. A job does it.
+   * Creates rows from the records of a file, in CSV or JSON, compressed by gzip or not. In a table with a key column a record changes the row that has its key. A job does it.
    * @throws ApiError `ReferenceNotFound`, `ResourceLockedConflict`
    */
   importTable(input: ImportTableInput): Promise<ImportTableOutput>

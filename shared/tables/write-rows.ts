@@ -69,6 +69,7 @@ export class RowWriter {
   readonly #table: BotTableRow
   readonly #checker: RowChecker
   readonly #pathOf: (index: number) => string
+  readonly #keepsRows: boolean
   readonly #reader: RowReader
   readonly #report = {
     inserted: new JsonList<TableRow>(),
@@ -77,18 +78,32 @@ export class RowWriter {
   }
   readonly #keyField: string | null
   #nextId: number
+  #insertedCount = 0
   #checkedMilliseconds = 0
   #turnBegan = performance.now()
 
-  /** @param pathOf the path of a given row in problems, by its place */
-  constructor(db: Database, table: BotTableRow, pathOf = (index: number) => `rows.${index}`) {
-    this.#pathOf = pathOf
+  /**
+   * @param options `pathOf` is the path of a given row in problems, by its place; without `keepsRows` the report has no
+   *   rows
+   */
+  constructor(
+    db: Database,
+    table: BotTableRow,
+    options: { pathOf?: (index: number) => string; keepsRows?: boolean } = {},
+  ) {
+    this.#pathOf = options.pathOf ?? ((index) => `rows.${index}`)
+    this.#keepsRows = options.keepsRows ?? true
     this.#db = db
     this.#table = table
     this.#checker = new RowChecker(table)
     this.#reader = new RowReader(table.columns)
     this.#keyField = table.key_column === null ? null : table.columns[table.key_column]!.field
     this.#nextId = table.next_row_id
+  }
+
+  /** Rows that were inserted so far. */
+  get insertedCount(): number {
+    return this.#insertedCount
   }
 
   /** Creates rows. Ids that they carry are ignored. */
@@ -121,20 +136,31 @@ export class RowWriter {
     return this.#finish()
   }
 
-  /** Changes the rows that have the same value in a column, and inserts the others. */
-  async upsertBy(column: string, rows: Iterable<Given>): Promise<WriteReport> {
-    for (const chunk of this.#chunks(rows, ({ given, path }) => JSON.stringify(given[column] ?? [path]))) {
-      await this.#write(await this.#matched(column, chunk))
+  /**
+   * Changes the rows that have the same value in a column, and inserts the others.
+   *
+   * @param insertsWithoutValue whether a row without a value in the column is inserted, or fails
+   */
+  async upsertBy(column: string, rows: Iterable<Given>, insertsWithoutValue = false): Promise<WriteReport> {
+    // One value may be written in several ways, as a time is.
+    const identity = ({ given, path }: Target) => {
+      const normalised = this.#checker.valueOf(column, given[column])
+      return JSON.stringify(('value' in normalised ? normalised.value : undefined) ?? [path])
+    }
+    for (const chunk of this.#chunks(rows, identity)) {
+      await this.#write(await this.#matched(column, chunk, insertsWithoutValue))
     }
     return this.#finish()
   }
 
-  async #matched(column: string, chunk: Target[]): Promise<Target[]> {
+  async #matched(column: string, chunk: Target[], insertsWithoutValue: boolean): Promise<Target[]> {
     const { field } = this.#table.columns[column]!
     const targets: { target: Target; value: unknown }[] = []
+    const withoutValue: Target[] = []
     for (const target of chunk) {
       const normalised = this.#checker.valueOf(column, target.given[column])
       if ('problem' in normalised) this.#fail(target.path, `.${column} ${normalised.problem}`)
+      else if (normalised.value === null && insertsWithoutValue) withoutValue.push(target)
       else if (normalised.value === null) this.#fail(target.path, `.${column} has no value, by which its row is found`)
       else targets.push({ target, value: normalised.value })
     }
@@ -145,12 +171,13 @@ export class RowWriter {
         ? await matchKeys(this.#db, tableId, values)
         : await matchValues(this.#db, tableId, field, values)
     const byPosition = Map.groupBy(matches, ({ position }) => position)
-    return targets.flatMap(({ target }, index) => {
+    const matched = targets.flatMap(({ target }, index) => {
       const [match, ...others] = byPosition.get(index + 1) ?? []
       if (others.length === 0) return [{ ...target, id: match?.id }]
       this.#fail(target.path, `.${column} is the value of several rows: change them by id`)
       return []
     })
+    return [...matched, ...withoutValue]
   }
 
   /**
@@ -235,6 +262,7 @@ export class RowWriter {
   async #insert(changes: Change[]): Promise<void> {
     if (changes.length === 0) return
     const stored = await insertRows(this.#db, this.#table.id, this.#keyField, changes)
+    this.#insertedCount += stored.length
     this.#keep(changes, stored, this.#report.inserted)
   }
 
@@ -273,8 +301,8 @@ export class RowWriter {
     for (const { id, data, path, present } of changes) {
       const row = times.get(id)
       const { stale = [], computed = {} } = present ?? {}
-      if (row) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
-      else this.#failKey(path)
+      if (!row) this.#failKey(path)
+      else if (this.#keepsRows) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
     }
   }
 

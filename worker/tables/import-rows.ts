@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Column, Columns } from '#shared/models/column.ts'
 import type { TableJobRow } from '#shared/models/tables.ts'
 import { readObject } from '#shared/files/objects.ts'
@@ -14,14 +13,13 @@ import { UnreadableFileError } from './unreadable-file.ts'
 
 /** Records of one transaction, and the characters after which it takes no more. */
 const [batchRecords, batchCharacters] = [1000, 1024 * 1024]
-/** Bytes that are read in one turn: the records of one part of an object would take the event loop for 50 ms. */
-const sliceBytes = 64 * 1024
-/** A run ends after this time, and the next one begins where it has ended, so that bots take turns. */
+/** A run ends after it has written for this time, and the next one begins where it has ended, so that bots take turns. */
 const runMilliseconds = 10_000
 
 /**
- * Creates rows from the records of a file, from the one after those that earlier runs have stored. A batch and the
- * number of its records are one transaction, so that no record is stored twice.
+ * Writes rows from the records of a file, from the one after those that earlier runs have stored. A batch and the
+ * number of its records are one transaction, so that no record is stored twice. In a table with a key column a record
+ * changes the row of its key.
  *
  * @returns whether the end of the file is reached
  * @throws UnreadableFileError, StaleRunError, or ApiError `QuotaExceeded` for the rows that have no room
@@ -33,15 +31,11 @@ export async function importRows(worker: WorkerContext, job: TableJobRow): Promi
   let read = 0
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const part of readObject(worker, object) as AsyncIterable<Uint8Array>) {
-      for (let start = 0; start < part.length; start += sliceBytes) {
-        const slice = part.subarray(start, start + sliceBytes)
-        read += slice.length
-        yield slice
-        await setImmediate()
-      }
+      read += part.length
+      yield part
     }
   }
-  const end = performance.now() + runMilliseconds
+  let end = Infinity
   let { done } = job
   let [index, batch, characters] = [0, [] as FileRecord[], 0]
   const write = async () => {
@@ -52,6 +46,8 @@ export async function importRows(worker: WorkerContext, job: TableJobRow): Promi
   }
   for await (const record of readRecords(counted())) {
     if (index++ < done) continue
+    // Passing over the records of earlier runs takes none of the time: each run would write less than the one before.
+    end = Math.min(end, performance.now() + runMilliseconds)
     batch.push(record)
     characters += record.characters
     if (batch.length < batchRecords && characters < batchCharacters) continue
@@ -80,9 +76,11 @@ async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, do
     const given = numbered.flatMap(({ record, path }) =>
       'problem' in record ? [] : [{ path, row: toRow(record, table.columns) }],
     )
-    const writer = new RowWriter(transaction, table, (index) => given[index]!.path)
-    const { inserted, warnings = [], errors = [] } = await writer.create(given.map(({ row }) => row))
-    if (inserted.length > 0) {
+    const writer = new RowWriter(transaction, table, { pathOf: (index) => given[index]!.path, keepsRows: false })
+    const rows = given.map(({ row }) => row)
+    const { warnings = [], errors = [] } =
+      table.key_column === null ? await writer.create(rows) : await writer.upsertBy(table.key_column, rows, true)
+    if (writer.insertedCount > 0) {
       await assertQuota({ ...worker, caller: { kind: 'bot', botId: job.bot_id } }, transaction)
     }
     const reported = [...warnings, ...problems, ...errors]

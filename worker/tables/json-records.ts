@@ -64,7 +64,9 @@ class RecordSplitter {
         this.#assertInRecord(character)
         this.#isInString = true
       } else if (character === '{' || character === '[') {
-        const before = this.#mode === 'export' ? textSince(index).slice(-nameCharacters) : ''
+        // The text since then would be copied for each bracket.
+        const before = () =>
+          this.#held.slice(-nameCharacters) + text.slice(Math.max(start, index - nameCharacters), index)
         if (this.#begin(character, before)) {
           this.#held = ''
           start = index
@@ -85,14 +87,17 @@ class RecordSplitter {
     if (this.#held.length > maxRecordCharacters) throw tooLarge(this.#count + 1)
   }
 
-  /** @returns whether a record begins here */
-  #begin(character: string, before: string): boolean {
+  /**
+   * @param before the characters before the bracket
+   * @returns whether a record begins here
+   */
+  #begin(character: string, before: () => string): boolean {
     if (this.#mode === 'start') {
       this.#mode = character === '[' ? 'records' : 'first'
       this.#recordDepth = character === '[' ? 1 : 0
       return character === '{'
     }
-    if (this.#mode === 'export' && this.#depth === 1 && character === '[' && /(?<!\\)"rows"\s*:\s*$/.test(before)) {
+    if (this.#mode === 'export' && this.#depth === 1 && character === '[' && /(?<!\\)"rows"\s*:\s*$/.test(before())) {
       this.#mode = 'records'
       this.#recordDepth = 2
       return false

@@ -8,7 +8,8 @@ import { tableReference } from '../../tables/table-input.ts'
 
 export const importTable = operation({
   name: 'importTable',
-  description: 'Creates rows from the records of a file, in CSV or JSON, compressed by gzip or not. A job does it.',
+  description:
+    'Creates rows from the records of a file, in CSV or JSON, compressed by gzip or not. In a table with a key column a record changes the row that has its key. A job does it.',
   method: 'POST',
   path: '/v1/tables/{table}/import',
   access: 'bot',

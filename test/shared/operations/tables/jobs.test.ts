@@ -128,19 +128,67 @@ describe('an import', () => {
 
   test('names the records that fail on the job, and stores the others', async () => {
     const table = await createTable({ keyColumn: 'name' })
-    const text = 'name,age,more\na,1,\nb,old,\na,3,\nc,4,5,6\nd,\n'
+    const text = 'name,age,more\na,1,\nb,old,\nb2,3,\nc,4,5,6\nd,\n'
     const job = await importFile(table, text)
     expect(job).toMatchObject({ status: 'completed' })
     expect(job.errors?.toSorted()).toEqual([
       "The table has no column 'more': its values are ignored",
       'records.2.age must be number',
-      'records.3.name has the key of another row',
       'records.4 has 4 cells, more than there are columns (3)',
     ])
-    expect((await rowsOf(table)).map((row) => row['name'])).toEqual(['a', 'd'])
+    expect((await rowsOf(table)).map((row) => row['name'])).toEqual(['a', 'b2', 'd'])
+  })
+
+  test('into a table with a key column changes the given columns of rows whose key exists', async () => {
+    const table = await createTable({ keyColumn: 'name' })
+    await call('createTableRows', {
+      table,
+      rows: [
+        { name: 'a', age: 1, active: true },
+        { name: 'b', age: 2, active: true },
+      ],
+    })
+    // The record that is read last prevails; those without a key are new rows.
+    const job = await importFile(table, 'name,age\na,10\nc,3\nb,\n,7\n,8\nc,30\n')
+    expect(job).toMatchObject({ status: 'completed' })
+    expect(job.errors).toBeUndefined()
+    expect(await rowsOf(table)).toEqual([
+      { ...empty, id: 1, name: 'a', age: 10, active: true },
+      { ...empty, id: 2, name: 'b', active: true },
+      { ...empty, id: 3, name: 'c', age: 30 },
+      { ...empty, id: 4, age: 7 },
+      { ...empty, id: 5, age: 8 },
+    ])
+    await importFile(table, JSON.stringify([{ name: 'a', labels: ['x'] }]))
+    expect((await rowsOf(table))[0]).toEqual({ ...empty, id: 1, name: 'a', age: 10, active: true, labels: ['x'] })
+  })
+
+  test('of small changes to rows that are larger together than an answer is carried out', async () => {
+    const name = { type: 'string' }
+    const table = await createTable({
+      keyColumn: 'name',
+      factor: 30,
+      schema: { name, text: name, age: { type: 'number' } },
+    })
+    const text = 'x'.repeat(118_000)
+    const { db } = platform.context
+    const { columns } = (await db('bot_tables').where({ id: table }).first())!
+    const [nameField, textField] = [columns['name']!.field, columns['text']!.field]
+    await db.raw(
+      `insert into table_rows (table_id, id, data, key, bytes)
+       select ?, n, jsonb_build_object(?::text, n::text, ?::text, ?::text), '=' || n, 118000 from generate_series(1, 450) n`,
+      [table, nameField, textField, text],
+    )
+    await db('bot_tables').where({ id: table }).update({ next_row_id: 451 })
+    const job = await importFile(table, `name,age\n${Array.from({ length: 450 }, (_, n) => `${n + 1},5\n`).join('')}`)
+    expect(job).toMatchObject({ status: 'completed' })
+    const { rows: found } = await call('findTableRows', { table, filter: { age: 5 }, group: { id: 'count' } })
+    expect(found).toMatchObject([{ idCount: 450 }])
+    await call('deleteTable', { table })
   })
 
   test.each([
+    ['a line of commas', Buffer.alloc(1e6, ','), 'Line 1 of the CSV has more than 1000 cells'],
     ['JSON that ends early', '[{"name":"a"},{"name":', 'ends within'],
     ['an array of numbers', '[1]', 'records are JSON objects'],
     ['deep JSON', `[{"name":${'['.repeat(1000)}${']'.repeat(1000)}}]`, 'nested more than 500'],

@@ -136,6 +136,17 @@ describe.each(clientNames)('through %s', (clientName) => {
     expect(second).toMatchObject({ inserted: [], updated: [{ id: 2, age: 9 }] })
   })
 
+  test('an upsert of one time in two spellings makes one row', async () => {
+    const table = await create()
+    const rows = [
+      { seen: '2026-11-22T10:00:00Z', age: 1 },
+      { seen: '2026-11-22T12:00:00+02:00', age: 2 },
+    ]
+    const report = await call('upsertTableRows', { table, keyColumn: 'seen', rows })
+    expect(report).toMatchObject({ inserted: [{ id: 1 }], updated: [{ id: 1, age: 2 }] })
+    expect((await call('findTableRows', { table })).rows).toHaveLength(1)
+  })
+
   test('an upsert by a value that several rows have fails for that row', async () => {
     const table = await create()
     await call('createTableRows', { table, rows: [{ age: 1e21 }, { age: 1e21 }, { age: 2 }] })
