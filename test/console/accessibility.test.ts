@@ -16,6 +16,7 @@ let browser: Browser
 let page: Page
 let bot: DeployedBot
 let fileId: string
+let tableId: string
 let axe: string
 
 const sizes = [
@@ -111,6 +112,7 @@ async function createUsedBot(): Promise<DeployedBot> {
   for (const text of texts) await chatUser.send(conversationId, text)
   await endedEvents(platform, bot.id, texts.length)
   fileId = await createIndexedFile(bot.id)
+  tableId = await createFilledTable(bot.id)
   return bot
 }
 
@@ -125,6 +127,28 @@ async function createIndexedFile(botId: string): Promise<string> {
     expect(found.body.file.status).toBe('indexing_completed')
   }, patience)
   return body.file.id
+}
+
+async function createFilledTable(botId: string): Promise<string> {
+  const headers = { 'x-bot-id': botId }
+  const names = ['status', 'customer', 'city', 'note', 'channel', 'agent']
+  const texts = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const properties = { ...texts, total: { type: 'number' }, paid: { type: 'boolean' }, address: { type: 'object' } }
+  const schema = {
+    type: 'object',
+    properties: { ...properties, name: { type: 'string', 'x-zui': { searchable: true } } },
+  }
+  const { body } = await platform.ask('POST', '/v1/tables', { name: 'ordersTable', schema, keyColumn: 'name' }, headers)
+  const rows = ['A-1', 'A-2', 'A-3'].map((name, index) => ({
+    name,
+    ...Object.fromEntries(names.map((name) => [name, `${name} ${index}, which goes on`])),
+    total: index * 12.5,
+    paid: index > 0,
+    address: { street: 'High Street', number: index },
+  }))
+  await platform.ask('POST', `/v1/tables/${body.table.id}/rows`, { rows }, headers)
+  await platform.ask('GET', `/v1/tables/${body.table.id}/export?format=csv`, undefined, headers)
+  return body.table.id
 }
 
 test('who signs in for the first time: no violations', async () => {
@@ -189,6 +213,22 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
     path: () => `/bots/${bot.id}/files/${fileId}`,
     show: () => page.locator('.passage').waitFor(),
   },
+  'a bot’s tables': {
+    path: () => `/bots/${bot.id}/tables`,
+    show: () => page.getByText('3 rows').waitFor(),
+  },
+  'the rows of a table, filtered and searched': {
+    path: () => `/bots/${bot.id}/tables/${tableId}?filter=%7B%22total%22%3A%7B%22%24gte%22%3A1%7D%7D&text=A-2`,
+    async show() {
+      await page.getByText('Filter as JSON').click()
+      await page.getByLabel('Select row 2').check()
+      await button('Download').waitFor()
+    },
+  },
+  'a row of a table': {
+    path: () => `/bots/${bot.id}/tables/${tableId}/1`,
+    show: () => page.getByLabel('customer', { exact: true }).waitFor(),
+  },
   'a bot’s integrations': { path: () => `/bots/${bot.id}/integrations` },
   'a bot’s settings': { path: () => `/bots/${bot.id}/settings` },
   'a bot that is not there': { path: () => '/bots/bot_nothing' },
@@ -230,6 +270,8 @@ const dialogs: Record<string, { path: () => string; show: () => Promise<unknown>
         .getByLabel('Files to upload')
         .setInputFiles({ name: 'a.md', mimeType: 'text/markdown', buffer: Buffer.from('a') }),
   },
+  'New table': { path: () => `/bots/${bot.id}/tables`, show: () => button('New table').click() },
+  'Add a column': { path: () => `/bots/${bot.id}/tables/${tableId}`, show: () => button('Add a column').click() },
   'Roll back': { path: () => `/bots/${bot.id}/versions`, show: () => button('Roll back').click() },
   'Replay all': { path: () => `/bots/${bot.id}/errors`, show: () => button('Replay all 6').click() },
   'Delete parrot': { path: () => `/bots/${bot.id}/settings`, show: () => button('Delete').click() },

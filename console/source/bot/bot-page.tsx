@@ -20,6 +20,7 @@ import { IntegrationsTab } from './integrations-tab.tsx'
 import { LogsTab } from './logs-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
+import { TablesTab } from '../tables/tables-tab.tsx'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { VersionsTab } from './versions-tab.tsx'
 
@@ -31,6 +32,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   code: { label: 'Code', Tab: CodeTab },
   versions: { label: 'Versions', Tab: VersionsTab },
   files: { label: 'Files', Tab: FilesTab },
+  tables: { label: 'Tables', Tab: TablesTab },
   integrations: { label: 'Integrations', Tab: IntegrationsTab },
   settings: { label: 'Settings', Tab: SettingsTab },
 }

@@ -1,17 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { ask, Failure } from '../api/ask.ts'
 import type { Bot, EventDetail } from '../api/types.ts'
 import { formatMilliseconds, shortId } from '../format.ts'
-import { Copy } from '../parts/copy.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Json } from '../parts/json.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
+import { Section, SidePanel } from '../parts/side-panel.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { attempt } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
-import { navigate, to } from '../state/route.ts'
+import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { LogLines } from './log-lines.tsx'
 import { Stack } from './stack.tsx'
@@ -21,21 +20,9 @@ import { Waterfall } from './waterfall.tsx'
 export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX.Element {
   const event = useAnswer<'getBotEvent'>(`/bots/${bot.id}/events/${eventId}`, { every: 3000 })
   const back = to('bots', bot.id, 'events') + location.search
-  useEffect(() => {
-    const close = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && navigate(back)
-    addEventListener('keydown', close)
-    return () => removeEventListener('keydown', close)
-  }, [back])
   const isGone = event.error instanceof Failure && event.error.status === 404
   return (
-    <aside class="event-panel" aria-label="Event">
-      <header>
-        <a class="button small" href={back}>
-          <Icon name="back" />
-          Events
-        </a>
-        <Copy text={eventId} shown={shortId(eventId)} label="event id" />
-      </header>
+    <SidePanel label="Event" back={back} backLabel="Events" id={eventId} shownId={shortId(eventId)}>
       {isGone ? (
         <Empty title="Event not found">
           <p>Events are deleted after their retention period.</p>
@@ -45,7 +32,7 @@ export function EventPanel({ bot, eventId }: { bot: Bot; eventId: string }): JSX
           {({ event }) => <EventBody bot={bot} event={event} />}
         </Loaded>
       )}
-    </aside>
+    </SidePanel>
   )
 }
 
@@ -91,15 +78,6 @@ function EventBody({ bot, event }: { bot: Bot; event: EventDetail }): JSX.Elemen
         <Json value={whole} label="The event as JSON" />
       </Section>
     </>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
-  return (
-    <section>
-      <h3>{title}</h3>
-      {children}
-    </section>
   )
 }
 

@@ -16,7 +16,7 @@ import { FilePage } from './file-page.tsx'
 import { FoundPassages } from './found-passages.tsx'
 import { KnowledgeBases } from './knowledge-bases.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
-import { uploads } from './uploads.ts'
+import { UploadProgress } from './upload-progress.tsx'
 
 const pageSize = 50
 
@@ -75,7 +75,7 @@ function Files({ botId }: { botId: string }): JSX.Element {
           }}
         />
       </div>
-      <Progress botId={botId} />
+      <UploadProgress botId={botId} />
       {words ? (
         <FoundPassages botId={botId} words={words} />
       ) : (
@@ -146,24 +146,5 @@ function FileList({ botId, files }: { botId: string; files: FileOfBot[] }): JSX.
         </li>
       ))}
     </ol>
-  )
-}
-
-/** The uploads that have not ended. */
-function Progress({ botId }: { botId: string }): JSX.Element | null {
-  const own = uploads.value.filter((one) => one.botId === botId)
-  if (own.length === 0) return null
-  return (
-    <ul class="plain lines panel" aria-label="Uploads">
-      {own.map(({ id, key, progress, cancel }) => (
-        <li key={id}>
-          <span>{key}</span>
-          <progress value={progress} max={1} aria-label={`Upload of ${key}`} />
-          <button type="button" class="button small" aria-label={`Cancel ${key}`} onClick={cancel}>
-            Cancel
-          </button>
-        </li>
-      ))}
-    </ul>
   )
 }

@@ -22,6 +22,8 @@ export interface NewFile {
   index: boolean
   isPublic: boolean
   tags: Record<string, string>
+  /** When it is deleted; never unless given. */
+  expiresAt?: string
 }
 
 let last = 0
@@ -29,12 +31,14 @@ let last = 0
 /**
  * Creates a file, or replaces the one of that key, and sends its content. A failure is shown as a notice.
  *
- * @returns resolves when the upload has ended in either way
+ * @returns the id of the file when the upload has ended, undefined when it has failed
  */
-export async function upload(botId: string, { key, content, index, isPublic, tags }: NewFile): Promise<void> {
+export async function upload(botId: string, newFile: NewFile): Promise<string | undefined> {
+  const { key, content, index, isPublic, tags, expiresAt } = newFile
   const id = ++last
   const abort = new AbortController()
   uploads.value = [...uploads.value, { id, botId, key, progress: 0, cancel: () => abort.abort() }]
+  let uploaded: string | undefined
   try {
     const { file } = await ask<'upsertFile'>('PUT', '/files', {
       botId,
@@ -45,18 +49,21 @@ export async function upload(botId: string, { key, content, index, isPublic, tag
         tags,
         ...(content.type && { contentType: content.type }),
         ...(isPublic && { accessPolicies: ['public_content'] }),
+        ...(expiresAt && { expiresAt }),
       },
       abort: abort.signal,
     })
     await send(file.uploadUrl, content, abort.signal, (progress) => {
       uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, progress } : one))
     })
+    uploaded = file.id
     notify('good', `“${key}” is uploaded.`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     notify('bad', abort.signal.aborted ? `The upload of “${key}” is cancelled.` : `“${key}” is not uploaded: ${reason}`)
   }
   uploads.value = uploads.value.filter((one) => one.id !== id)
+  return uploaded
 }
 
 /** Sends a content by XMLHttpRequest, because `fetch` reports no progress of uploads. */

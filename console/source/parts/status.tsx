@@ -11,6 +11,9 @@ const tones: Record<string, Tone> = {
   processed: 'good',
   registered: 'good',
   done: 'good',
+  completed: 'good',
+  in_progress: 'busy',
+  finalizing: 'busy',
   failed: 'bad',
   registration_failed: 'bad',
   unregistration_failed: 'bad',
@@ -29,7 +32,7 @@ const tones: Record<string, Tone> = {
   unknown: 'warn',
 }
 
-/** The state of an event, a run, a file or an installation, in the API's own word. */
+/** The state of an event, a run, a file, a job or an installation, in the API's own word. */
 export function Outcome({ of }: { of: string }): JSX.Element {
   return <Status tone={tones[of] ?? 'quiet'}>{of.replace('_', ' ')}</Status>
 }
