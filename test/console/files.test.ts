@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createMember } from '../support/members.ts'
 import type { DeployedBot, Platform } from '../support/platform.ts'
 import { installing, openConsole, patience } from './open-console.ts'
@@ -11,9 +11,11 @@ let bot: DeployedBot
 let complaints: string[]
 beforeAll(async () => {
   ;({ platform, page, complaints } = await openConsole(parts))
-  bot = await platform.createBot()
   await signIn(page, platform.token)
 }, installing)
+beforeEach(async () => {
+  bot = await platform.createBot()
+})
 afterAll(() => parts.disposeAsync())
 
 async function signIn(page: Page, token: string): Promise<void> {
@@ -29,6 +31,10 @@ const openFiles = async () => {
   await page.goto(`${platform.url}/console/bots/${bot.id}/files`)
   await page.getByRole('heading', { name: 'Knowledge bases' }).waitFor()
 }
+const ask = (method: string, path: string, body: object) =>
+  platform.ask(method, `/v1/files${path}`, body, { 'x-bot-id': bot.id })
+/** The keys of the bot's files in the database. */
+const keys = () => platform.context.db('files').where({ bot_id: bot.id }).pluck('key')
 const choose = (name: string, text: string) =>
   page.getByLabel('Files to upload').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) })
 
@@ -51,6 +57,7 @@ test('a file is uploaded, indexed in a knowledge base, found, downloaded and del
   const found = page.getByRole('list', { name: 'Passages, the closest first' }).getByRole('listitem')
   await found.getByText('Journeys').waitFor()
   expect(await found.locator('.passage-text').textContent()).toContain('Trains are refunded in full')
+  expect(await found.locator('mark').allTextContents()).toEqual(['Trains', 'refunded'])
   await found.getByRole('link', { name: 'rules/travel.md' }).click()
 
   await page.getByRole('heading', { name: 'Passages' }).waitFor()
@@ -62,7 +69,7 @@ test('a file is uploaded, indexed in a knowledge base, found, downloaded and del
   await button('Delete').click()
   await dialog('Delete the file').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('heading', { name: 'No file yet' }).waitFor()
-  expect(await platform.context.db('files')).toEqual([])
+  expect(await platform.context.db('files').where({ bot_id: bot.id })).toEqual([])
   await button('Delete Handbook').click()
   await dialog('Delete Handbook').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('None yet.').waitFor()
@@ -80,19 +87,72 @@ test('a file that cannot be indexed shows why', async () => {
   await expect.poll(() => page.locator('.error-message').textContent(), patience).toMatch(/PDF/)
 })
 
-test('an upload shows its progress and can be cancelled, and the file stays without a content', async () => {
+test('an upload that is cancelled or that fails leaves no file, but the one that it replaces', async () => {
+  const former = { key: 'former.md', size: 0 }
+  await ask('PUT', '', former)
   await openFiles()
   // The bytes stop on their way, as on a slow connection.
   await page.route('**/files/upload/**', () => {})
-  await choose('slow.md', 'slow')
-  await dialog('Upload a file').getByRole('button', { name: 'Upload' }).click()
-  await page.getByRole('progressbar', { name: 'Upload of slow.md' }).waitFor()
-  await button('Cancel slow.md').click()
-  await page.getByText('The upload of “slow.md” is cancelled.').waitFor()
+  for (const key of ['slow.md', 'former.md']) {
+    await choose(key, 'slow')
+    await dialog('Upload a file').getByRole('button', { name: 'Upload' }).click()
+    await page.getByRole('progressbar', { name: `Upload of ${key}` }).waitFor()
+    await button(`Cancel ${key}`).click()
+    await page.getByText(`The upload of “${key}” is cancelled.`).waitFor()
+  }
+  await expect.poll(keys, patience).toEqual(['former.md'])
   await page.unroute('**/files/upload/**')
-  await expect
-    .poll(() => platform.context.db('files').where({ key: 'slow.md' }).first(), patience)
-    .toMatchObject({ status: 'upload_pending' })
+  await page.route('**/files/upload/**', (route) =>
+    route.fulfill({ status: 413, json: { message: 'It is too large' } }),
+  )
+  await choose('larger.md', 'large')
+  await dialog('Upload a file').getByRole('button', { name: 'Upload' }).click()
+  await page.getByText('“larger.md” is not uploaded: It is too large').waitFor()
+  await expect.poll(keys, patience).toEqual(['former.md'])
+  await page.unroute('**/files/upload/**')
+})
+
+test('the list and the search have the files with given tags, or those of a knowledge base', async () => {
+  const { body: created } = await ask('POST', '/knowledge-bases', { name: 'Shop' })
+  const kbId = created.knowledgeBase.id as string
+  for (const [key, tags] of [
+    ['first.md', { topic: 'a=b' }],
+    ['second.md', { source: 'knowledge-base', kbId, kbName: 'Shop' }],
+  ] as const) {
+    const { body } = await ask('PUT', '', { key, size: 0, index: true, tags })
+    await fetch(body.file.uploadUrl, { method: 'PUT', body: `# Offers\n\nOranges are in ${key}.\n` })
+  }
+  await openFiles()
+  const list = page.getByRole('list', { name: 'Files, newest first' })
+  const shown = () => list.getByRole('link').allTextContents()
+  await expect.poll(() => list.getByText('indexing completed').count(), patience).toBeGreaterThanOrEqual(2)
+  const tags = page.getByLabel('Tags: name=value')
+  await tags.fill('topic')
+  await page.getByText('Write tags as name=value, not “topic”').waitFor()
+  await tags.fill('topic=a=b')
+  await expect.poll(shown, patience).toEqual(['first.md'])
+  await tags.fill('topic=none')
+  await button('Show all files').click()
+  await page.getByLabel('Knowledge base', { exact: true }).selectOption('Shop')
+  await expect.poll(shown, patience).toEqual(['second.md'])
+  await page.getByLabel('Search the text of files').fill('orange')
+  const found = page.getByRole('list', { name: 'Passages, the closest first' })
+  await expect.poll(() => found.getByRole('link').allTextContents(), patience).toEqual(['second.md'])
+  expect(await found.locator('mark').allTextContents()).toEqual(['Oranges'])
+})
+
+test('a file shows its passages in pages', async () => {
+  const { body } = await ask('PUT', '', { key: 'long.md', size: 0, index: true })
+  const passages = Array.from({ length: 130 }, (_, index) => ({ content: `Passage ${index}.` }))
+  await ask('PUT', `/${body.file.id}/passages`, { passages })
+  await fetch(body.file.uploadUrl, { method: 'PUT', body: 'Any.' })
+  await page.goto(`${platform.url}/console/bots/${bot.id}/files/${body.file.id}`)
+  const list = page.getByRole('list', { name: 'Passages, in the order of the document' })
+  await expect.poll(() => list.getByRole('listitem').count(), patience).toBe(100)
+  await button('Show further passages').click()
+  await list.getByText('Passage 129.').waitFor()
+  expect(await list.getByRole('listitem').count()).toBe(130)
+  expect(await button('Show further passages').count()).toBe(0)
 })
 
 test('a viewer is told that files are for developers', async () => {

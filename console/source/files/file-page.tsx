@@ -10,10 +10,11 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Outcome } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
 import { notify } from '../state/notices.ts'
+import { useFurtherPages } from '../state/further-pages.ts'
 import { useAnswer } from '../state/resource.ts'
 import { navigate, to } from '../state/route.ts'
 
-const passagesShown = 100
+const passagesOfPage = 100
 
 /** One file: its properties, its passages, and what may be done with it. */
 export function FilePage({ botId, fileId }: { botId: string; fileId: string }): JSX.Element {
@@ -27,7 +28,7 @@ export function FilePage({ botId, fileId }: { botId: string; fileId: string }): 
         {({ file }) => (
           <>
             <Properties botId={botId} file={file} />
-            {file.status === 'indexing_completed' && <Passages key={file.updatedAt} botId={botId} fileId={file.id} />}
+            {file.status === 'indexing_completed' && <Passages key={file.updatedAt} botId={botId} file={file} />}
           </>
         )}
       </Loaded>
@@ -124,28 +125,50 @@ function pathOf(address: string): string {
   return pathname + search
 }
 
-function Passages({ botId, fileId }: { botId: string; fileId: string }): JSX.Element {
-  const list = useAnswer<'listFilePassages'>(`/files/${fileId}/passages`, { botId, query: { limit: passagesShown } })
+function Passages({ botId, file }: { botId: string; file: FileOfBot }): JSX.Element {
+  const path = `/files/${file.id}/passages`
+  const query = { limit: passagesOfPage }
+  const list = useAnswer<'listFilePassages'>(path, { botId, query })
+  const further = useFurtherPages(path, (nextToken) =>
+    ask<'listFilePassages'>('GET', path, { botId, query: { ...query, nextToken } }),
+  )
   return (
     <section aria-labelledby="passages">
       <h2 id="passages">Passages</h2>
       <Loaded of={list}>
-        {({ passages, meta }) => (
-          <>
-            <ol class="plain passages" aria-label="Passages, in the order of the document">
-              {passages.map(({ id, content, meta: { subtype, pageNumber } }) => (
-                <li key={id} class="panel passage">
-                  <p class="facts quiet">
-                    <span>{subtype}</span>
-                    {pageNumber !== undefined && <span>page {pageNumber}</span>}
-                  </p>
-                  <p class="passage-text">{content}</p>
-                </li>
-              ))}
-            </ol>
-            {meta.nextToken && <p class="quiet">The first {passagesShown} are shown.</p>}
-          </>
-        )}
+        {(first) => {
+          const pages = [first, ...further.pages]
+          const { nextToken } = pages.at(-1)!.meta
+          return (
+            <>
+              <ol class="plain passages" aria-label="Passages, in the order of the document">
+                {pages
+                  .flatMap(({ passages }) => passages)
+                  .map(({ id, content, meta: { subtype, pageNumber } }) => (
+                    <li key={id} class="panel passage">
+                      <p class="facts quiet">
+                        <span>{subtype}</span>
+                        {pageNumber !== undefined && <span>page {pageNumber}</span>}
+                      </p>
+                      <p class="passage-text">{content}</p>
+                    </li>
+                  ))}
+              </ol>
+              {nextToken !== undefined && (
+                <p class="more">
+                  <button
+                    type="button"
+                    class="button"
+                    disabled={further.isBusy}
+                    onClick={() => further.load(nextToken)}
+                  >
+                    Show further passages
+                  </button>
+                </p>
+              )}
+            </>
+          )
+        }}
       </Loaded>
     </section>
   )

@@ -1,8 +1,10 @@
 import type { JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
+import { explain } from '../api/ask.ts'
 import type { FileOfBot } from '../api/types.ts'
 import type { TabProps } from '../bot/tab.ts'
 import { formatBytes } from '../format.ts'
+import { Select } from '../parts/choice.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { moveBetweenRows } from '../parts/rows.ts'
@@ -15,6 +17,7 @@ import { mayChange } from '../state/session.ts'
 import { FilePage } from './file-page.tsx'
 import { FoundPassages } from './found-passages.tsx'
 import { KnowledgeBases } from './knowledge-bases.tsx'
+import { parseTags, tagsOfKnowledgeBase } from './tags.ts'
 import { UploadDialog } from './upload-dialog.tsx'
 import { UploadProgress } from './upload-progress.tsx'
 
@@ -32,14 +35,33 @@ export function FilesTab({ bot, segments: [fileId] }: TabProps): JSX.Element {
   return fileId === undefined ? <Files key={bot.id} botId={bot.id} /> : <FilePage botId={bot.id} fileId={fileId} />
 }
 
+/** The filter by tags in the page's address, as a JSON text for the API, or the reason why it is none. */
+function filterOfPage(): { tags: string; problem?: string } {
+  try {
+    const tags = { ...parseTags(query.value.get('tags') ?? ''), ...tagsOfKnowledgeBase(query.value.get('kb') ?? '') }
+    return { tags: Object.keys(tags).length > 0 ? JSON.stringify(tags) : '' }
+  } catch (error) {
+    return { tags: '', problem: explain(error) }
+  }
+}
+
 function Files({ botId }: { botId: string }): JSX.Element {
   const words = query.value.get('text') ?? ''
-  const [tokens, setTokens] = useState<string[]>([])
+  const { tags, problem } = filterOfPage()
+  const [paging, setPaging] = useState<{ tags: string; tokens: string[] }>({ tags, tokens: [] })
+  // Another filter begins at its first page.
+  const tokens = paging.tags === tags ? paging.tokens : []
+  const setTokens = (tokens: string[]) => setPaging({ tags, tokens })
   const [chosen, setChosen] = useState<File[]>([])
   const [isOver, setIsOver] = useState(false)
   const chooser = useRef<HTMLInputElement>(null)
-  const files = useAnswer<'listFiles'>('/files', { botId, query: { pageSize, nextToken: tokens.at(-1) }, every: 3000 })
+  const files = useAnswer<'listFiles'>('/files', {
+    botId,
+    query: { pageSize, tags, nextToken: tokens.at(-1) },
+    every: 3000,
+  })
   const bases = useAnswer<'listKnowledgeBases'>('/files/knowledge-bases', { botId, query: { pageSize } })
+  const knowledgeBases = bases.data?.knowledgeBases ?? []
   const choose = (list: FileList | null | undefined) => setChosen([...(list ?? [])])
   return (
     <section
@@ -58,6 +80,22 @@ function Files({ botId }: { botId: string }): JSX.Element {
     >
       <div class="toolbar">
         <SearchField label="Search the text of files" value={words} onChange={(text) => setQuery({ text })} />
+        <SearchField
+          label="Tags: name=value"
+          value={query.value.get('tags') ?? ''}
+          onChange={(tags) => setQuery({ tags })}
+        />
+        {knowledgeBases.length > 0 && (
+          <Select
+            label="Knowledge base"
+            options={[
+              { value: '', label: 'All files' },
+              ...knowledgeBases.map(({ id, name }) => ({ value: id, label: name })),
+            ]}
+            value={query.value.get('kb') ?? ''}
+            onChange={(kb) => setQuery({ kb })}
+          />
+        )}
         <span class="spacer" />
         <button type="button" class="button primary" onClick={() => chooser.current?.click()}>
           <Icon name="deploy" />
@@ -76,13 +114,17 @@ function Files({ botId }: { botId: string }): JSX.Element {
         />
       </div>
       <UploadProgress botId={botId} />
-      {words ? (
-        <FoundPassages botId={botId} words={words} />
+      {problem !== undefined ? (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      ) : words ? (
+        <FoundPassages botId={botId} words={words} tags={tags} />
       ) : (
         <Loaded of={files}>
           {({ files: page, meta }) => (
             <>
-              <FileList botId={botId} files={page} />
+              <FileList botId={botId} files={page} isFiltered={tags !== ''} />
               {(tokens.length > 0 || meta.nextToken) && (
                 <nav class="toolbar" aria-label="Pages">
                   <button
@@ -112,7 +154,8 @@ function Files({ botId }: { botId: string }): JSX.Element {
         <UploadDialog
           botId={botId}
           files={chosen}
-          knowledgeBases={bases.data?.knowledgeBases ?? []}
+          knowledgeBases={knowledgeBases}
+          knowledgeBaseId={query.value.get('kb') ?? ''}
           onClose={() => setChosen([])}
           onEnd={files.reload}
         />
@@ -121,7 +164,22 @@ function Files({ botId }: { botId: string }): JSX.Element {
   )
 }
 
-function FileList({ botId, files }: { botId: string; files: FileOfBot[] }): JSX.Element {
+interface FileListProps {
+  botId: string
+  files: FileOfBot[]
+  isFiltered: boolean
+}
+
+function FileList({ botId, files, isFiltered }: FileListProps): JSX.Element {
+  if (files.length === 0 && isFiltered) {
+    return (
+      <Empty icon="search" title="No file matches">
+        <button type="button" class="button" onClick={() => setQuery({ tags: '', kb: '' })}>
+          Show all files
+        </button>
+      </Empty>
+    )
+  }
   if (files.length === 0) {
     return (
       <Empty title="No file yet">

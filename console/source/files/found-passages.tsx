@@ -4,14 +4,22 @@ import { formatShare } from '../format.ts'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
+import { Highlight } from './highlight.tsx'
 
 const most = 20
 
-/** The passages that a bot's search for these words finds. */
-export function FoundPassages({ botId, words }: { botId: string; words: string }): JSX.Element {
+interface FoundPassagesProps {
+  botId: string
+  words: string
+  /** The filter of files by tags, as a JSON text; empty for none. */
+  tags: string
+}
+
+/** The passages that a bot's search for these words finds, with the words marked. */
+export function FoundPassages({ botId, words, tags }: FoundPassagesProps): JSX.Element {
   const found = useAnswer<'searchFiles'>('/files/search', {
     botId,
-    query: { query: words, limit: most, withContext: true, includeBreadcrumb: true },
+    query: { query: words, tags, limit: most, withContext: true, includeBreadcrumb: true },
   })
   return (
     <Loaded of={found}>
@@ -21,7 +29,7 @@ export function FoundPassages({ botId, words }: { botId: string; words: string }
         ) : (
           <ol class="plain passages" aria-label="Passages, the closest first">
             {passages.map((passage, index) => (
-              <Found key={index} botId={botId} passage={passage} />
+              <Found key={index} botId={botId} passage={passage} words={words} />
             ))}
           </ol>
         )
@@ -30,7 +38,7 @@ export function FoundPassages({ botId, words }: { botId: string; words: string }
   )
 }
 
-function Found({ botId, passage }: { botId: string; passage: FoundPassage }): JSX.Element {
+function Found({ botId, passage, words }: { botId: string; passage: FoundPassage; words: string }): JSX.Element {
   const { score, meta, file, context = [] } = passage
   const headings = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
   const current = context.find(({ type }) => type === 'current')?.text ?? passage.content
@@ -42,7 +50,9 @@ function Found({ botId, passage }: { botId: string; passage: FoundPassage }): JS
         {headings.length > 0 && <span>{headings.join(' › ')}</span>}
         <span class="number">{formatShare(score)}</span>
       </p>
-      <p class="passage-text">{current}</p>
+      <p class="passage-text">
+        <Highlight text={current} question={words} />
+      </p>
     </li>
   )
 }

@@ -12,17 +12,20 @@ interface UploadDialogProps {
   /** The chosen files; one or more. */
   files: File[]
   knowledgeBases: KnowledgeBase[]
+  /** The knowledge base that is selected at first; empty for none. */
+  knowledgeBaseId: string
   onClose: () => void
   /** Called when an upload has ended. */
   onEnd: () => void
 }
 
 /** Asks for the properties of chosen files, and begins their uploads. */
-export function UploadDialog({ botId, files, knowledgeBases, onClose, onEnd }: UploadDialogProps): JSX.Element {
+export function UploadDialog(props: UploadDialogProps): JSX.Element {
+  const { botId, files, knowledgeBases, knowledgeBaseId, onClose, onEnd } = props
   const [key, setKey] = useState(files[0]!.name)
   const [index, setIndex] = useState(true)
   const [isPublic, setIsPublic] = useState(false)
-  const [base, setBase] = useState('')
+  const [base, setBase] = useState(knowledgeBaseId)
   const isOne = files.length === 1
   const begin = async () => {
     const tags = tagsOf(knowledgeBases.find(({ id }) => id === base))

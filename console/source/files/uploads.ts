@@ -29,7 +29,8 @@ export interface NewFile {
 let last = 0
 
 /**
- * Creates a file, or replaces the one of that key, and sends its content. A failure is shown as a notice.
+ * Creates a file, or replaces the one of that key, and sends its content. A failure is shown as a notice; the file that
+ * was created for the content is deleted then.
  *
  * @returns the id of the file when the upload has ended, undefined when it has failed
  */
@@ -39,7 +40,9 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
   const abort = new AbortController()
   uploads.value = [...uploads.value, { id, botId, key, progress: 0, cancel: () => abort.abort() }]
   let uploaded: string | undefined
+  let created: string | undefined
   try {
+    // Cancelling does not interrupt this request: the id of what it creates has to be known.
     const { file } = await ask<'upsertFile'>('PUT', '/files', {
       botId,
       body: {
@@ -51,8 +54,9 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
         ...(isPublic && { accessPolicies: ['public_content'] }),
         ...(expiresAt && { expiresAt }),
       },
-      abort: abort.signal,
     })
+    if (file.createdAt === file.updatedAt) created = file.id
+    abort.signal.throwIfAborted()
     await send(file.uploadUrl, content, abort.signal, (progress) => {
       uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, progress } : one))
     })
@@ -61,6 +65,8 @@ export async function upload(botId: string, newFile: NewFile): Promise<string | 
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     notify('bad', abort.signal.aborted ? `The upload of “${key}” is cancelled.` : `“${key}” is not uploaded: ${reason}`)
+    // A file without content is of no use. Where this fails too, the list shows the file with its state.
+    if (created !== undefined) await ask<'deleteFile'>('DELETE', `/files/${created}`, { botId }).catch(() => {})
   }
   uploads.value = uploads.value.filter((one) => one.id !== id)
   return uploaded
