@@ -57,11 +57,17 @@ export async function findOwnFile(db: Database, scope: Scope, idOrKey: string): 
   return row
 }
 
+/** Keeps a user from being deleted until the transaction ends. @returns whether the user exists */
+export async function lockUser(transaction: Database, id: string): Promise<boolean> {
+  return (await query(transaction, 'select id from users where id = :id for key share', { id })).length > 0
+}
+
 /** Whose file it is. */
 export interface FileOwner {
   type: FileRow['owner_type']
   integration?: string
   alias?: string
+  /** The user with whom it is deleted, which may be another one than the owner: a copy is made by somebody else. */
   userId?: string
 }
 

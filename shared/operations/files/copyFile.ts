@@ -13,7 +13,7 @@ import { findMemberForBot } from '../../store/accounts.ts'
 import type { Database } from '../../store/database.ts'
 import { findObject, type StoredObject } from '../../store/file-objects.ts'
 import { assertFileSize, assertQuota, completeUpload } from '../../store/files.ts'
-import { findFile, upsertFile } from '../../store/runtime-files.ts'
+import { findFile, lockUser, upsertFile, type FileOwner } from '../../store/runtime-files.ts'
 import type { Scope } from '../../store/scope.ts'
 import { assertKey, newPublicId, ownerOf } from './file-input.ts'
 import { noFile } from './not-found.ts'
@@ -90,9 +90,11 @@ async function storeCopy(
   { caller, config }: BotContext,
   { source, content, destination, destinationKey, overwrite }: Copy,
 ): Promise<{ row: FileRow; formerObjectId: string | undefined }> {
+  const owner = ownerOfCopy(caller, source, destination)
+  if (owner.userId !== undefined && !(await lockUser(transaction, owner.userId))) throw noFile(source.key)
   const { row, isNew, formerObjectId } = await upsertFile(transaction, destination, {
     id: newId('file'),
-    owner: ownerOf(caller),
+    owner,
     key: destinationKey,
     declaredSize: content.size,
     contentType: source.content_type,
@@ -112,6 +114,12 @@ async function storeCopy(
   const completed = await findFile(transaction, destination, row.id)
   if (!completed) throw noFile(destinationKey)
   return { row: completed, formerObjectId }
+}
+
+/** A copy of a user's file is deleted with the user too, whoever makes it; users of one bot are none of another's. */
+function ownerOfCopy(caller: BotContext['caller'], source: FileRow, destination: Scope): FileOwner {
+  const isUsers = source.user_id !== null && destination.botId === source.bot_id
+  return { ...ownerOf(caller), ...(isUsers && { userId: source.user_id! }) }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Ask } from '../../../support/entry-points.ts'
 import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { createMember } from '../../../support/members.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { openFileSweep } from '../../../../worker/periodic/file-sweep.ts'
 
 let platform: Platform
 let botId: string
@@ -107,6 +108,39 @@ test('a file of a user goes with the user, with its room in the quota', async ()
   const { id: foreign } = await platform.createBot()
   const notTheirs = await platform.ask('PUT', '/v1/files', { key: 'x', size: 1 }, { ...headers, 'x-user-id': foreign })
   expect(notTheirs).toMatchObject({ status: 400, body: { type: 'ReferenceNotFound' } })
+})
+
+test('the deletion of a user reaches copies within the bot, whoever made them, and their contents', async () => {
+  const { db } = platform.context
+  const { body } = await asBot('POST', '/v1/chat/users', { name: 'Ann', tags: {} })
+  const userId = body.user.id
+  const headers = { 'x-bot-id': botId, 'x-user-id': userId }
+  const { file } = (
+    await platform.ask('PUT', '/v1/files', { key: 'k', size: 1, accessPolicies: ['integrations'] }, headers)
+  ).body
+  await put(file.uploadUrl)
+  const [byBot, byOther] = [
+    (await asBot('POST', `/v1/files/${file.id}/copy`, {})).body.file,
+    (await asOther('POST', `/v1/files/${file.id}/copy`, {})).body.file,
+  ]
+  expect([byBot.owner, byOther.owner]).toEqual([
+    { type: 'bot', id: botId },
+    { type: 'integration', name: 'tool', alias: 'other' },
+  ])
+  const { id: destination } = await platform.createBot()
+  expect((await copyTo(file.id, destination)).status).toBe(200)
+  const copyOfCopy = (await asBot('POST', `/v1/files/${byBot.id}/again`, {})).body.file
+  await upsert(asBot, { key: 'copy' })
+  expect(await asBot('DELETE', `/v1/chat/users/${userId}`)).toMatchObject({ status: 200 })
+  for (const { id } of [file, byOther, copyOfCopy]) {
+    expect(await asBot('GET', `/v1/files/${id}`)).toMatchObject({ status: 404 })
+  }
+  // The bot's own upsert has replaced that copy, and another bot has users of its own.
+  expect(await asBot('GET', '/v1/files/copy')).toMatchObject({ status: 200 })
+  await db('file_objects').update({ completed_at: new Date(Date.now() - 3_700_000) })
+  await openFileSweep(platform.context).run()
+  expect(await db('file_objects').where({ bot_id: botId })).toEqual([])
+  expect(await db('file_objects').where({ bot_id: destination })).toHaveLength(1)
 })
 
 const copyTo = (file: string, destination: string, headers: object = {}) =>
