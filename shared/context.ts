@@ -44,7 +44,7 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
     signals,
     installations,
     waiting,
-    ...(config.embeddings && { embeddings: openEmbeddings(config.embeddings) }),
+    ...(config.embeddings && { embeddings: openEmbeddings(config.embeddings, metrics) }),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

@@ -1,5 +1,6 @@
 import type { EmbeddingsSettings } from '../config/embeddings-settings.ts'
 import { isRecord } from '../models/payload.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { openVectorMemory, type VectorMemory } from './vector-memory.ts'
 
 /** Makes vectors of texts, whose distance says how much the texts are about the same thing. */
@@ -31,8 +32,8 @@ const maxDimensions = 4096
 /** One number in an answer, at most. */
 const numberBytes = 32
 /** How long passages and questions wait for their vectors. */
-const passagesMilliseconds = 15_000
-const questionMilliseconds = 2000
+const timeouts = { passages: 15_000, question: 2000 } as const
+type Kind = keyof typeof timeouts
 /** Requests for passages of one process at the same time. */
 const maxRequests = 2
 /** After a failure the endpoint is left alone for this long, and searches do not wait for it. */
@@ -41,7 +42,7 @@ const pauseMilliseconds = 10_000
 const refusals = [400, 413, 422]
 
 /** Opens the endpoint. Nothing is sent before the first text. */
-export function openEmbeddings(settings: EmbeddingsSettings): Embeddings {
+export function openEmbeddings(settings: EmbeddingsSettings, metrics: Metrics): Embeddings {
   let pausedUntil = 0
   let inFlight = 0
   const waiting: (() => void)[] = []
@@ -58,12 +59,19 @@ export function openEmbeddings(settings: EmbeddingsSettings): Embeddings {
     }
   }
 
-  async function embed(texts: string[], timeoutMilliseconds: number): Promise<Float32Array[]> {
+  async function embed(kind: Kind, texts: string[]): Promise<Float32Array[]> {
     const pause = pausedUntil - performance.now()
     if (pause > 0) throw new PauseError(pause)
+    const timeoutMilliseconds = timeouts[kind]
+    const endTimer = metrics.embeddingSeconds.startTimer({ kind })
     try {
-      return await request(settings, texts, timeoutMilliseconds)
+      const { vectors, tokens } = await request(settings, texts, timeoutMilliseconds)
+      endTimer({ outcome: 'answered' })
+      metrics.embeddedTexts.inc({ kind }, texts.length)
+      metrics.embeddingTokens.inc(tokens)
+      return vectors
     } catch (error) {
+      endTimer({ outcome: error instanceof RefusalError ? 'refused' : 'failed' })
       if (error instanceof RefusalError) throw error
       pausedUntil = performance.now() + pauseMilliseconds
       if (error instanceof EmbeddingsError) throw error
@@ -76,8 +84,8 @@ export function openEmbeddings(settings: EmbeddingsSettings): Embeddings {
   return {
     model: settings.dimensions === undefined ? settings.model : `${settings.model}@${settings.dimensions}`,
     memory: openVectorMemory(settings.memoryBytes),
-    embedPassages: (texts) => inTurn(() => embed(texts, passagesMilliseconds)),
-    embedQuestion: async (text) => (await embed([text], questionMilliseconds))[0]!,
+    embedPassages: (texts) => inTurn(() => embed('passages', texts)),
+    embedQuestion: async (text) => (await embed('question', [text]))[0]!,
   }
 }
 
@@ -99,7 +107,7 @@ async function request(
   { url, key, model, dimensions }: EmbeddingsSettings,
   texts: string[],
   timeoutMilliseconds: number,
-): Promise<Float32Array[]> {
+): Promise<{ vectors: Float32Array[]; tokens: number }> {
   const input = texts.map((text) => Buffer.from(text).subarray(0, maxTextBytes).toString())
   const answer = await fetch(url, {
     method: 'POST',
@@ -116,7 +124,7 @@ async function request(
     throw new Kind(`The endpoint of embeddings answered with status ${answer.status}`, { cause })
   }
   const text = await readBounded(answer, 16_384 + texts.length * maxDimensions * numberBytes)
-  return readVectors(text, texts.length, dimensions)
+  return readAnswer(text, texts.length, dimensions)
 }
 
 /** @throws EmbeddingsError when the body is longer */
@@ -133,12 +141,17 @@ async function readBounded({ body }: Response, maxBytes: number): Promise<string
 }
 
 /**
- * Reads the vectors of an answer, in the order of the texts.
+ * Reads the vectors of an answer, in the order of the texts, and the number of tokens that it names; 0 where it names none.
  *
  * @throws EmbeddingsError when it is not that of an OpenAI-compatible endpoint to this many texts
  */
-export function readVectors(text: string, count: number, dimensions?: number): Float32Array[] {
-  const data = field(parse(text), 'data')
+export function readAnswer(
+  text: string,
+  count: number,
+  dimensions?: number,
+): { vectors: Float32Array[]; tokens: number } {
+  const answer = parse(text)
+  const data = field(answer, 'data')
   if (!Array.isArray(data) || data.length !== count) throw wrong(`has not ${count} vectors`)
   const vectors: (Float32Array | undefined)[] = Array.from({ length: count })
   for (const [position, item] of data.entries()) {
@@ -150,7 +163,9 @@ export function readVectors(text: string, count: number, dimensions?: number): F
   if (vectors.some((vector) => vector!.length !== length)) {
     throw wrong(`has vectors of another length than ${length}`)
   }
-  return vectors as Float32Array[]
+  const tokens = field(field(answer, 'usage'), 'total_tokens')
+  const isCount = Number.isSafeInteger(tokens) && Number(tokens) >= 0
+  return { vectors: vectors as Float32Array[], tokens: isCount ? Number(tokens) : 0 }
 }
 
 function toUnitVector(given: unknown): Float32Array {

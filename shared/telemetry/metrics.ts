@@ -29,6 +29,13 @@ export interface Metrics {
   /** Attempts to index a file: `completed`, `refused`, `overtaken`, `interrupted` or `failed`. */
   indexings: Counter<'outcome'>
   indexingSeconds: Histogram
+  /**
+   * Requests to the endpoint of embeddings, by `kind` (`passages`, `question`) and outcome: `answered`, `refused` or
+   * `failed`.
+   */
+  embeddingSeconds: Histogram<'kind' | 'outcome'>
+  embeddedTexts: Counter<'kind'>
+  embeddingTokens: Counter
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -89,6 +96,12 @@ export function openMetrics(isRead: boolean): Metrics {
     uploadBytes: counter('file_upload_bytes_total', 'Bytes of the contents that were stored'),
     indexings: counter('file_indexings_total', 'Attempts to index a file, by outcome', ['outcome']),
     indexingSeconds: histogram('file_indexing_seconds', 'Time of an attempt to index a file', handlingBuckets),
+    embeddingSeconds: histogram('embedding_request_duration_seconds', 'Time of requests for vectors', requestBuckets, [
+      'kind',
+      'outcome',
+    ]),
+    embeddedTexts: counter('embedding_texts_total', 'Texts that got a vector', ['kind']),
+    embeddingTokens: counter('embedding_tokens_total', 'Tokens of these texts, as the endpoint counts them'),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

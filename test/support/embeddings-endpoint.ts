@@ -13,24 +13,39 @@ export interface EmbeddingsEndpoint extends AsyncDisposable {
   requests: string[][]
   /** Replaces the answers by a status, or by silence, until it is undefined again. */
   instead: number | 'silence' | undefined
+  /** Requests with this text are never answered. */
+  silentAbout: string | undefined
 }
 
 export const embeddingsKey = 'key-of-the-endpoint'
 
+/** The tokens that the endpoint counts. */
+export function tokensOf(texts: string[]): number {
+  return texts.join(' ').split(/\s+/).length
+}
+
 /** Starts the endpoint. Its model knows English only, and takes some tenths of a second for a passage. */
 export async function startEmbeddings(): Promise<EmbeddingsEndpoint> {
   const model = await initModel(modelSource)
-  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'instead'> = { requests: [], instead: undefined }
+  const endpoint: Pick<EmbeddingsEndpoint, 'requests' | 'instead' | 'silentAbout'> = {
+    requests: [],
+    instead: undefined,
+    silentAbout: undefined,
+  }
   async function answer(request: IncomingMessage): Promise<{ status: number; text: string } | undefined> {
     const { model: name, input } = (await json(request)) as { model: string; input: string[] }
     endpoint.requests.push(input)
-    const { instead } = endpoint
+    const { instead, silentAbout } = endpoint
     if (instead === 'silence') return undefined
+    if (silentAbout !== undefined && input.some((text) => text.includes(silentAbout))) return undefined
     if (typeof instead === 'number') return { status: instead, text: 'a secret of the endpoint' }
     if (request.headers.authorization !== `Bearer ${embeddingsKey}`) return { status: 401, text: '{}' }
     const vectors = await model.embed(input)
     const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }))
-    return { status: 200, text: JSON.stringify({ object: 'list', model: name, data }) }
+    return {
+      status: 200,
+      text: JSON.stringify({ object: 'list', model: name, data, usage: { total_tokens: tokensOf(input) } }),
+    }
   }
   const server = createServer((request, response) => {
     void answer(request).then((given) => given && response.writeHead(given.status).end(given.text))

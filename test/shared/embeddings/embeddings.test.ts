@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readVectors } from '#shared/embeddings/embeddings.ts'
+import { readAnswer } from '#shared/embeddings/embeddings.ts'
 
 const answer = (...embeddings: unknown[]) =>
   JSON.stringify({ data: embeddings.map((embedding, index) => ({ index, embedding })) })
@@ -10,10 +10,21 @@ describe('the answer of an endpoint of embeddings', () => {
       { index: 1, embedding: [0, 5] },
       { index: 0, embedding: [3, 4] },
     ]
-    const [first, second] = readVectors(JSON.stringify({ data }), 2)
+    const [first, second] = readAnswer(JSON.stringify({ data }), 2).vectors
     expect(first![0]).toBeCloseTo(0.6)
     expect(first![1]).toBeCloseTo(0.8)
     expect([...second!]).toEqual([0, 1])
+  })
+
+  test.each([
+    [{ total_tokens: 12 }, 12],
+    [{ total_tokens: -1 }, 0],
+    [{ total_tokens: '12' }, 0],
+    [{ total_tokens: 1e300 }, 0],
+    [null, 0],
+    [undefined, 0],
+  ])('has a number of tokens: %j', (usage, tokens) => {
+    expect(readAnswer(JSON.stringify({ data: [{ embedding: [1] }], usage }), 1).tokens).toBe(tokens)
   })
 
   test.each([
@@ -31,14 +42,12 @@ describe('the answer of an endpoint of embeddings', () => {
     ['has only zeros', answer([0, 0]), /without a direction/],
     ['has numbers beyond all bounds', '{"data":[{"index":0,"embedding":[1e999]}]}', /without a direction/],
   ])('is refused when it %s', (_, text, message) => {
-    expect(() => readVectors(text, 1)).toThrow(message)
+    expect(() => readAnswer(text, 1)).toThrow(message)
   })
 
   test('is refused when its vectors are of different lengths, or of another one than requested', () => {
-    expect(() => readVectors(answer([1], [1, 2]), 2)).toThrow(/another length than 1/)
-    expect(() => readVectors(answer([1], [1]), 2, 512)).toThrow(/another length than 512/)
-    expect(() => readVectors('{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}', 2)).toThrow(
-      /wrongly/,
-    )
+    expect(() => readAnswer(answer([1], [1, 2]), 2)).toThrow(/another length than 1/)
+    expect(() => readAnswer(answer([1], [1]), 2, 512)).toThrow(/another length than 512/)
+    expect(() => readAnswer('{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}', 2)).toThrow(/wrongly/)
   })
 })

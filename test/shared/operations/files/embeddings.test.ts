@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startEmbeddings, type EmbeddingsEndpoint } from '../../../support/embeddings-endpoint.ts'
+import { startEmbeddings, tokensOf, type EmbeddingsEndpoint } from '../../../support/embeddings-endpoint.ts'
+import { installIntegration, storeIntegration } from '../../../support/install-integration.ts'
 import { openPlatform, type Platform } from '../../../support/platform.ts'
+import { Processes } from '../../../support/processes.ts'
 
 let endpoint: EmbeddingsEndpoint
 let platform: Platform
@@ -58,6 +60,33 @@ describe('passages with vectors', { timeout: 90_000 }, () => {
     expect(body.passages).toEqual([])
   })
 
+  test('of an integration are found by the bot, and by other integrations with the policy only', async () => {
+    const [one, other] = [await storeIntegration(platform), await storeIntegration(platform)]
+    await installIntegration(platform, botId, one, { alias: 'one' })
+    await installIntegration(platform, botId, other, { alias: 'other' })
+    const asIntegration = (id: string) => ({ 'x-bot-id': botId, 'x-integration-id': id })
+    const description = { key: 'bicycles.txt', size: 0, index: true }
+    const { body } = await platform.ask('PUT', '/v1/files', description, asIntegration(one))
+    await fetch(body.file.uploadUrl, { method: 'PUT', body: 'Bicycles are kept in the cellar.' })
+    await expect.poll(async () => (await fileOf(body.file.id)).status, { timeout: 30_000 }).toBe('indexing_completed')
+    await embedded(body.file.id)
+    const findsIt = async (headers: Record<string, string>) => {
+      // By a word of it, and by its meaning only.
+      const queries = ['bicycles', 'Where do I leave my two-wheeler?']
+      const answers = await Promise.all(
+        queries.map((query) => platform.ask('GET', `/v1/files/search?query=${query}`, undefined, headers)),
+      )
+      return answers.map(({ body: found }) =>
+        found.passages.some(({ file }: { file: { key: string } }) => file.key === 'bicycles.txt'),
+      )
+    }
+    expect(await findsIt(asIntegration(one))).toEqual([true, true])
+    expect(await findsIt({ 'x-bot-id': botId })).toEqual([true, true])
+    expect(await findsIt(asIntegration(other))).toEqual([false, false])
+    await ask('PUT', `/v1/files/${body.file.id}`, { accessPolicies: ['integrations'] })
+    expect(await findsIt(asIntegration(other))).toEqual([true, true])
+  })
+
   test('get vectors of another model when it is another one', async () => {
     const id = await upload('trains.txt', 'Journeys by rail are refunded.')
     await embedded(id)
@@ -72,6 +101,96 @@ describe('passages with vectors', { timeout: 90_000 }, () => {
     expect(models).toEqual(['english'])
   })
 })
+
+/** The present metrics of embeddings, by series. */
+async function readMetrics() {
+  const text = await platform.context.metrics.registry.metrics()
+  const lines = text.split('\n')
+  return (series: string) =>
+    Number(lines.find((line) => line.startsWith(`isobot_embedding_${series} `))?.split(' ')[1] ?? 0)
+}
+
+test('requests for vectors are counted, with their texts and tokens', { timeout: 60_000 }, async () => {
+  const before = await readMetrics()
+  const asked = endpoint.requests.length
+  await embedded(await upload('ferries.txt', 'The ferry leaves every hour.'))
+  await search('ferry')
+  endpoint.instead = 400
+  await search('ferry')
+  endpoint.instead = undefined
+  const after = await readMetrics()
+  const grown = (series: string) => after(series) - before(series)
+  expect({
+    passages: grown('request_duration_seconds_count{kind="passages",outcome="answered"}'),
+    questions: grown('request_duration_seconds_count{kind="question",outcome="answered"}'),
+    refused: grown('request_duration_seconds_count{kind="question",outcome="refused"}'),
+    failed: grown('request_duration_seconds_count{kind="question",outcome="failed"}'),
+    texts: grown('texts_total{kind="passages"}'),
+    questionTexts: grown('texts_total{kind="question"}'),
+    tokens: grown('tokens_total'),
+  }).toEqual({
+    passages: 1,
+    questions: 1,
+    refused: 1,
+    failed: 0,
+    texts: 1,
+    questionTexts: 1,
+    tokens: tokensOf(endpoint.requests[asked]!) + tokensOf(['ferry']),
+  })
+})
+
+test(
+  'a worker killed while it makes vectors loses none, and one with another model makes them all again',
+  { timeout: 120_000 },
+  async () => {
+    const environment = { WORKER_SWEEP_SECONDS: '1', WORKER_LOCK_SECONDS: '2', WORKER_STALLED_SECONDS: '1' }
+    await using own = await openPlatform({
+      backEnd: 'postgres',
+      worker: false,
+      environment: { ...environment, ...endpoint.environment },
+    })
+    const processes = new Processes()
+    await using _ = { [Symbol.asyncDispose]: () => processes.stop() }
+    const { db } = own.context
+    const headers = { 'x-bot-id': (await own.createBot()).id }
+    const description = { key: 'birds.md', size: 0, index: true }
+    const { file } = (await own.ask('PUT', '/v1/files', description, headers)).body
+    const birds = Array.from({ length: 18 }, (_each, n) => `# Bird ${n}\n\nIt sings.`)
+    await fetch(file.uploadUrl, { method: 'PUT', body: birds.join('\n\n') })
+    const modelOf = async () => (await db('files').where({ id: file.id }).first())?.embedded_model
+    const vectors = () => db('passage_vectors').orderBy('number').select('passage_id', 'number', 'model')
+
+    // The last two passages are those of a second request.
+    endpoint.silentAbout = 'Bird 17'
+    const victim = await processes.start(own, 'worker')
+    const isAsked = () => endpoint.requests.some((texts) => texts.some((text) => text.includes('Bird 17')))
+    await expect.poll(isAsked, { timeout: 60_000 }).toBe(true)
+    const before = await vectors()
+    expect(before).toHaveLength(16)
+    process.kill(victim.pid, 'SIGKILL')
+    await victim.exited
+    endpoint.silentAbout = undefined
+    const found = await own.ask('GET', '/v1/files/search?query=bird', undefined, headers)
+    expect(found.body.passages).not.toEqual([])
+
+    // As if the lease of the killed worker were over.
+    await db('files').where({ id: file.id }).update({ embedding_due_at: new Date() })
+    const asked = endpoint.requests.length
+    const next = await processes.start(own, 'worker')
+    await expect.poll(modelOf, { timeout: 60_000 }).toBe('english')
+    const after = await vectors()
+    expect(after.slice(0, 16)).toEqual(before)
+    expect(new Set(after.map(({ passage_id: id }) => id)).size).toBe(18)
+    const madeAgain = endpoint.requests.slice(asked).flat()
+    expect(madeAgain.filter((text) => text.includes('Bird')).length).toBe(2)
+    await next.stop()
+
+    await processes.start(own, 'worker', { EMBEDDINGS_MODEL: 'another' })
+    await expect.poll(modelOf, { timeout: 60_000 }).toBe('another')
+    const models = (await vectors()).map(({ model }) => model)
+    expect(models).toEqual(Array.from({ length: 18 }, () => 'another'))
+  },
+)
 
 describe('an endpoint that fails', { timeout: 90_000 }, () => {
   test('leaves searches by words, and says so at the file, until it answers again', async () => {
