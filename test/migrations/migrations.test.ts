@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import knex from 'knex'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureAdministrator } from '#shared/process/bootstrap.ts'
@@ -93,6 +96,41 @@ test('members who were added by their address stay where the account was made or
   expect(tokens.map(({ account_id: account }) => account)).toEqual(['ann', 'bob', 'eve'])
   await other.destroy()
   await own.drop()
+})
+
+test('the release step, as a program, brings an older database up to date without pg_trgm, and runs again', async () => {
+  const own = await createDatabase()
+  const other = knex({ client: 'pg', connection: own.url })
+  try {
+    const token = 'the-token-of-the-administrator'
+    const workspaceId = await ensureAdministrator(other, token)
+    const names = Object.keys(migrations)
+    const newer = names.slice(names.indexOf('036_file_objects'))
+    for (const name of newer.toReversed()) await migrations[name]!.down?.(other)
+    await other('knex_migrations').whereIn('name', newer).delete()
+    await other.raw('drop extension if exists pg_trgm cascade')
+    await other('bots').insert({ id: 'b', workspace_id: workspaceId, name: 'b' })
+    const release = () =>
+      promisify(execFile)(process.execPath, ['migrations/migrate.js'], {
+        cwd: join(import.meta.dirname, '../..'),
+        env: {
+          PATH: process.env['PATH'],
+          DATABASE_URL: own.url,
+          ISOBOT_ADMIN_TOKEN: token,
+          ISOBOT_SECRET: 'x'.repeat(32),
+        },
+      })
+    const printed = `The database is up to date\nThe administrator's workspace is ${workspaceId}\n`
+    expect((await release()).stdout).toBe(printed)
+    expect((await release()).stdout).toBe(printed)
+    expect(await other('knex_migrations').pluck('name')).toEqual(names)
+    expect(await other('bots').pluck('id')).toContain('b')
+    await other('files').insert({ id: 'f', bot_id: 'b', key: 'k', content_type: 'text/plain' })
+    expect(await other('file_usage')).toMatchObject([{ bot_id: 'b', files: '1' }])
+  } finally {
+    await other.destroy()
+    await own.drop()
+  }
 })
 
 test('the administrator is made once, and a changed token replaces the one before', async () => {

@@ -120,6 +120,23 @@ describe('indexed files are found by searches', { timeout: 60_000 }, () => {
     }
   })
 
+  test('by whole words where the database has no trigrams', async () => {
+    const { db } = platform.context
+    await upload('soup.txt', 'The minestrone is served on Mondays.')
+    expect((await search('minestroni'))[0]?.file.key).toBe('soup.txt')
+    const [index] = await db('pg_indexes').where({ indexname: 'passages_by_trigrams' }).pluck('indexdef')
+    await db.raw('drop extension pg_trgm cascade')
+    try {
+      expect((await search('MINESTRONE, monday'))[0]?.file.key).toBe('soup.txt')
+      expect(await search('minestroni')).toEqual([])
+      expect(await upload('bread.txt', 'The baguette is fresh.')).toMatchObject({ status: 'indexing_completed' })
+      expect((await search('baguette'))[0]?.file.key).toBe('bread.txt')
+    } finally {
+      await db.raw('create extension pg_trgm')
+      await db.raw(index as string)
+    }
+  })
+
   test('one result for each file, when consolidated', async () => {
     const passages = await search('holiday train canteen', { consolidate: 'true', contextDepth: '0' })
     const [first] = passages.filter(({ file }) => file.key === 'hr/handbook.md')
