@@ -259,6 +259,22 @@ test('a file is imported with the records that fail, and the rows are exported t
   ])
 })
 
+test('the rows of an import are shown also where it has ended before its progress is known', async () => {
+  const id = await openTable('quickTable', { columns: { name: { type: 'string' } } })
+  await page.getByRole('heading', { name: 'No row yet' }).waitFor()
+  // A page that is hidden does not load its data again by itself.
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true })`)
+  await page.route('**/import', async (route) => {
+    const response = await route.fetch()
+    await expect.poll(async () => (await ask('GET', `/${id}/jobs`)).body.jobs[0].status, patience).toBe('completed')
+    await route.fulfill({ response })
+  })
+  const buffer = Buffer.from('name\nAda\n')
+  await page.getByLabel('File to import').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
+  await page.getByRole('cell', { name: 'Ada' }).waitFor()
+  await page.unroute('**/import')
+})
+
 test('a wide table scrolls within its own area on a phone', async () => {
   const columns = Object.fromEntries(Array.from({ length: 18 }, (_, index) => [`column ${index}`, { type: 'string' }]))
   const row = Object.fromEntries(Object.keys(columns).map((name) => [name, `a value of ${name}`]))

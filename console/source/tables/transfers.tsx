@@ -31,12 +31,16 @@ export function Transfers({ botId, table, onImported }: TransfersProps): JSX.Ele
   const jobs = useAnswer<'getTableJobs'>(`${path}/jobs`, { botId, every: isBusy ? 500 : 10_000 })
   const list = jobs.data?.jobs
   useEffect(() => setIsBusy(list?.some((job) => !hasEnded(job)) ?? false), [list])
-  const importing = list?.filter((job) => job.type === 'import' && !hasEnded(job)).length ?? 0
-  const before = useRef(importing)
+  // An import may end before a list shows it in progress: the ends themselves tell that there are other rows.
+  const ended = list
+    ?.filter((job) => job.type === 'import' && hasEnded(job))
+    .map(({ id }) => id)
+    .join()
+  const known = useRef(ended)
   useEffect(() => {
-    if (importing < before.current) onImported()
-    before.current = importing
-  }, [importing])
+    if (known.current !== undefined && ended !== known.current) onImported()
+    known.current = ended
+  }, [ended])
   const start = async (content: File | undefined) => {
     if (!content) return
     const fileId = await uploadForImport(botId, table, content)
@@ -86,7 +90,8 @@ export function Transfers({ botId, table, onImported }: TransfersProps): JSX.Ele
         </button>
       </div>
       <p class="quiet">
-        An import creates a row for each record of a CSV or JSON file. Columns that the table lacks are ignored.
+        An import creates a row for each record of a CSV or JSON file
+        {table.keyColumn !== null && ', or changes the row that has its key'}. Columns that the table lacks are ignored.
       </p>
       <UploadProgress botId={botId} />
       <Loaded of={jobs} lines={1}>
