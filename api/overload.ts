@@ -29,6 +29,14 @@ export interface Overload {
    * @throws ApiError 503 when they exceed the bounds; all bytes of this request are then released
    */
   hold(response: Response, bytes: number, tenant: string): void
+  /**
+   * Counts bytes of an answer until the response is closed: a client may read it slowly. As many as the body of the
+   * request holds are counted already, because rows of a body are released as those of its answer are made.
+   *
+   * @param bytes of the whole answer so far
+   * @throws ApiError 503 as `hold`
+   */
+  holdAnswer(response: Response, bytes: number, tenant: string): void
   close(): void
 }
 
@@ -37,6 +45,9 @@ const ordinaryBytes = megabyte
 /** The largest body that any interface accepts, and a usual bundle of another tenant beside it. */
 const largeBudgetBytes = 64 * megabyte
 const largeBytesOfTenant = 50 * megabyte
+/** The largest answers of rows, and a usual one of another tenant beside them. */
+const answerBudgetBytes = 64 * megabyte
+const answerBytesOfTenant = 50 * megabyte
 /** Share of the budget for ordinary bytes that one tenant may hold. */
 const shareOfTenant = 3 / 4
 
@@ -44,9 +55,10 @@ interface Held {
   tenant: string
   ordinary: number
   large: number
+  answer: number
 }
 
-const nothing: Held = { tenant: '', ordinary: 0, large: 0 }
+const nothing: Held = { tenant: '', ordinary: 0, large: 0, answer: 0 }
 
 const resolutionMilliseconds = 20
 const sampleMilliseconds = 1000
@@ -67,6 +79,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
   const budget = new BodyBudget(most.bodyBytes, Math.max(ordinaryBytes, most.bodyBytes * shareOfTenant))
   // A separate budget, so that large bodies do not cause small ones to be refused.
   const largeBudget = new BodyBudget(largeBudgetBytes, largeBytesOfTenant)
+  const answerBudget = new BodyBudget(answerBudgetBytes, answerBytesOfTenant)
   /** Consecutive seconds in which the event loop was late. One long turn in a quiet second is no overload. */
   let lateSeconds = 0
   let refused = 0
@@ -77,7 +90,7 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     const lateMilliseconds = delay.percentile(50) / 1e6 - resolutionMilliseconds
     delay.reset()
     lateSeconds = lateMilliseconds > most.delayMilliseconds ? lateSeconds + 1 : 0
-    const heldBytes = budget.bytes + largeBudget.bytes
+    const heldBytes = budget.bytes + largeBudget.bytes + answerBudget.bytes
     if (refused > 0)
       log.warn({ refused, requests: held.size, heldBytes, lateMilliseconds }, 'Overloaded: refusing requests')
     refused = 0
@@ -94,9 +107,16 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
     if (lateSeconds > 1 || held.size >= most.requests || isFull) refuse()
   }
 
-  function releaseBytes({ tenant, ordinary, large }: Held): void {
+  function releaseBytes({ tenant, ordinary, large, answer }: Held): void {
     budget.add(tenant, -ordinary)
     largeBudget.add(tenant, -large)
+    answerBudget.add(tenant, -answer)
+  }
+
+  function refuseBytes(response: Response, before: Held): never {
+    releaseBytes(before)
+    held.set(response, nothing)
+    refuse()
   }
 
   function release(key: object): void {
@@ -131,14 +151,20 @@ export function openOverload({ config, log }: Pick<Context, 'config' | 'log'>): 
       const large = bytes - ordinary
       // A body that holds more than half of the budget is read to its end: otherwise the largest never would be.
       const fitsOrdinary = budget.fits(tenant, ordinary) || before.ordinary > most.bodyBytes / 2
-      if (!fitsOrdinary || !largeBudget.fits(tenant, large)) {
-        releaseBytes(before)
-        held.set(response, nothing)
-        refuse()
-      }
+      if (!fitsOrdinary || !largeBudget.fits(tenant, large)) refuseBytes(response, before)
       budget.add(tenant, ordinary)
       largeBudget.add(tenant, large)
-      held.set(response, { tenant, ordinary: before.ordinary + ordinary, large: before.large + large })
+      const { answer } = before
+      held.set(response, { tenant, ordinary: before.ordinary + ordinary, large: before.large + large, answer })
+    },
+    holdAnswer(response, bytes, tenant) {
+      const before = held.get(response)
+      if (before === undefined) return
+      const more = bytes - before.ordinary - before.large - before.answer
+      if (more <= 0) return
+      if (!answerBudget.fits(tenant, more)) refuseBytes(response, before)
+      answerBudget.add(tenant, more)
+      held.set(response, { ...before, tenant, answer: before.answer + more })
     },
     close() {
       clearInterval(timer)

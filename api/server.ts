@@ -70,7 +70,9 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
         largeList: request.get('idempotency-key') === undefined ? largeList : undefined,
         hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
       })
-    const reply = await inFlight.track(dispatch(context, fromHttp(context, request, body)))
+    const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
+    const given = { ...fromHttp(context, request, body), holdAnswer }
+    const reply = await inFlight.track(dispatch(context, given))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
         overload.leave(response)

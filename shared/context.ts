@@ -22,6 +22,8 @@ export interface Context {
   waiting: BacklogLimit
   /** Absent without an endpoint of embeddings. */
   embeddings?: Embeddings
+  /** Counts the bytes of a large answer before it is made; see `Request`. Present in requests that count them. */
+  holdAnswer?: (bytes: number) => void
 }
 
 /** Opens the parts in order of dependency. Disposing closes them in reverse order. */

@@ -22,6 +22,13 @@ export interface Request {
    */
   body(caller: Caller, operation: Operation): Promise<unknown>
   /**
+   * Counts bytes of an answer that is large, before it is made. Absent at entry points that hold no answers.
+   *
+   * @param bytes of the whole answer so far
+   * @throws ApiError 503 when there is no room for it
+   */
+  holdAnswer?: (caller: Caller, bytes: number) => void
+  /**
    * Authenticates the caller. Called once, immediately after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
    */
@@ -62,7 +69,8 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
     return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
   }
-  return { status, body: await operation.call({ ...context, caller }, input), opensStream }
+  const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
+  return { status, body: await operation.call({ ...context, caller, holdAnswer }, input), opensStream }
 }
 
 /** Logs internal errors. A known outage is logged once by the dependency monitor, not per request. */

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import { hasTrigrams } from '../store/extensions.ts'
@@ -43,11 +44,17 @@ const maxAnswerBytes = 16 * 1024 * 1024
 /**
  * Finds rows of a table.
  *
+ * @param holdAnswer counts the bytes of the rows before they are read
  * @returns the rows, `hasMore` when there are further ones after these
  * @throws ApiError `InvalidQuery` when a name, an operator or a value does not fit the table, `LimitExceeded` when the
  *   rows are too large for one answer or the query takes too long
  */
-export async function findRows(db: Database, table: ReadTable, request: RowsRequest): Promise<Page<FoundTableRow>> {
+export async function findRows(
+  db: Database,
+  table: ReadTable,
+  request: RowsRequest,
+  holdAnswer?: Context['holdAnswer'],
+): Promise<Page<FoundTableRow>> {
   const { limit, offset, orderBy = 'id', orderDirection = 'asc' } = request
   const { columns, id: tableId } = table
   const warnings = aliasWarnings(columns, orderBy)
@@ -69,7 +76,9 @@ export async function findRows(db: Database, table: ReadTable, request: RowsRequ
             similarity: similarityOf(fields, searched, await hasTrigrams(transaction)),
           })
     const places = found.slice(0, limit)
-    assertAnswerable(places.reduce((sum, { bytes }) => sum + bytes, 0))
+    const bytes = places.reduce((sum, place) => sum + place.bytes, 0)
+    assertAnswerable(bytes)
+    holdAnswer?.(bytes)
     const rows = await readRows(
       transaction,
       tableId,

@@ -70,6 +70,7 @@ export class RowWriter {
   readonly #checker: RowChecker
   readonly #pathOf: (index: number) => string
   readonly #keepsRows: boolean
+  readonly #holdAnswer: ((bytes: number) => void) | undefined
   readonly #reader: RowReader
   readonly #report = {
     inserted: new JsonList<TableRow>(),
@@ -84,15 +85,20 @@ export class RowWriter {
 
   /**
    * @param options `pathOf` is the path of a given row in problems, by its place; without `keepsRows` the report has no
-   *   rows
+   *   rows; `holdAnswer` counts the bytes of those in the report
    */
   constructor(
     db: Database,
     table: BotTableRow,
-    options: { pathOf?: (index: number) => string; keepsRows?: boolean } = {},
+    options: {
+      pathOf?: (index: number) => string
+      keepsRows?: boolean
+      holdAnswer?: ((bytes: number) => void) | undefined
+    } = {},
   ) {
     this.#pathOf = options.pathOf ?? ((index) => `rows.${index}`)
     this.#keepsRows = options.keepsRows ?? true
+    this.#holdAnswer = options.holdAnswer
     this.#db = db
     this.#table = table
     this.#checker = new RowChecker(table)
@@ -304,6 +310,7 @@ export class RowWriter {
       if (!row) this.#failKey(path)
       else if (this.#keepsRows) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
     }
+    this.#holdAnswer?.(inserted.bytes + updated.bytes)
   }
 
   #failKey(path: string): false {

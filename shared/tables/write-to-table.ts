@@ -38,7 +38,7 @@ export function writeToTable(
   return once(context, input, (db) =>
     inTransaction(db, async (db) => {
       const table = await existingTable(context, input.table, { db, isLocked: true })
-      const report = await write(new RowWriter(db, table), table)
+      const report = await write(new RowWriter(db, table, { holdAnswer: context.holdAnswer }), table)
       if (report.inserted.length > 0) await assertQuota(context, db)
       return report
     }),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { megabyte } from '#shared/units.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
@@ -159,3 +159,65 @@ test('of several large bodies of a bot, those without room are refused, and the 
   expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([])
   expect((await countRows()) - before).toBe(stored * 995)
 }, 60_000)
+
+describe('answers that clients do not read', { timeout: 60_000 }, () => {
+  const unread: IncomingMessage[] = []
+  afterEach(() => unread.splice(0).forEach((answer) => answer.destroy()))
+  const rowCount = 400
+  const change = (n: number) => ({ rows: Array.from({ length: rowCount }, (_, index) => ({ id: index + 1, n })) })
+
+  beforeAll(async () => {
+    await ask('POST', '/v1/tables', {
+      name: 'WideTable',
+      factor: 10,
+      schema: { n: { type: 'number' }, text: { type: 'string' } },
+    })
+    for (let n = 0; n < rowCount; n += 100) {
+      const rows = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(35_000) }))
+      await ask('POST', '/v1/tables/WideTable/rows', { rows })
+    }
+  })
+
+  /** @returns the status. The answer stays in the memory of the api. */
+  async function askUnread(method: string, path: string, body: object, bot = botId): Promise<number> {
+    const sending = request(`${platform.url}/v1/tables/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${platform.token}`,
+        'x-workspace-id': platform.workspaceId,
+        'x-bot-id': bot,
+      },
+    })
+    sending.end(JSON.stringify(body))
+    const [answer] = (await once(sending, 'response')) as [IncomingMessage]
+    answer.on('error', () => {})
+    unread.push(answer)
+    return answer.statusCode!
+  }
+
+  test.each([
+    ['of finds', 20, () => askUnread('POST', 'WideTable/rows/find', { limit: rowCount })],
+    [
+      'of small changes to large rows',
+      5,
+      () =>
+        askUnread('PUT', 'WideTable/rows', { rows: Array.from({ length: rowCount }, (_, n) => ({ id: n + 1, n })) }),
+    ],
+  ])('%s are made up to 50 MB of one bot, and others go on', async (_title, count, send14Megabytes) => {
+    const statuses: number[] = []
+    for (let sent = 0; sent < count; sent += 1) statuses.push(await send14Megabytes())
+    expect(statuses.filter((status) => status === 200)).toHaveLength(3)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(count - 3)
+    expect((await ask('GET', '/v1/tables/WideTable')).body.rows).toBe(rowCount)
+    const few = await ask('POST', '/v1/tables/WideTable/rows/find', { limit: 5 })
+    expect(few.body.rows).toHaveLength(5)
+    for (const answer of unread) answer.destroy()
+    await expect.poll(send14Megabytes, { timeout: 20_000, interval: 200 }).toBe(200)
+  })
+
+  test('a change without room for its answer changes nothing', async () => {
+    for (let n = 0; n < 4; n += 1) await askUnread('PUT', 'WideTable/rows', change(100 + n))
+    const { body } = await ask('POST', '/v1/tables/WideTable/rows/find', { limit: 1, select: ['n'] })
+    expect(body.rows[0].n).toBe(102)
+  })
+})

@@ -50,7 +50,7 @@ export const findTableRows = operation({
   async handle(context, { table, group, ...request }) {
     const { id, columns } = await existingTable(context, table)
     if (group) return pageOf(await findGroups(context.db, { id, columns }, { ...request, group }), request)
-    const found = await findRows(context.db, { id, columns }, request)
+    const found = await findRows(context.db, { id, columns }, request, context.holdAnswer)
     const reader = new RowReader(columns)
     return pageOf({ ...found, rows: found.rows.map((row) => reader.toRow(row, request.select !== undefined)) }, request)
   },
