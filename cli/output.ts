@@ -11,7 +11,7 @@ export interface Output {
   /** Prints a note for people that is not a result. With JSON output it prints nothing. */
   note(text: string): void
   /** Shows progress and elapsed time of work that takes noticeably long. */
-  during<T>(doing: string, work: Promise<T>): Promise<T>
+  during<T>(doing: string | (() => string), work: Promise<T>): Promise<T>
 }
 
 const patienceMilliseconds = 400
@@ -50,7 +50,7 @@ function words(text: string | (() => string)): string {
 }
 
 /** Shows an animated line at a terminal, which is erased at the end; elsewhere prints one line once. */
-function showProgress(doing: string, isJson: boolean): () => void {
+function showProgress(doing: string | (() => string), isJson: boolean): () => void {
   const started = Date.now()
   const isTerminal = process.stderr.isTTY
   let count = 0
@@ -61,8 +61,8 @@ function showProgress(doing: string, isJson: boolean): () => void {
           const waited = Date.now() - started
           if (waited < patienceMilliseconds) return
           const frame = frames[count++ % frames.length]!
-          if (isTerminal) process.stderr.write(`\r${frame} ${doing} (${Math.round(waited / 1000)} s)\u001B[K`)
-          else if (count === 1) process.stderr.write(`${doing} …\n`)
+          if (isTerminal) process.stderr.write(`\r${frame} ${words(doing)} (${Math.round(waited / 1000)} s)\u001B[K`)
+          else if (count === 1) process.stderr.write(`${words(doing)} …\n`)
         },
         isTerminal ? frameMilliseconds : patienceMilliseconds,
       )

@@ -1,18 +1,21 @@
 import type { Command } from 'commander'
 import { localTime, table } from '../output.ts'
 import { toolsOf } from '../tools.ts'
+import { addExport, addImport } from './tables-files.ts'
 import { addRows } from './tables-rows.ts'
 
 export function addTablesCommand(program: Command): void {
   const tables = program
     .command('tables')
-    .summary('list, show, create and delete the tables of a bot, and find their rows')
+    .summary('list, show, create, import, export and delete the tables of a bot, and find their rows')
     .description('The tables of a bot. A TABLE is an id or a name.')
     .addHelpText('after', '\nExample:\n  $ isobot tables list greeter\n')
   addList(tables)
   addShow(tables)
   addRows(tables)
   addCreate(tables)
+  addImport(tables)
+  addExport(tables)
   addDelete(tables)
 }
 

@@ -27,7 +27,7 @@ export interface RunningCommand {
 
 export interface CommandOptions {
   /** What it finds on its standard input. */
-  input?: string
+  input?: string | Uint8Array
   environment?: NodeJS.ProcessEnv
   directory?: string
   /** Has the launcher believe that it runs on an old Node, so that it looks for another one. */

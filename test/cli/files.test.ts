@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { openCommandLine, type CommandLine } from './command-line.ts'
@@ -127,6 +128,54 @@ describe('tables', () => {
     await isobot.json('tables', 'delete', bot.id, 'ordersTable', '--yes')
     const gone = await isobot.run(['tables', 'show', bot.id, 'ordersTable'])
     expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') })
+  })
+
+  it('are imported from files and standard input, and exported to them, and leave no files with the bot', async () => {
+    const table = 'movedTable'
+    const create = {
+      name: table,
+      schema: { number: { type: 'string' }, total: { type: 'number' } },
+      keyColumn: 'number',
+    }
+    await platform.ask('POST', '/v1/tables', create, { 'x-bot-id': bot.id })
+    const path = join(isobot.folder, 'moved.csv')
+    await writeFile(path, `number,total\n${Array.from({ length: 1500 }, (_, n) => `A-${n},${n}\n`).join('')}`)
+    const first = await isobot.json<{ job: object; rows: number }>('tables', 'import', bot.id, table, 'moved.csv')
+    expect(first).toMatchObject({ job: { status: 'completed', progress: 100 }, rows: 1500 })
+    const input = gzipSync('[{"number":"A-0","total":7},{"number":"B","total":"x"},{"number":"C","more":1}]')
+    const second = await isobot.run(['tables', 'import', bot.id, table, '-'], { input })
+    expect(second).toMatchObject({ code: 1, stdout: expect.stringContaining('which has 1501 rows') })
+    expect(second.stdout).toContain('records.2.total must be number')
+    expect(second.stdout).toContain("no column 'more'")
+
+    const exported = await isobot.run(['tables', 'export', bot.id, table, 'all.json.gz'])
+    expect(exported).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Exported movedTable to all.json.gz, /) })
+    const { rows } = JSON.parse(gunzipSync(await readFile(join(isobot.folder, 'all.json.gz'))).toString())
+    expect(rows).toHaveLength(1501)
+    expect(rows[0]).toMatchObject({ id: 1, number: 'A-0', total: 7 })
+    const piped = await isobot.run(['tables', 'export', bot.id, table, '-'])
+    expect(piped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^id,number,total,.*\r\n1,A-0,7,/) })
+    expect(piped.stdout.trimEnd().split('\r\n')).toHaveLength(1502)
+    const left = await isobot.json<{ files: { key: string }[] }>('files', 'list', bot.id)
+    expect(left.files.filter(({ key }) => /^(?:imports|exports)\//.test(key))).toEqual([])
+  })
+
+  it('of which an import fails, has not ended in time, or is misspelt, end with the exit code for it', async () => {
+    const table = 'failedTable'
+    await platform.ask('POST', '/v1/tables', { name: table, schema: { a: 'x' } }, { 'x-bot-id': bot.id })
+    const [broken, late, format] = [
+      await isobot.run(['tables', 'import', bot.id, table, '-'], { input: '[{"a":' }),
+      await isobot.run(['tables', 'import', bot.id, table, '-', '--wait', '0s', '--json'], {
+        input: `a\n${'x\n'.repeat(5000)}`,
+      }),
+      await isobot.run(['tables', 'export', bot.id, table, '--format', 'xml']),
+    ]
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('The JSON ends within a value') })
+    expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('has not ended yet') })
+    const rows = async () =>
+      (await platform.ask('GET', `/v1/tables/${table}`, undefined, { 'x-bot-id': bot.id })).body.rows
+    await expect.poll(rows, { timeout: 60_000, interval: 200 }).toBe(5000)
+    expect(format).toMatchObject({ code: 2, stderr: expect.stringContaining('csv or json') })
   })
 
   it('with filters that are no JSON, or that the platform refuses, name the fault', async () => {
