@@ -26,6 +26,7 @@ import * as botTables from './038_tables.ts'
 import * as passages from './039_passages.ts'
 import * as tableJobs from './040_table_jobs.ts'
 import * as passageVectors from './041_passage_vectors.ts'
+import * as computedColumns from './042_computed_columns.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -53,6 +54,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '039_passages': passages,
   '040_table_jobs': tableJobs,
   '041_passage_vectors': passageVectors,
+  '042_computed_columns': computedColumns,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -117,12 +117,16 @@ create table bot_tables (
   row_count integer not null default 0,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  recompute_due_at timestamp with time zone,
+  recompute_event_id text,
   constraint bot_tables_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_tables_bot_id_name_key UNIQUE (bot_id, name),
   constraint bot_tables_factor_check CHECK (((factor >= 1) AND (factor <= 30))),
   constraint bot_tables_pkey PRIMARY KEY (id),
   constraint bot_tables_tags_size CHECK ((pg_column_size(tags) <= 400000))
 );
+
+CREATE INDEX tables_by_recompute ON public.bot_tables USING btree (recompute_due_at) WHERE (recompute_due_at IS NOT NULL);
 
 create table bot_versions (
   id text not null,

@@ -26,6 +26,7 @@ import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { embedFile } from './tasks/embed-file.ts'
 import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
+import { recomputeRows } from './tasks/recompute-rows.ts'
 import { runTableJob } from './tasks/run-table-job.ts'
 import { openCodeSuspensions } from './execution/code-suspensions.ts'
 import { SlotQueue } from './slots/slot-queue.ts'
@@ -112,7 +113,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 /** The id under which a job shares the slots. */
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
-  if (job.name === 'table-job') return tableJobsOf(job.data.botId)
+  if (job.name === 'table-job' || job.name === 'recompute-rows') return tableJobsOf(job.data.botId)
   return job.name === 'index-file' || job.name === 'embed-file' ? indexingOf(job.data.botId) : job.data.botId
 }
 
@@ -134,6 +135,8 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return runTableJob(worker, job.data.mailbox)
     case 'embed-file':
       return embedFile(worker, job.data.mailbox)
+    case 'recompute-rows':
+      return recomputeRows(worker, job.data)
     case 'inspection':
       return inspectCode(worker, job.data)
   }

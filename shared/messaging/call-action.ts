@@ -33,10 +33,7 @@ export async function callActionRemotely(
   const id = newId('evt')
   const event = await awaitOutcome(signals, id, {
     async ask() {
-      const { name, installationId } = action
-      const payload = { type: name, input, ...(depth && { depth }) }
-      const triggered = { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) }
-      await context.waiting.admit(db, botId, () => insertEvent(db, triggered))
+      await insertCall(context, botId, { id, action, input, depth })
       await wakeWorker(context, 'event', id, botId)
     },
     async poll() {
@@ -49,6 +46,46 @@ export async function callActionRemotely(
   })
   if (event.status === 'processed') return (event.result ?? {}) as Record<string, unknown>
   throw new ApiError('Runtime', event.failure_reason ?? 'The action failed', { metadata: { eventId: id } })
+}
+
+/**
+ * Stores a call of an action that computes values of a table. When it ends, a worker is woken for the table.
+ *
+ * @param db a transaction; the caller wakes a worker for the event after it
+ * @returns the id of its event, which is its mailbox too
+ * @throws ApiError `ReferenceNotFound` when there is no action of that name, `RateLimited` when too many events wait
+ */
+export async function storeRecomputingCall(
+  context: Context,
+  db: Database,
+  { botId, tableId, ...call }: { botId: string; tableId: string; type: string; input: Record<string, unknown> },
+): Promise<string> {
+  const id = newId('evt')
+  const action = await findAction(context, botId, call.type)
+  await insertCall({ ...context, db }, botId, { id, action, input: call.input, tableId })
+  return id
+}
+
+/** The payload of the event of a call. */
+type Payload = {
+  type: string
+  input: Record<string, unknown>
+  /** The number of action calls that led to it. */
+  depth?: number | undefined
+  /** The table of which it computes values. */
+  tableId?: string
+}
+
+async function insertCall(
+  { db, waiting }: Context,
+  botId: string,
+  call: Pick<Payload, 'input' | 'depth' | 'tableId'> & { id: string; action: FoundAction },
+): Promise<void> {
+  const { id, input, depth, tableId } = call
+  const { name, installationId } = call.action
+  const payload: Payload = { type: name, input, ...(depth && { depth }), ...(tableId && { tableId }) }
+  const triggered = { id, botId, type: actionTriggered, payload, ...(installationId && { installationId }) }
+  await waiting.admit(db, botId, () => insertEvent(db, triggered))
 }
 
 interface FoundAction {

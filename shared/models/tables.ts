@@ -539,6 +539,10 @@ export interface BotTableRow {
   is_compute_enabled: boolean
   next_row_id: number
   row_count: number
+  /** Since when rows wait for computed values. */
+  recompute_due_at: Date | null
+  /** The event of the action that computes some of them. */
+  recompute_event_id: string | null
   created_at: Date
   updated_at: Date
 }

@@ -26,6 +26,8 @@ export interface Jobs {
   'table-job': BotMailbox
   /** Passages of a file wait for vectors. The mailbox is the file. */
   'embed-file': BotMailbox
+  /** Rows of a table wait for computed values. The mailbox is the table. */
+  'recompute-rows': BotMailbox
   /** A delayed wake-up is due: enqueue it. */
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
@@ -50,6 +52,7 @@ export type WakeName =
   | 'index-file'
   | 'table-job'
   | 'embed-file'
+  | 'recompute-rows'
 
 /** Those of these jobs that do not handle the mailbox's events. They are deduplicated separately. */
 const apart: ReadonlySet<WakeName> = new Set([
@@ -58,6 +61,7 @@ const apart: ReadonlySet<WakeName> = new Set([
   'index-file',
   'table-job',
   'embed-file',
+  'recompute-rows',
 ])
 
 /** A job as its task receives it. */

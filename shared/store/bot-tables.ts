@@ -87,6 +87,43 @@ export async function setNextRowId(db: Database, tableId: string, nextRowId: num
   await query(db, `update bot_tables set next_row_id = :nextRowId where id = :tableId`, { tableId, nextRowId })
 }
 
+/** Notes that rows of a table wait for computed values. */
+export async function setRecomputeDue(db: Database, tableId: string): Promise<void> {
+  await query(db, `update bot_tables set recompute_due_at = coalesce(recompute_due_at, now()) where id = :tableId`, {
+    tableId,
+  })
+}
+
+/**
+ * Notes that no row of a table waits for computed values.
+ * @param db a transaction that has locked the table
+ */
+export async function clearRecomputeDue(db: Database, tableId: string): Promise<void> {
+  await query(db, `update bot_tables set recompute_due_at = null where id = :tableId`, { tableId })
+}
+
+/**
+ * Notes which event computes values of a table; null when it has ended.
+ * @param db a transaction that has locked the table
+ */
+export async function setRecomputeEvent(db: Database, tableId: string, eventId: string | null): Promise<void> {
+  await query(db, `update bot_tables set recompute_event_id = :eventId where id = :tableId`, { tableId, eventId })
+}
+
+/** Tables whose rows have waited for computed values for this long. */
+export function overdueRecomputes(
+  db: Database,
+  waitedMilliseconds: number,
+  limit: number,
+): Promise<Pick<BotTableRow, 'id' | 'bot_id'>[]> {
+  return query(
+    db,
+    `select id, bot_id from bot_tables where recompute_due_at <= now() - :waitedMilliseconds * interval '1 millisecond'
+     order by recompute_due_at limit :limit`,
+    { waitedMilliseconds, limit },
+  )
+}
+
 export async function deleteTable(db: Database, tableId: string): Promise<void> {
   await query(db, `delete from bot_tables where id = :tableId`, { tableId })
 }

@@ -8,6 +8,8 @@ export interface RowToStore {
   data: Record<string, unknown>
   /** The JSON of `data`. */
   text: string
+  /** The states of its computed values; absent where they stay. */
+  states?: Pick<TableRowRow, 'stale' | 'computed'>
 }
 
 export type StoredTimes = Pick<TableRowRow, 'id' | 'created_at' | 'updated_at'>
@@ -29,10 +31,16 @@ function keyOf(value: string): string {
   end`
 }
 
-const given = `jsonb_to_recordset(:rows::jsonb) as given (id integer, bytes integer, data jsonb)`
+const given = `jsonb_to_recordset(:rows::jsonb)
+  as given (id integer, bytes integer, data jsonb, stale text[], computed jsonb)`
 
 function toGiven(rows: RowToStore[]): string {
-  const texts = rows.map(({ id, text }) => `{"id":${id},"bytes":${Buffer.byteLength(text)},"data":${text}}`)
+  const texts = rows.map(({ id, text, states }) => {
+    const others = states
+      ? `,"stale":${JSON.stringify(states.stale)},"computed":${JSON.stringify(states.computed)}`
+      : ''
+    return `{"id":${id},"bytes":${Buffer.byteLength(text)},"data":${text}${others}}`
+  })
   return `[${texts.join(',')}]`
 }
 
@@ -50,8 +58,9 @@ export function insertRows(
 ): Promise<StoredTimes[]> {
   return query(
     db,
-    `insert into table_rows (table_id, id, data, key, bytes)
-     select :tableId, given.id, given.data, ${keyOf('(given.data -> :keyField::text)')}, given.bytes from ${given}
+    `insert into table_rows (table_id, id, data, key, bytes, stale, computed)
+     select :tableId, given.id, given.data, ${keyOf('(given.data -> :keyField::text)')}, given.bytes,
+       coalesce(given.stale, '{}'), coalesce(given.computed, '{}') from ${given}
      on conflict (table_id, key) where key is not null do nothing
      returning id, created_at, updated_at`,
     { tableId, keyField, rows: toGiven(rows) },
@@ -68,6 +77,7 @@ export function replaceRows(
   return query(
     db,
     `update table_rows set data = given.data, key = ${keyOf('(given.data -> :keyField::text)')}, bytes = given.bytes,
+       stale = coalesce(given.stale, table_rows.stale), computed = coalesce(given.computed, table_rows.computed),
        updated_at = now()
      from ${given}
      where table_rows.table_id = :tableId and table_rows.id = given.id
@@ -175,11 +185,44 @@ export async function setKeys(db: Database, tableId: string, keyField: string): 
   await inBatches(db, tableId, set, { keyField })
 }
 
+/**
+ * Changes the states of the computed values of all rows of a table, which is locked.
+ *
+ * @param stale fields whose values are out of date now
+ * @param gone fields that are computed no more
+ */
+export async function setStates(
+  db: Database,
+  tableId: string,
+  { stale, gone }: { stale: string[]; gone: string[] },
+): Promise<void> {
+  const pending = Object.fromEntries(stale.map((field) => [field, { status: 'pending' }]))
+  await inBatches(
+    db,
+    tableId,
+    `update table_rows set
+       stale = array(select unnest(stale) union select unnest(:stale::text[]) except select unnest(:gone::text[])),
+       computed = (computed - :gone::text[]) || :pending::jsonb
+     where table_id = :tableId and id between :first and :last`,
+    { stale, gone, pending: JSON.stringify(pending) },
+  )
+}
+
+/** Rows of a table of which any of the fields is stale, in the order of the ids. */
+export function readStaleRows(db: Database, tableId: string, fields: string[], limit: number): Promise<TableRowRow[]> {
+  return query(
+    db,
+    `select * from table_rows where table_id = :tableId and stale <> '{}' and stale && :fields::text[]
+     order by id limit :limit`,
+    { tableId, fields, limit },
+  )
+}
+
 async function inBatches(
   db: Database,
   tableId: string,
   sql: string,
-  bindings: Record<string, string> = {},
+  bindings: Record<string, string | string[]> = {},
 ): Promise<number> {
   let count = 0
   for (let first = 1; ;) {

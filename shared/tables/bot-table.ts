@@ -85,7 +85,8 @@ export function assertKeyColumn({ columns }: Definition, name: string): void {
   if (!Object.hasOwn(columns, name)) {
     throw new ApiError('InvalidPayload', `keyColumn: the table has no column '${name.slice(0, 60)}'`)
   }
-  const { type } = columns[name]!
+  const { type, 'x-zui': settings } = columns[name]!
+  if (settings.computed) throw new ApiError('InvalidPayload', `keyColumn: '${name}' is computed`)
   if (type === 'string' || type === 'number' || type === 'boolean') return
   throw new ApiError('InvalidPayload', `keyColumn: '${name}' must hold strings, numbers or booleans`)
 }

@@ -1,9 +1,10 @@
 import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
 import type { BotTableRow } from '../models/tables.ts'
-import { updateTable, type NewBotTable } from '../store/bot-tables.ts'
+import { setRecomputeDue, updateTable, type NewBotTable } from '../store/bot-tables.ts'
 import type { Database } from '../store/database.ts'
-import { setKeys } from '../store/table-rows.ts'
+import { setKeys, setStates } from '../store/table-rows.ts'
 import { assertKeyColumn, definitionOf, nameTaken, toStoredDefinition } from './bot-table.ts'
+import { compareComputed } from './computed-columns.ts'
 import { changeDefinition, isSameDefinition } from './definition.ts'
 
 /** Changes of a table; what is absent stays. */
@@ -17,13 +18,19 @@ export interface TableChange {
   factor?: number | undefined
 }
 
+export interface ChangedTable {
+  table: BotTableRow
+  /** Computed columns whose values are out of date in all rows. */
+  staleColumns: string[]
+}
+
 /**
  * Changes a table, which is locked.
  *
  * @throws ApiError `RelationConflict` when the table is frozen or the factor would shrink, `AlreadyExists` when another
  *   table has the name or several rows would have one key
  */
-export async function changeTable(db: Database, row: BotTableRow, change: TableChange): Promise<BotTableRow> {
+export async function changeTable(db: Database, row: BotTableRow, change: TableChange): Promise<ChangedTable> {
   const before = definitionOf(row)
   const definition = change.schema ? changeDefinition(before, change.schema) : before
   const { name = row.name, factor = row.factor, frozen = row.is_frozen } = change
@@ -47,7 +54,7 @@ export async function changeTable(db: Database, row: BotTableRow, change: TableC
     const stored = await updateTable(db, changed)
     const keyField = keyFieldOf(stored)
     if (keyField !== null && keyField !== keyFieldOf(row)) await setKeys(db, stored.id, keyField)
-    return stored
+    return { table: stored, staleColumns: await changeStates(db, row, stored) }
   } catch (error) {
     if (postgresCode(error) !== uniqueViolation) throw error
     if ((error as { constraint?: string }).constraint === 'bot_tables_bot_id_name_key') throw nameTaken(name)
@@ -55,6 +62,20 @@ export async function changeTable(db: Database, row: BotTableRow, change: TableC
       cause: error,
     })
   }
+}
+
+/**
+ * Marks the values of computed columns that are out of date after a change of the table.
+ * @returns the names of these columns
+ */
+async function changeStates(db: Database, before: BotTableRow, after: BotTableRow): Promise<string[]> {
+  const { stale, gone } = compareComputed(before.columns, after.columns)
+  if (stale.length + gone.length > 0) {
+    await setStates(db, after.id, { stale: stale.map(({ field }) => field), gone })
+  }
+  const isTurnedOn = after.is_compute_enabled && !before.is_compute_enabled
+  if ((stale.length > 0 && after.is_compute_enabled) || isTurnedOn) await setRecomputeDue(db, after.id)
+  return stale.map(({ name }) => name)
 }
 
 function keyFieldOf({ columns, key_column }: BotTableRow): string | null {

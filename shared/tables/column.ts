@@ -80,9 +80,21 @@ function assertSettings(name: string, { index, searchable, computed }: Record<st
   if (searchable !== undefined && typeof searchable !== 'boolean') {
     throw invalidColumn(name, 'has an x-zui.searchable that is no boolean')
   }
-  if (computed !== undefined && computed !== null && !isObject(computed)) {
-    throw invalidColumn(name, 'has an x-zui.computed that is no object')
+  if (computed === undefined || computed === null) return
+  if (!isObject(computed)) throw invalidColumn(name, 'has an x-zui.computed that is no object')
+  assertComputed(name, computed)
+}
+
+const computingActions = ['code', 'ai', 'workflow']
+
+function assertComputed(name: string, { action = 'code', dependencies = [], enabled = true }: Record<string, unknown>) {
+  if (!computingActions.includes(action as string)) {
+    throw invalidColumn(name, `has an x-zui.computed.action that is not one of ${computingActions.join(', ')}`)
   }
+  if (!(Array.isArray(dependencies) && dependencies.every((one) => typeof one === 'string'))) {
+    throw invalidColumn(name, 'has x-zui.computed.dependencies that are no list of column names')
+  }
+  if (typeof enabled !== 'boolean') throw invalidColumn(name, 'has an x-zui.computed.enabled that is no boolean')
 }
 
 export function invalidColumn(name: string, problem: string): ApiError {

@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts'
 import { jsonSchema } from '../models/definition.ts'
 import type { Column, Columns } from '../models/column.ts'
 import { systemColumns } from '../models/table.ts'
+import { assertDependencies, renameDependency } from './computed-columns.ts'
 import { invalidColumn, isColumnSchema, schemaOfExample, toColumn, type GivenColumn } from './column.ts'
 
 /** The columns of a table, and what is kept to change them. */
@@ -67,6 +68,7 @@ export function changeDefinition(definition: Definition, given: Record<string, u
   }
   const kept = required.filter((name) => columns.has(name))
   const changed = { columns: Object.fromEntries(columns), required: [...new Set(kept)], nextField }
+  assertDependencies(changed.columns)
   acceptSchemas({ properties: { schema: jsonSchema } }, { schema: { type: 'object', properties: changed.columns } })
   return changed
 }
@@ -75,7 +77,9 @@ export function changeDefinition(definition: Definition, given: Record<string, u
 export function renameColumn({ columns, required, nextField }: Definition, name: string, newName: string): Definition {
   const rename = (one: string) => (one === name ? newName : one)
   return {
-    columns: Object.fromEntries(Object.entries(columns).map(([one, column]) => [rename(one), column])),
+    columns: Object.fromEntries(
+      Object.entries(columns).map(([one, column]) => [rename(one), renameDependency(column, name, newName)]),
+    ),
     required: required.map(rename),
     nextField,
   }

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts'
 import { JsonList } from '../json-list.ts'
 import { rowKilobytes, type TableRow } from '../models/table.ts'
 import type { BotTableRow, TableRowRow } from '../models/tables.ts'
-import { setNextRowId } from '../store/bot-tables.ts'
+import { setNextRowId, setRecomputeDue } from '../store/bot-tables.ts'
 import type { Database } from '../store/database.ts'
 import {
   findTakenKeys,
@@ -18,6 +18,7 @@ import {
 } from '../store/table-rows.ts'
 import { megabyte } from '../units.ts'
 import { RowChecker } from './check-row.ts'
+import { ComputedStates } from './computed-columns.ts'
 import { RowReader } from './row.ts'
 
 type Given = Record<string, unknown>
@@ -57,6 +58,7 @@ const maxAnswerBytes = 48 * megabyte
  * request takes several turns of its own.
  */
 const turnMilliseconds = 5
+const noStates = { stale: [], computed: {} }
 /** The checks of one call. Only columns with costly patterns take as long. */
 const maxCheckMilliseconds = 3000
 
@@ -72,6 +74,7 @@ export class RowWriter {
   readonly #keepsRows: boolean
   readonly #holdAnswer: ((bytes: number) => void) | undefined
   readonly #reader: RowReader
+  readonly #states: ComputedStates
   readonly #report = {
     inserted: new JsonList<TableRow>(),
     updated: new JsonList<TableRow>(),
@@ -80,6 +83,7 @@ export class RowWriter {
   readonly #keyField: string | null
   #nextId: number
   #insertedCount = 0
+  #hasStale = false
   #checkedMilliseconds = 0
   #turnBegan = performance.now()
 
@@ -103,6 +107,7 @@ export class RowWriter {
     this.#table = table
     this.#checker = new RowChecker(table)
     this.#reader = new RowReader(table.columns)
+    this.#states = new ComputedStates(table.columns)
     this.#keyField = table.key_column === null ? null : table.columns[table.key_column]!.field
     this.#nextId = table.next_row_id
   }
@@ -110,6 +115,11 @@ export class RowWriter {
   /** Rows that were inserted so far. */
   get insertedCount(): number {
     return this.#insertedCount
+  }
+
+  /** Whether computed values of rows that were written so far are out of date. */
+  get hasStale(): boolean {
+    return this.#hasStale
   }
 
   /** Creates rows. Ids that they carry are ignored. */
@@ -230,11 +240,21 @@ export class RowWriter {
       }
       const checked = await this.#check(path, given, row?.data)
       if ('problem' in checked) this.#report.errors.set(path, checked.problem)
-      else if (row) replacements.push({ ...checked, id: row.id, path, present: row })
-      else inserts.push({ ...checked, id: this.#takeId(id), path })
+      else {
+        const change = { ...checked, ...this.#statesAfter(Object.keys(given), checked.data, row), path }
+        if (row) replacements.push({ ...change, id: row.id, present: row })
+        else inserts.push({ ...change, id: this.#takeId(id) })
+      }
     }
     await this.#replace(replacements)
     await this.#insert(inserts)
+  }
+
+  #statesAfter(given: string[], data: Record<string, unknown>, present?: TableRowRow): Pick<RowToStore, 'states'> {
+    if (this.#states.isEmpty) return {}
+    const states = this.#states.after(given, data, present)
+    this.#hasStale ||= states.stale.length > 0
+    return { states }
   }
 
   #takeId(given: number | undefined): number {
@@ -304,9 +324,9 @@ export class RowWriter {
       )
     }
     const times = new Map(stored.map((row) => [row.id, row]))
-    for (const { id, data, path, present } of changes) {
+    for (const { id, data, path, present, states } of changes) {
       const row = times.get(id)
-      const { stale = [], computed = {} } = present ?? {}
+      const { stale, computed } = states ?? present ?? noStates
       if (!row) this.#failKey(path)
       else if (this.#keepsRows) into.add(this.#reader.toRow({ ...row, data, stale, computed }))
     }
@@ -323,8 +343,9 @@ export class RowWriter {
   }
 
   async #finish(): Promise<WriteReport> {
-    const { id, next_row_id } = this.#table
+    const { id, next_row_id, is_compute_enabled } = this.#table
     if (this.#nextId !== next_row_id) await setNextRowId(this.#db, id, this.#nextId)
+    if (this.#hasStale && is_compute_enabled) await setRecomputeDue(this.#db, id)
     const { inserted, updated, errors } = this.#report
     const warnings = this.#checker.warnings()
     return {

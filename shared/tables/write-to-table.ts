@@ -1,9 +1,12 @@
-import { maxRows } from '../models/table.ts'
+import { maxRows, type TableRow } from '../models/table.ts'
 import type { BotContext } from '../rpc/caller.ts'
 import { once } from '../rpc/journal.ts'
 import type { BotTableRow } from '../models/tables.ts'
+import { JsonList } from '../json-list.ts'
+import { wakeWorker } from '../signals/after-commit.ts'
 import { assertQuota, existingTable, inTransaction } from './bot-table.ts'
 import { megabyte } from '../units.ts'
+import { computeAndWait, maxAwaited } from './compute-and-wait.ts'
 import { tableReference } from './table-input.ts'
 import { RowWriter, type WriteReport } from './write-rows.ts'
 
@@ -21,26 +24,53 @@ export const largeRows = {
   maxBytes: 40 * megabyte,
 } as const
 
-/** Accepted for published clients: no column is computed during a call. */
+/** Whether the answer has the computed values of up to ten rows. */
 export const waitComputed = { type: 'boolean' } as const
 
+/** The outcome of a write, with rows in the form of an answer. */
+type Written = Omit<WriteReport, 'inserted' | 'updated'> & { inserted: TableRow[]; updated: TableRow[] }
+
 /**
- * Writes rows to a table, within its bot's quota, in one transaction.
+ * Writes rows to a table, within its bot's quota, in one transaction. Has a worker compute the values that are out of
+ * date thereafter.
  *
  * @param input of the operation
  * @param write is called with the locked table
  */
-export function writeToTable(
+export async function writeToTable(
   context: BotContext,
-  input: { table: string },
+  input: { table: string; waitComputed?: boolean | undefined },
   write: (writer: RowWriter, table: BotTableRow) => Promise<WriteReport>,
-): Promise<WriteReport> {
-  return once(context, input, (db) =>
+): Promise<Written> {
+  const { tableId, hasStale, report } = await once(context, input, (db) =>
     inTransaction(db, async (db) => {
       const table = await existingTable(context, input.table, { db, isLocked: true })
-      const report = await write(new RowWriter(db, table, { holdAnswer: context.holdAnswer }), table)
+      const writer = new RowWriter(db, table, { holdAnswer: context.holdAnswer })
+      const report = await write(writer, table)
       if (report.inserted.length > 0) await assertQuota(context, db)
-      return report
+      return { tableId: table.id, hasStale: writer.hasStale && table.is_compute_enabled, report }
     }),
   )
+  const { inserted, updated, ...others } = report
+  const written = { ...others, inserted: toArray(inserted), updated: toArray(updated) }
+  if (!hasStale) return written
+  if (!input.waitComputed || inserted.length + updated.length > maxAwaited) {
+    await wakeWorker(context, 'recompute-rows', tableId, context.caller.botId)
+    return written
+  }
+  const [insertedIds, updatedIds] = [inserted, updated].map((list) => idsOf(list)) as [number[], number[]]
+  const rows = await computeAndWait(context, tableId, [...insertedIds, ...updatedIds])
+  const reread = (ids: number[]) => ids.flatMap((id) => rows.get(id) ?? [])
+  return { ...written, inserted: reread(insertedIds), updated: reread(updatedIds) }
+}
+
+type Rows = WriteReport['inserted']
+
+/** @param rows a list, or the array that the journal has of one */
+function toArray(rows: Rows | TableRow[]): TableRow[] {
+  return rows instanceof JsonList ? rows.asArray() : rows
+}
+
+function idsOf(rows: Rows | TableRow[]): number[] {
+  return (rows instanceof JsonList ? rows.toJSON() : rows).map(({ id }) => id)
 }

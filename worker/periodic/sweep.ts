@@ -4,6 +4,7 @@ import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { dueEmbeddings, makeEmbeddingsDue } from '#shared/store/passage-vectors.ts'
 import { deleteFormerPassages, overdueFiles } from '#shared/store/indexing.ts'
 import { deleteOldSignals } from '#shared/store/conversation-log.ts'
+import { overdueRecomputes } from '#shared/store/bot-tables.ts'
 import { overdueTableJobs } from '#shared/store/table-jobs.ts'
 import { deleteOldLargeSignals } from '#shared/store/signals.ts'
 import { deleteOldBodies } from '#shared/store/webhook-bodies.ts'
@@ -54,6 +55,8 @@ async function sweep(context: Context, waitedMilliseconds: number): Promise<void
   for (const { id, bot_id: botId } of files) await queue.wake('index-file', id, botId)
   const jobs = await overdueTableJobs(db, waitedMilliseconds, batchSize)
   for (const { id, bot_id: botId } of jobs) await queue.wake('table-job', id, botId)
+  const tables = await overdueRecomputes(db, waitedMilliseconds, batchSize)
+  for (const { id, bot_id: botId } of tables) await queue.wake('recompute-rows', id, botId)
   await wakeForEmbeddings(context)
   await deleteFormerPassages(db, batchSize)
   await deleteOldLargeSignals(db)

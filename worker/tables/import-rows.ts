@@ -2,6 +2,7 @@ import type { Column, Columns } from '#shared/models/column.ts'
 import type { TableJobRow } from '#shared/models/tables.ts'
 import { readObject } from '#shared/files/objects.ts'
 import { parseBody } from '#shared/parse-body.ts'
+import { wakeWorker } from '#shared/signals/after-commit.ts'
 import { findTable } from '#shared/store/bot-tables.ts'
 import { findContent } from '#shared/store/file-contents.ts'
 import { advanceTableJob, lockTableJob, StaleRunError } from '#shared/store/table-jobs.ts'
@@ -66,7 +67,7 @@ interface Batch {
 }
 
 async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, done, progress }: Batch): Promise<void> {
-  await worker.db.transaction(async (transaction) => {
+  const hasStale = await worker.db.transaction(async (transaction) => {
     // In the order in which deleting a table locks both.
     const table = await findTable(transaction, job.bot_id, job.table_id, { isLocked: true })
     if (!table) throw new StaleRunError()
@@ -85,7 +86,9 @@ async function writeBatch(worker: WorkerContext, job: TableJobRow, { records, do
     }
     const reported = [...warnings, ...problems, ...errors]
     await advanceTableJob(transaction, job, { progress, records: records.length, errors: reported })
+    return writer.hasStale && table.is_compute_enabled
   })
+  if (hasStale) await wakeWorker(worker, 'recompute-rows', job.table_id, job.bot_id)
 }
 
 function toRow(record: Exclude<FileRecord, { problem: string }>, columns: Columns): Record<string, unknown> {

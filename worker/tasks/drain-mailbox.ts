@@ -1,5 +1,5 @@
 import type { LogLine } from '#sandbox/protocol/contract.ts'
-import { publishOutcome } from '#shared/signals/after-commit.ts'
+import { publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
@@ -136,6 +136,8 @@ async function end(
   if (!isOurs) log.warn({ eventId: event.id, attempt: event.attempt }, 'A newer run of the event has completed it')
   if (isOurs && event.type === webhookReceived) await deleteBody(db, event.id)
   if (isAwaited(event)) await publishOutcome(worker, event.id)
+  const tableId = event.type === actionTriggered ? event.payload['tableId'] : undefined
+  if (typeof tableId === 'string') await wakeWorker(worker, 'recompute-rows', tableId, event.bot_id)
 }
 
 function count(

@@ -21,6 +21,6 @@ export const createTableRows = operation({
       updated: _,
       ...reports
     } = await writeToTable(context, input, (writer) => writer.create(input.rows))
-    return { rows: inserted.asArray(), ...reports }
+    return { rows: inserted, ...reports }
   },
 })

@@ -5,7 +5,8 @@ import { table, toTable } from '../../models/table.ts'
 import type { BotTableRow } from '../../models/tables.ts'
 import { once } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertTable, listTables, setNextRowId } from '../../store/bot-tables.ts'
+import { insertTable, listTables, setNextRowId, setRecomputeDue } from '../../store/bot-tables.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
 import type { Database } from '../../store/database.ts'
 import { copyRows } from '../../store/table-rows.ts'
 import { assertQuota, existingTable, inTransaction, nameTaken } from '../../tables/bot-table.ts'
@@ -27,7 +28,7 @@ export const duplicateTable = operation({
 
   async handle(context, input) {
     const { sourceTableId, schemaOnly = false } = input
-    return once(context, input, (db) =>
+    const { isDue, ...answer } = await once(context, input, (db) =>
       inTransaction(db, async (db) => {
         const source = await existingTable(context, sourceTableId, { db, isLocked: true })
         const { factor = source.factor, tableName = await freeName(db, source) } = input
@@ -42,10 +43,14 @@ export const duplicateTable = operation({
         if (!inserted) throw nameTaken(tableName)
         const rows = schemaOnly ? 0 : await copyRows(db, source.id, inserted.id)
         if (rows > 0) await setNextRowId(db, inserted.id, source.next_row_id)
+        const isDue = rows > 0 && source.recompute_due_at !== null
+        if (isDue) await setRecomputeDue(db, inserted.id)
         await assertQuota(context, db)
-        return { table: toTable(inserted), rows }
+        return { table: toTable(inserted), rows, isDue }
       }),
     )
+    if (isDue) await wakeWorker(context, 'recompute-rows', answer.table.id, context.caller.botId)
+    return answer
   },
 })
 

@@ -24,6 +24,6 @@ export const updateTableRows = operation({
       inserted: _,
       ...reports
     } = await writeToTable(context, input, (writer) => writer.update(input.rows))
-    return { rows: updated.asArray(), ...reports }
+    return { rows: updated, ...reports }
   },
 })

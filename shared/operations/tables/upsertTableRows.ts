@@ -25,6 +25,6 @@ export const upsertTableRows = operation({
       assertKeyColumn(definitionOf(table), keyColumn)
       return writer.upsertBy(keyColumn, rows)
     })
-    return { inserted: inserted.asArray(), updated: updated.asArray(), ...reports }
+    return { inserted, updated, ...reports }
   },
 })

@@ -1,7 +1,9 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundleSdk } from '../../sdk/bundle.ts'
+import { createChatUser } from '../../support/chat-client.ts'
 import { installCode } from '../../support/install-code.ts'
+import { replies } from '../../support/outcomes.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 import { operationsOfClient } from './client-operations.ts'
 
@@ -311,4 +313,30 @@ describe('the requests of public plugins', () => {
     expect(await call('deleteTableRows', deletion)).toMatchObject({ deletedRows: 1 })
     expect(await call('deleteTable', { table: 'itemsTable' })).toEqual({})
   })
+})
+
+test('a second run of an event repeats its writes of rows from the journal', async () => {
+  const bot = await platform.createBot(`
+    export const retry = { attempts: 2, backoff: 1 }
+    let runs = 0
+    export const hooks = {
+      async afterIncomingMessage({ event, client }) {
+        const properties = { number: { type: 'number' } }
+        await client.getOrCreateTable({ table: 'runsTable', schema: { type: 'object', properties }, keyColumn: 'number' })
+        const { rows } = await client.createTableRows({ table: 'runsTable', rows: [{ number: 1 }] })
+        await client.updateTableRows({ table: 'runsTable', rows: [{ id: rows[0].id, number: 2 }] })
+        const upserted = await client.upsertTableRows({ table: 'runsTable', keyColumn: 'number', rows: [{ number: 3 }] })
+        runs += 1
+        if (runs === 1) throw new Error('once more')
+        const text = JSON.stringify([rows, upserted.inserted, upserted.updated].map((list) => list.length))
+        await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text } })
+      },
+    }`)
+  const chatUser = await createChatUser(bot.chatUrl)
+  const conversationId = await chatUser.createConversation()
+  await chatUser.send(conversationId, 'go')
+  await expect.poll(() => replies(platform, conversationId), { timeout: 20_000 }).toEqual(['[1,1,0]'])
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
+  const { rows } = await client.findTableRows({ table: 'runsTable' })
+  expect(rows.map(({ number }) => number)).toEqual([2, 3])
 })

@@ -1,0 +1,48 @@
+import { ApiError } from '../errors.ts'
+import type { TableRow } from '../models/table.ts'
+import type { BotContext } from '../rpc/caller.ts'
+import { wakeWorker } from '../signals/after-commit.ts'
+import { awaitOutcome } from '../signals/await-outcome.ts'
+import { readRows } from '../store/table-rows.ts'
+import { existingTable } from './bot-table.ts'
+import { computedColumnsOf } from './computed-columns.ts'
+import { RowReader } from './row.ts'
+
+/** The rows of a call whose computed values can be awaited. */
+export const maxAwaited = 10
+const timeoutMilliseconds = 30_000
+
+/**
+ * Has a worker compute values of rows, and waits for that, at most 30 s.
+ *
+ * @returns the rows by id, without those that were deleted; values that are out of date still are named in `stale`
+ */
+export async function computeAndWait(
+  context: BotContext,
+  tableId: string,
+  ids: number[],
+): Promise<Map<number, TableRow>> {
+  const read = async () => {
+    const table = await existingTable(context, tableId)
+    const enabled = computedColumnsOf(table.columns).flatMap(({ field, isEnabled }) => (isEnabled ? [field] : []))
+    const rows = await readRows(context.db, tableId, ids)
+    const isComputed = !rows.some(({ stale }) => stale.some((field) => enabled.includes(field)))
+    const reader = new RowReader(table.columns)
+    return { isComputed, rows: new Map(rows.map((row) => [row.id, reader.toRow(row)])) }
+  }
+  try {
+    return await awaitOutcome(context.signals, tableId, {
+      ask: () => wakeWorker(context, 'recompute-rows', tableId, context.caller.botId),
+      poll: async () => {
+        const { isComputed, rows } = await read()
+        return isComputed ? rows : undefined
+      },
+      timeoutMilliseconds,
+      timeoutMessage: 'The values were not computed in time',
+    })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.type !== 'OperationTimeout') throw error
+    const { rows } = await read()
+    return rows
+  }
+}
