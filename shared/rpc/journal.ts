@@ -5,6 +5,7 @@ import {
   findJournalEntry,
   insertJournalEntry,
   isNewestRun,
+  replaceJournalEntry,
   type JournalKey,
   type NewJournalEntry,
 } from '../store/journal.ts'
@@ -47,6 +48,37 @@ export async function once<Result>(
       return result
     }),
   )
+}
+
+/**
+ * Like `once`, for a write that a repeated run makes again, because code goes on to use it outside of the journal.
+ *
+ * @param again makes the write again, after the recorded result of the last time, which its own result replaces
+ */
+export async function onceEachRun<Result>(
+  context: BotContext,
+  input: unknown,
+  write: (db: Database) => Promise<Result>,
+  again: (db: Database, recorded: Result) => Promise<Result>,
+): Promise<Result> {
+  const entry = openEntry(context, input)
+  if (!entry) return write(context.db)
+  let written: { result: Result } | undefined
+  const recorded = await entry.replayOr(async () => {
+    const result = await context.db.transaction(async (transaction) => {
+      const result = await write(transaction)
+      await entry.record(transaction, result)
+      return result
+    })
+    written = { result }
+    return result
+  })
+  if (written) return written.result
+  return context.db.transaction(async (transaction) => {
+    const result = await again(transaction, recorded)
+    await entry.replace(transaction, result)
+    return result
+  })
 }
 
 /**
@@ -154,6 +186,10 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
 
     async record(on: Database, result: unknown): Promise<void> {
       if (!(await insertJournalEntry(on, this.effect(result)))) throw new StaleAttemptError()
+    },
+
+    async replace(on: Database, result: unknown): Promise<void> {
+      if (!(await replaceJournalEntry(on, this.effect(result)))) throw new StaleAttemptError()
     },
 
     async assertNewest(): Promise<void> {

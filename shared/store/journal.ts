@@ -54,6 +54,21 @@ export async function insertJournalEntry(db: Database, effect: NewJournalEntry):
   return rows.length === 1
 }
 
+/**
+ * Records another result of a recorded call, if the calling run is the event's newest.
+ *
+ * @returns whether it is
+ */
+export async function replaceJournalEntry(db: Database, effect: NewJournalEntry): Promise<boolean> {
+  const rows = await query(
+    db,
+    `update effects set result = :effectResult from (${newestRun}) run
+     where event_id = run.id and operation = :effectOperation and ordinal = :effectOrdinal returning event_id`,
+    journalBindings(effect),
+  )
+  return rows.length === 1
+}
+
 export async function isNewestRun(db: Database, run: { eventId: string; attempt: number }): Promise<boolean> {
   const rows = await query(db, newestRun, { effectEventId: run.eventId, effectAttempt: run.attempt })
   return rows.length === 1

@@ -155,8 +155,9 @@ function fieldBindings(scope: Scope, file: FileFields) {
 }
 
 /**
- * Makes the upload address of a generation good again after its use, for the repetition of the run that asked for it. The
- * content is gone. Undefined when the file has been deleted, or upserted again: then it belongs to that upsert.
+ * Begins another generation of a file with the same fields, for the repetition of the run that upserted it. The content is
+ * gone, and the address of the former generation, to which that run may still send, is no longer valid. Undefined when the
+ * file has been deleted, or upserted again: then it belongs to that upsert.
  */
 export async function reopenUpload(
   db: Database,
@@ -167,7 +168,8 @@ export async function reopenUpload(
     db,
     `with former as (select id, object_id from files where id = :fileId and generation = :generation for update)
      update files set status = 'upload_pending', failed_status_reason = null, object_id = null, size = null,
-       sha256 = null, index_generation = index_generation + 1, requested_at = now(), updated_at = now()
+       sha256 = null, generation = generation + 1, index_generation = index_generation + 1, requested_at = now(),
+       updated_at = now()
      from former where files.id = former.id
      returning files.*, former.object_id as former_object_id`,
     { fileId, generation },

@@ -1,7 +1,8 @@
 import { closedObject } from '../../schema.ts'
 import { removeObject } from '../../files/objects.ts'
-import { once } from '../../rpc/journal.ts'
+import { onceEachRun } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import type { Database } from '../../store/database.ts'
 import { deleteFile as deleteFileRow } from '../../store/runtime-files.ts'
 import { notOwn } from './not-found.ts'
 
@@ -17,10 +18,15 @@ export const deleteFile = operation({
 
   async handle(context, input) {
     const { caller } = context
-    const { objectId } = await once(context, input, async (db) => {
+    const write = async (db: Database) => {
       const row = await deleteFileRow(db, caller, input.id)
       if (!row) throw await notOwn(db, caller, input.id)
-      return { objectId: row.object_id }
+      return { id: row.id, objectId: row.object_id }
+    }
+    // A repeated run may have made the file again, which keeps its id.
+    const { objectId } = await onceEachRun(context, input, write, async (db, { id }) => {
+      const row = await deleteFileRow(db, caller, id)
+      return { id, objectId: row?.object_id ?? null }
     })
     if (objectId !== null) await removeObject(context, objectId)
     return {}

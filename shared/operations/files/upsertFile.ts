@@ -6,13 +6,18 @@ import { showFile } from '../../files/show-file.ts'
 import { newId } from '../../ids.ts'
 import { fileTags, indexing, policies, uploadableFile } from '../../models/file.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import { once } from '../../rpc/journal.ts'
+import { onceEachRun } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assertFileSize, assertQuota } from '../../store/files.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
-import { reopenUpload, upsertFile as upsertFileRow, type FileFields } from '../../store/runtime-files.ts'
+import {
+  reopenUpload,
+  upsertFile as upsertFileRow,
+  type FileFields,
+  type UpsertedFile,
+} from '../../store/runtime-files.ts'
+import type { Database } from '../../store/database.ts'
 import { assertKey, contentTypeOf, newPublicId, ownerOf, toExpiry } from './file-input.ts'
-import { noFile } from './not-found.ts'
 
 const input = closedObject(
   {
@@ -67,22 +72,31 @@ export const upsertFile = operation({
   async handle(context, given) {
     const { caller, config } = context
     const fields = await toFields(context, given)
-    let upserted: Awaited<ReturnType<typeof upsertFileRow>> | undefined
-    const { id, generation } = await once(context, given, (db) =>
+    let upserted: Upserted | undefined
+    const upsert = async (db: Database, id = fields.id) =>
       db.transaction(async (transaction) => {
-        upserted = await upsertFileRow(transaction, caller, fields)
+        upserted = await upsertFileRow(transaction, caller, { ...fields, id })
         await assertQuota(transaction, caller.botId, config.files)
-        return { id: upserted.row.id, generation: upserted.row.generation }
-      }),
-    )
-    // The first run may have sent the content already; the repeated one does it again, to an address that is good again.
-    const current = upserted ?? (await reopenUpload(context.db, id, generation))
-    if (!current) throw noFile(given.key)
-    if (current.formerObjectId !== undefined) await removeObject(context, current.formerObjectId)
-    const uploadUrl = uploadAddress(config, { fileId: id, generation })
-    return { file: { ...showFile(context, current.row), uploadUrl } }
+        return generationOf(upserted)
+      })
+    // Uploads are not in the journal, so a repeated run sends the content again. If the file has been upserted since, or
+    // deleted, maybe by the same event, the repeated run upserts it again: whatever it repeats after that comes after it.
+    await onceEachRun(context, given, upsert, async (db, recorded) => {
+      upserted = await reopenUpload(db, recorded.id, recorded.generation)
+      return upserted ? generationOf(upserted) : upsert(db, recorded.id)
+    })
+    const { row, formerObjectId } = upserted!
+    if (formerObjectId !== undefined) await removeObject(context, formerObjectId)
+    const uploadUrl = uploadAddress(config, { fileId: row.id, generation: row.generation })
+    return { file: { ...showFile(context, row), uploadUrl } }
   },
 })
+
+type Upserted = Pick<UpsertedFile, 'row' | 'formerObjectId'>
+
+function generationOf({ row: { id, generation } }: Upserted): { id: string; generation: number } {
+  return { id, generation }
+}
 
 /** @throws ApiError for fields that the schema lets pass, and quotas of one file */
 async function toFields({ db, caller, config }: BotContext, given: Infer<typeof input>): Promise<FileFields> {

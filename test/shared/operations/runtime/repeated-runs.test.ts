@@ -114,20 +114,66 @@ describe('a run that is repeated', () => {
     expect(row!.tags).toMatchObject({ mood: 'sad' })
   })
 
-  test('upserts a file once, with an upload address that is good again', async () => {
+  test('upserts a file once, with an upload address of its own', async () => {
     const { begin, bot } = await openRuns()
     const upsert = { key: 'report.txt', size: 3, tags: { a: '1' } }
-    const first = await (await begin())('PUT', '/v1/files', upsert)
+    const interrupted = await begin()
+    const first = await interrupted('PUT', '/v1/files', upsert)
     expect(await put(first.body.file.uploadUrl, 'one')).toBe(200)
     expect(await put(first.body.file.uploadUrl, 'two')).toBe(409)
+    expect(await interrupted('PUT', '/v1/files/report.txt', { tags: { b: '2' } })).toMatchObject({ status: 200 })
     const run = await begin()
     const second = await run('PUT', '/v1/files', upsert)
-    expect(second.body.file).toMatchObject({ id: first.body.file.id, tags: { a: '1' }, status: 'upload_pending' })
+    expect(second.body.file).toMatchObject({
+      id: first.body.file.id,
+      tags: { a: '1', b: '2' },
+      status: 'upload_pending',
+    })
+    // The former run may still be sending.
+    expect(await put(first.body.file.uploadUrl, 'late')).toBe(409)
     expect(await put(second.body.file.uploadUrl, 'three')).toBe(200)
     const rows = await platform.context.db('files').where({ bot_id: bot.id })
-    expect(rows).toMatchObject([{ generation: 1, size: '5' }])
+    expect(rows).toMatchObject([{ size: '5' }])
     expect(await platform.context.db('file_objects').where({ bot_id: bot.id })).toHaveLength(1)
     expect(await run('POST', '/v1/files/report.txt/copy.txt')).toMatchObject({ status: 200 })
+  })
+
+  test('upserts a file again that was upserted once more, or deleted, and ends as the first run', async () => {
+    const { begin, bot } = await openRuns()
+    const perform = async (run: Awaited<ReturnType<typeof begin>>) => {
+      const statuses: number[] = []
+      const upload = async (key: string, content: string) => {
+        const { status, body } = await run('PUT', '/v1/files', { key, size: content.length, tags: { content } })
+        statuses.push(status, await put(body.file.uploadUrl, content))
+      }
+      await upload('twice.txt', 'one')
+      await upload('twice.txt', 'two')
+      await upload('gone.txt', 'x')
+      statuses.push((await run('DELETE', '/v1/files/gone.txt')).status)
+      return statuses
+    }
+    const done = Array.from({ length: 7 }, () => 200)
+    expect(await perform(await begin())).toEqual(done)
+    expect(await perform(await begin())).toEqual(done)
+    expect(await perform(await begin())).toEqual(done)
+    const rows = await platform.context.db('files').where({ bot_id: bot.id })
+    expect(rows).toMatchObject([{ key: 'twice.txt', status: 'upload_completed', tags: { content: 'two' } }])
+    expect(await platform.context.db('file_objects').where({ bot_id: bot.id })).toHaveLength(1)
+  })
+
+  test('of an event that is taken over does not take the content from the newer run', async () => {
+    const { begin, bot } = await openRuns()
+    const upsert = { key: 'report.txt', size: 3 }
+    await (
+      await begin()
+    )('PUT', '/v1/files', upsert)
+    const zombie = await begin()
+    const { body } = await (await begin())('PUT', '/v1/files', upsert)
+    expect(await put(body.file.uploadUrl, 'new')).toBe(200)
+    expect(await zombie('PUT', '/v1/files', upsert)).toMatchObject({ status: 409 })
+    const rows = await platform.context.db('files').where({ bot_id: bot.id })
+    expect(rows).toMatchObject([{ status: 'upload_completed', size: '3' }])
+    expect(await platform.context.db('file_objects').where({ bot_id: bot.id })).toHaveLength(1)
   })
 
   test('copies and deletes a file once', async () => {
