@@ -12,6 +12,7 @@ test.concurrent.each(backEnds)(
     const report = await runChaos(
       {
         backEnd,
+        bot: 'text',
         apis: 2,
         workers: 2,
         seed: 7,

@@ -25,11 +25,14 @@ export function logOf(text: string): string {
 /**
  * Replies to each message with the resulting state. It waits before and after the reply, so that most faults occur in
  * the middle of a run.
+ *
+ * @param storing defines a function `store`, which is called between them with the number of the text
  */
-export const botCode = `
+export const botCode = (storing = 'async function store() {}') => `
   ${String(hear)}
   ${String(answerTo)}
   ${String(logOf)}
+  ${storing}
   const pause = (most) => new Promise((resolve) => setTimeout(resolve, Math.random() * most))
   export const hooks = {
     async afterIncomingMessage({ event, client, state, logger }) {
@@ -41,6 +44,7 @@ export const botCode = `
         type: 'text',
         payload: { text: answerTo(event.preview, heard) },
       })
+      await store(client, event.conversationId, Number(event.preview.slice('text '.length)))
       await pause(100)
       Object.assign(state.conversation, heard)
     },

@@ -7,6 +7,7 @@ import { runChaos, type ChaosOptions } from './run.ts'
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
+  --bot text|data                 whether it also writes files and tables, as do programs over HTTP (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -60,6 +61,7 @@ function readOptions(): ChaosOptions[] {
   const { values } = parseArgs({
     options: {
       backend: { type: 'string', default: 'both' },
+      bot: { type: 'string', default: 'text' },
       messages: { type: 'string', default: '10000' },
       conversations: { type: 'string', default: '200' },
       faults: { type: 'string', default: '60' },
@@ -73,11 +75,14 @@ function readOptions(): ChaosOptions[] {
   })
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
+  const { bot } = values
+  if (bot !== 'text' && bot !== 'data') throw new Error(`--bot must be text or data, not '${bot}'`)
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))
   if (kinds.length < only.length) throw new Error(`--only must be of: ${faultKinds.join(', ')}`)
   return chosen.map((backEnd) => ({
     backEnd,
+    bot,
     kinds,
     apis: positive('apis', values.apis),
     workers: positive('workers', values.workers),

@@ -3,7 +3,6 @@ import { ensureAdministrator } from '#shared/process/bootstrap.ts'
 import { openDatabase } from '#shared/store/database.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { send } from '../support/platform.ts'
-import { botCode } from './bot.ts'
 import type { FaultTargets } from './faults.ts'
 import { Member } from './members.ts'
 import { openLink, type Link } from './network.ts'
@@ -24,8 +23,10 @@ export interface ChaosPlatform extends FaultTargets {
   apiUrls: string[]
   /** The database's URL, without a link. */
   databaseUrl(): string
-  /** Makes the bot. Returns the path of its chat, and conversations with it. */
-  openTalks(count: number): Promise<{ chatPath: string; talks: Talk[] }>
+  /** The headers of an administrator's requests. */
+  headers: Record<string, string>
+  /** Makes a bot of this code. Returns the path of its chat, and conversations with it. */
+  openTalks(count: number, code: string): Promise<{ botId: string; chatPath: string; talks: Talk[] }>
 }
 
 /** Conversations per user. */
@@ -87,15 +88,16 @@ export async function openChaosPlatform(options: PlatformOptions, parts: AsyncDi
     queue: redis ?? openPostgresQueue(postgres),
     apiUrls,
     databaseUrl,
-    async openTalks(count) {
+    headers: administratorHeaders,
+    async openTalks(count, code) {
       const bots = `${apiUrls[0]}/v1/admin/bots`
-      const created = await send('POST', bots, { code: botCode }, administratorHeaders)
+      const created = await send('POST', bots, { code }, administratorHeaders)
       if (created.status !== 200) throw new Error(`The bot was not created: ${JSON.stringify(created.body)}`)
       const { pathname: chatPath } = new URL(created.body.bot.integrations.chat.webhookUrl)
       const talks: Talk[] = []
       while (talks.length < count)
         talks.push(...(await openTalksOfUser(`${apiUrls[0]}${chatPath}`, count - talks.length)))
-      return { chatPath, talks }
+      return { botId: created.body.bot.id, chatPath, talks }
     },
   }
 }

@@ -1,11 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { botCode } from './bot.ts'
 import { countWaiting, findDifferences, type Differences } from './check.ts'
+import { storingCode } from './data/bot.ts'
+import { checkData, countUnindexed, type DataCheck } from './data/check.ts'
+import { createTables, keepWriting, openWriter, type DataCounts, type Writer } from './data/writers.ts'
 import { carryOut, planFaults, type FaultKind } from './faults.ts'
 import { openChaosPlatform, type ChaosPlatform, type PlatformOptions } from './platform.ts'
 import { chancesFrom } from './random.ts'
-import { talk, type Counts, type Talk } from './talk.ts'
+import { talk, type Counts, type Speakers, type Talk } from './talk.ts'
 
 export interface ChaosOptions extends PlatformOptions {
+  /** `data`: the bot also writes files and rows of tables, as do programs over HTTP. */
+  bot: 'text' | 'data'
   /** The same seed plans the same faults. */
   seed: number
   /** Minimum number of messages; further ones are sent until the faults are over. */
@@ -26,11 +32,13 @@ export interface ChaosReport {
   faults: Map<FaultKind, number>
   /** Duration of the conversations with faults, and the time from then until no event waited. */
   seconds: { faults: number; drain: number }
-  /** Events that still waited when the time limit was over. */
+  /** Events, and files to be indexed, that still waited when the time limit was over. */
   waiting: number
   /** Descriptions of processes that ended unasked, or did not end gracefully at the end. */
   surprises: string[]
   differences: Differences
+  /** Files and tables, where the bot writes them. */
+  data?: DataCheck & { counts: DataCounts }
 }
 
 /**
@@ -45,12 +53,15 @@ export async function runChaos(
   tell: (line: string) => void = () => {},
 ): Promise<ChaosReport> {
   const platform = await openChaosPlatform(options, parts)
-  const { chatPath, talks } = await platform.openTalks(options.conversations)
+  const storesData = options.bot === 'data'
+  const code = botCode(storesData ? storingCode : undefined)
+  const { botId, chatPath, talks } = await platform.openTalks(options.conversations, code)
+  const data = storesData ? await openData(platform, botId) : undefined
   const counts: Counts = { acknowledged: 0, replayed: 0, refusals: new Map() }
   const faults = new Map<FaultKind, number>()
 
   const begunAt = performance.now()
-  await talkDuringFaults(platform, { chatPath, talks }, options, { counts, faults, tell })
+  await talkDuringFaults(platform, { chatPath, talks, data }, options, { counts, faults, tell })
   const mendedAt = performance.now()
   const waiting = await untilHandled(platform, options.drainMilliseconds, tell)
   const handledAt = performance.now()
@@ -63,6 +74,27 @@ export async function runChaos(
     waiting,
     surprises,
     differences: await findDifferences(platform.databaseUrl(), talks),
+    ...(data && { data: { ...(await checkData(platform.databaseUrl(), talks, data.writers)), counts: data.counts } }),
+  }
+}
+
+/** The programs that write files and rows over HTTP. */
+interface Data {
+  writers: Writer[]
+  headers: Record<string, string>
+  counts: DataCounts
+}
+
+/** Programs that write at once. */
+const writers = 8
+
+async function openData({ apiUrls, headers }: ChaosPlatform, botId: string): Promise<Data> {
+  const ofBot = { ...headers, 'x-bot-id': botId }
+  await createTables(apiUrls[0]!, ofBot)
+  return {
+    writers: Array.from({ length: writers }, (_, index) => openWriter(`w${index + 1}`)),
+    headers: ofBot,
+    counts: { uploads: 0, uploadedBytes: 0, writes: 0, refusals: new Map(), found: 0 },
   }
 }
 
@@ -75,9 +107,18 @@ interface RunReport {
   tell(line: string): void
 }
 
+async function writeDuringFaults(
+  { apiUrls }: ChaosPlatform,
+  { writers, headers, counts }: Data,
+  { chances, isOver }: Speakers,
+): Promise<void> {
+  const options = { apiUrls, headers, chances, pauseMilliseconds: 300, isOver }
+  await Promise.all(writers.map((writer) => keepWriting(writer, options, counts)))
+}
+
 async function talkDuringFaults(
   platform: ChaosPlatform,
-  { chatPath, talks }: { chatPath: string; talks: Talk[] },
+  { chatPath, talks, data }: { chatPath: string; talks: Talk[]; data: Data | undefined },
   options: ChaosOptions,
   { counts, faults, tell }: RunReport,
 ): Promise<void> {
@@ -94,6 +135,7 @@ async function talkDuringFaults(
     isOver: () => isMended && counts.acknowledged >= options.messages,
   }
   const talking = Promise.all(talks.map((each) => talk(each, speakers, counts)))
+  const writing = data && writeDuringFaults(platform, data, speakers)
   let enough = 0
   const happening = carryOut(plan, platform, {
     happened(kind) {
@@ -106,10 +148,10 @@ async function talkDuringFaults(
       enough = counts.acknowledged + options.messages / options.faults / 2
     },
   }).finally(() => (isMended = true))
-  await Promise.all([talking, happening])
+  await Promise.all([talking, writing, happening])
 }
 
-/** @returns the number of events that wait when the time limit is over */
+/** @returns the number of events and files that wait when the time limit is over */
 async function untilHandled(
   platform: ChaosPlatform,
   milliseconds: number,
@@ -117,9 +159,11 @@ async function untilHandled(
 ): Promise<number> {
   const deadline = performance.now() + milliseconds
   for (;;) {
-    const waiting = await countWaiting(platform.databaseUrl())
+    const events = await countWaiting(platform.databaseUrl())
+    const unindexed = await countUnindexed(platform.databaseUrl())
+    const waiting = events + unindexed
     if (waiting === 0 || performance.now() > deadline) return waiting
-    tell(`${waiting} events wait`)
+    tell(`${events} events and ${unindexed} files to be indexed wait`)
     await pause(500)
   }
 }
