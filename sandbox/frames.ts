@@ -87,8 +87,19 @@ export const frames = {
     {
       quota: ({ fetches }, { fetch, request }) => isName(fetch) && fetches.begin(fetch, request),
       handle: ({ id, fetches }, { fetch }, process) =>
-        process.respond(id, async () => ({ type: 'fetched', run: id, fetch, ...(await fetches.make(fetch)) })),
+        process.respond(id, async () => {
+          const texts = await fetches.make(fetch, (parts) => process.wantParts(id, fetch, parts))
+          return { type: 'fetched', run: id, fetch, ...texts }
+        }),
     },
+  ),
+  /**
+   * A part of the body of a request, one of those that the worker wants. `state` is `part`, `last` (without data) or
+   * `failed`, where the code cannot make the next one.
+   */
+  bodyPart: ofCode(
+    { fetch: 'string', state: 'string', data: 'string', isBase64: 'number' },
+    { handle: ({ fetches }, frame) => fetches.receivePart(frame) },
   ),
   /** The code no longer waits for this request. */
   abortFetch: ofCode(

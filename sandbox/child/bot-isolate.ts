@@ -6,8 +6,8 @@ import { CpuAccounting } from './cpu-accounting.ts'
 import type { Entrance, Turn, TurnOwner, Turns } from './turn.ts'
 
 export interface IsolateEvents {
-  /** The kernel of a realm has posted a message; all values are strings. */
-  posted(realm: Realm, kind: string, run: string, first: string, second: string): void
+  /** The kernel of a realm has posted a message. */
+  posted(realm: Realm, kind: string, run: string, first: string, second: string | ArrayBuffer): void
   turnStarted(): void
   turnEnded(turn: Turn): void
   /** The owner of an ended turn has been charged for all of its processor time. */

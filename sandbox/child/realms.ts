@@ -11,8 +11,8 @@ import type { Turns } from './turn.ts'
 export interface RealmsOptions {
   ivm: Ivm
   scripts: Scripts
-  /** The kernel of a realm has posted a message; all values are strings. */
-  posted(realm: Realm, kind: string, run: string, first: string, second: string): void
+  /** The kernel of a realm has posted a message. */
+  posted(realm: Realm, kind: string, run: string, first: string, second: string | ArrayBuffer): void
 }
 
 /** The parts of each realm of an isolate. */
@@ -147,12 +147,17 @@ export class Realms {
         // After loading, it is too late: runs already share a realm.
         if (what === 'isolated') this.isIsolated ||= this.#waiting !== undefined
         else if (what === 'allocated') this.#allocated(realm, Number(first))
-        else posted(realm, String(what), String(run), String(first), String(second))
+        else posted(realm, String(what), String(run), String(first), isBytes(second) ? second : String(second))
       },
       { ignored: true },
     )
     return [post, JSON.stringify(settings), ...installs.map((install) => install.derefInto())]
   }
+}
+
+/** Arguments are copies, so bytes are a buffer of this process. */
+function isBytes(value: unknown): value is ArrayBuffer {
+  return value instanceof ArrayBuffer
 }
 
 /**

@@ -71,6 +71,10 @@ export class ProcessSandbox {
         const run = this.#runs.find(frame.run)
         return run?.realm?.dispatch(run, 'fetched', run.id, frame.fetch, frame.answer, frame.body)
       }
+      case 'wanted': {
+        const run = this.#runs.find(frame.run)
+        return run?.realm?.dispatch(run, 'wanted', run.id, frame.fetch, `${frame.parts}`)
+      }
       case 'part':
         return this.#receivePart(frame)
       case 'interrupt':
@@ -135,7 +139,8 @@ export class ProcessSandbox {
       events: {
         posted: (realm, kind, run, first, second) => {
           if (kind === 'exhausted') this.#retire(isolate)
-          else this.#posted(realm, kind, run, first, second)
+          else if (kind === 'bodyPart') this.#postedPart(realm, run, first, second)
+          else if (typeof second === 'string') this.#posted(realm, kind, run, first, second)
         },
         turnStarted: () => this.#watchdog.watch(isolate),
         turnEnded: (turn) => {
@@ -180,6 +185,15 @@ export class ProcessSandbox {
         if (frame !== undefined) this.#options.send(frame)
       }
     }
+  }
+
+  /** A part of a request's body; `names` are that of the request and the state. */
+  #postedPart(realm: Realm, id: string, names: string, data: string | ArrayBuffer): void {
+    if (this.#runs.find(id)?.realm !== realm) return
+    const [fetch = '', state = ''] = names.split(' ')
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString('base64')
+    const isBase64 = typeof data === 'string' ? 0 : 1
+    this.#options.send({ type: 'bodyPart', run: id, fetch, state, data: text, isBase64 })
   }
 
   #retire(isolate: BotIsolate): void {

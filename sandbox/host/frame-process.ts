@@ -15,6 +15,8 @@ export interface FrameProcess {
   respond(run: string, work: () => Promise<ToProcess>): void
   /** Sends a part of a stream; resolves when another one can be sent. */
   sendPart(run: string, stream: string, part: Part): Promise<void> | undefined
+  /** Asks for so many parts of the body of a request. */
+  wantParts(run: string, fetch: string, parts: number): void
   /** Removes an ended run: its further frames have no effect. */
   ended(run: RunHandle): void
   started(): boolean

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { ByteSource, FetchFailure } from '../protocol/contract.ts'
-import { partBytes, type ToProcess } from '../protocol/protocol.ts'
+import type { ToProcess } from '../protocol/protocol.ts'
+import { partBytes } from '../protocol/units.ts'
 
 /**
  * Data that arrives within this time of the last part is joined into the next one, because each part is a turn of the

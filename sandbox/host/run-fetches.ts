@@ -11,6 +11,7 @@ import type {
 } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 import { secretRedactor } from '../protocol/redact-secrets.ts'
+import { RequestContent, type ContentPart } from './request-content.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { RunStreams, StreamEnd } from './run-streams.ts'
 
@@ -22,9 +23,12 @@ interface FetchedTexts {
   body: string
 }
 
+/** A request as it arrives: of a body that comes in parts, only the size may be known. */
+type RequestText = Omit<FetchRequest, 'content'> & { content?: { bytes?: number } }
+
 interface InFlight {
   /** Undefined when the text is not a valid request. */
-  request: FetchRequest | undefined
+  request: RequestText | undefined
   controller: AbortController
   startedAt: number
 }
@@ -45,6 +49,8 @@ export class RunFetches {
   readonly #options: FetchesOptions
   readonly #redact: (text: string) => string
   readonly #inFlight = new Map<string, InFlight>()
+  /** Kept when the request is over, because parts may still be in transit. */
+  readonly #contents = new Map<string, RequestContent>()
 
   constructor(run: RunRequest, options: FetchesOptions) {
     this.#run = run
@@ -62,8 +68,12 @@ export class RunFetches {
     return true
   }
 
-  /** Makes a request that is in flight. Never rejects. */
-  async make(name: string): Promise<FetchedTexts> {
+  /**
+   * Makes a request that is in flight. Never rejects.
+   *
+   * @param wantParts asks the process for so many parts of its body
+   */
+  async make(name: string, wantParts: (parts: number) => void): Promise<FetchedTexts> {
     const inFlight = this.#inFlight.get(name)
     if (inFlight === undefined) return toTexts({ failure: 'aborted', message: 'The request was aborted' })
     const { request, controller } = inFlight
@@ -73,7 +83,12 @@ export class RunFetches {
     }
     // Without a free stream, the body is delivered whole.
     const streams = this.#options.streams.open < this.#options.limits.fetchesAtOnce
-    const answer = await this.#answerOf({ ...request, streams }, controller.signal)
+    const { content: size, ...rest } = request
+    const parts = size && new RequestContent(wantParts)
+    if (parts) this.#contents.set(name, parts)
+    const sent = { ...rest, streams, ...(parts && { content: { ...size, parts } }) }
+    const answer = await this.#answerOf(sent, controller.signal)
+    parts?.close()
     const isWanted = this.#inFlight.get(name) === inFlight
     if (isWanted) this.#inFlight.delete(name)
     if ('parts' in answer) return this.#stream(name, inFlight, answer)
@@ -94,12 +109,18 @@ export class RunFetches {
     return { answer: JSON.stringify({ ...head, streams: 1 }), body: '' }
   }
 
+  /** Receives a part of a request's body. False when it was not asked for. */
+  receivePart({ fetch, ...part }: ContentPart & { fetch: string }): boolean {
+    return this.#contents.get(fetch)?.receive(part) ?? false
+  }
+
   /** Aborts a request. The log line is written at once: the run may be over when the request has ended. */
   abort(name: string): void {
     const inFlight = this.#inFlight.get(name)
     // The answer may have begun to stream.
     if (inFlight === undefined) return void this.#options.streams.cancel(streamName(name))
     this.#inFlight.delete(name)
+    this.#contents.get(name)?.close()
     inFlight.controller.abort()
     this.#logLine(inFlight, 'failed: aborted')
   }
@@ -154,10 +175,10 @@ function toTexts(answer: FetchAnswer | FetchFailure): FetchedTexts {
 }
 
 /** Reads only the expected fields: the text is untrusted. */
-function toFetchRequest(text: string): FetchRequest | undefined {
+function toFetchRequest(text: string): RequestText | undefined {
   try {
     const given = parseUntrustedJson(text) as Record<string, Json | undefined>
-    const { method, url, headers, redirect, body, isBase64 } = given
+    const { method, url, headers, redirect, body, isBase64, content } = given
     if (typeof method !== 'string' || !/^[A-Z]{1,20}$/.test(method)) return undefined
     if (typeof url !== 'string' || !URL.canParse(url)) return undefined
     if (redirect !== 'follow' && redirect !== 'error' && redirect !== 'manual') return undefined
@@ -167,10 +188,16 @@ function toFetchRequest(text: string): FetchRequest | undefined {
       headers: toHeaders(headers),
       redirect,
       ...(typeof body === 'string' && { body, isBase64: isBase64 === true }),
+      ...(typeof content === 'object' && content !== null && { content: toSize(content) }),
     }
   } catch {
     return undefined
   }
+}
+
+function toSize(content: object): { bytes?: number } {
+  const { bytes } = content as { bytes?: unknown }
+  return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? { bytes: bytes as number } : {}
 }
 
 function toHeaders(given: Json | undefined): Record<string, string> {

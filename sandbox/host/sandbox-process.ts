@@ -208,6 +208,9 @@ export class SandboxProcess {
         this.#channel.send({ type: 'part', run: id, stream, ...part })
         return this.#channel.drained()
       },
+      wantParts: (run, fetch, parts) => {
+        if (!this.#isOver(run)) this.#channel.send({ type: 'wanted', run, fetch, parts })
+      },
       ended: (run) => this.#removeRun(run),
       started: () => {
         if (this.#isReady) return false

@@ -1,7 +1,8 @@
 import type { FetchAnswer, FetchFailure, Limits } from '../protocol/contract.ts'
+import { partBytes } from '../protocol/units.ts'
 import { placeAt, type CallSite } from './call-site.ts'
 import { limitError } from './errors.ts'
-import { create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
+import { bytesIn, create, hasOwn, NativePromise, NativeTypeError, parse, record } from './primordials.ts'
 import { createQueue } from './queue.ts'
 import type { Post, Shared } from './shared.ts'
 import type { Stream, Streams } from './streams.ts'
@@ -18,12 +19,19 @@ export interface Fetched {
 
 type Head = Omit<FetchAnswer, 'body'> & { streams?: 1 }
 
+/** Gives the next part of a request's body, of at most `partBytes` bytes or characters; undefined after the last one. */
+export type NextPart = () => unknown
+
 /** The outbound requests of one run. */
 export interface Fetches {
   /**
    * Makes a request as soon as fewer than the allowed number are in flight. A cancelled request resolves to a failure.
+   *
+   * @param nextPart of its body, where that is not in `request`
    */
-  begin(request: string, site: CallSite): { answer: Promise<Fetched>; cancel(): void }
+  begin(request: string, site: CallSite, nextPart?: NextPart): { answer: Promise<Fetched>; cancel(): void }
+  /** Sends so many further parts of a request's body, as they come. */
+  send(fetch: string, parts: number): void
   /** Settles a request with the host's answer. */
   settle(fetch: string, answer: string, body: string): void
 }
@@ -33,6 +41,10 @@ interface Pending {
   name: string
   request: string
   site: CallSite
+  nextPart: NextPart | undefined
+  /** Parts that the host waits for. */
+  wantedParts: number
+  isSending: boolean
   isOver: boolean
   resolve(fetched: Fetched): void
   reject(error: Error): void
@@ -67,8 +79,25 @@ export function createFetches(
     flushOutbox()
   }
 
+  const sendParts = async (pending: Pending): Promise<void> => {
+    pending.isSending = true
+    for (let state = 'part'; state === 'part' && pending.wantedParts > 0; pending.wantedParts -= 1) {
+      let part: unknown
+      try {
+        part = await pending.nextPart!()
+        state = part === undefined ? 'last' : 'part'
+        if (state === 'part' && !isPart(part)) state = 'failed'
+      } catch {
+        state = 'failed'
+      }
+      if (pending.isOver) return
+      post('bodyPart', id, `${pending.name} ${state}`, state === 'part' ? (part as string | ArrayBuffer) : '')
+    }
+    pending.isSending = false
+  }
+
   return {
-    begin(request, site) {
+    begin(request, site, nextPart) {
       shared.fetches += 1
       if (shared.fetches > limits.fetches) throw tooMany(site, `An event may make at most ${limits.fetches} requests`)
       if (request.length > limits.fetchCharacters) {
@@ -77,7 +106,8 @@ export function createFetches(
       }
       let pending: Pending | undefined
       const answer = new NativePromise<Fetched>((resolve, reject) => {
-        pending = { name: '', request, site, isOver: false, resolve, reject }
+        const body = { nextPart, wantedParts: 0, isSending: false }
+        pending = record({ name: '', request, site, ...body, isOver: false, resolve, reject })
         outbox.push(pending)
       })
       flushOutbox()
@@ -95,6 +125,12 @@ export function createFetches(
       }
       return { answer, cancel }
     },
+    send(fetch, parts) {
+      const pending = inFlight[fetch]
+      if (pending === undefined) return
+      pending.wantedParts += parts
+      if (!pending.isSending) void sendParts(pending)
+    },
     settle(fetch, answerText, body) {
       const pending = inFlight[fetch]
       if (pending === undefined) return
@@ -107,6 +143,11 @@ export function createFetches(
         )
     },
   }
+}
+
+/** The code that makes parts runs among bot code. */
+function isPart(part: unknown): boolean {
+  return (typeof part === 'string' ? part.length : bytesIn(part)) <= partBytes
 }
 
 function isRefusal(answer: Fetched['answer']): answer is FetchFailure {

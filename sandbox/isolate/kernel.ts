@@ -18,7 +18,7 @@ import { createHostCalls } from './host-calls.ts'
 import { createLogger, createWriteLog } from './log.ts'
 import { resultText, reviveEvent, runAction, runEvent, stateText, type Pipeline } from './pipeline.ts'
 import { createPlatform, type Prelude } from './platform.ts'
-import { create, freeze, NativePromise, now, parse, record } from './primordials.ts'
+import { create, freeze, NativePromise, now, parse, record, toNumber } from './primordials.ts'
 import type { KernelRun } from './run.ts'
 import type { Post, Shared } from './shared.ts'
 import { keepSecret } from './secrets.ts'
@@ -180,6 +180,8 @@ export const open: Open = (post, settings, ...preludes) => {
         return run.hostCalls.settle(first, second)
       case 'fetched':
         return run.fetches.settle(first, second, third)
+      case 'wanted':
+        return run.fetches.send(first, toNumber(second))
       case 'quiet':
         return run.resume?.()
       case 'end':

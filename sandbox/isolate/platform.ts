@@ -1,5 +1,5 @@
 import type { CallSite } from './call-site.ts'
-import type { Fetched } from './fetches.ts'
+import type { Fetched, NextPart } from './fetches.ts'
 import { freeze, indexIn, NativeTypeError, record, sliceText } from './primordials.ts'
 import { follow, never, type KernelRun } from './run.ts'
 import { followed } from './run.ts'
@@ -17,8 +17,11 @@ export interface Platform {
    * @param token the run that makes the call; anything but a token stands for the run whose turn it is
    */
   call(token: string, request: string, site: CallSite): Promise<string>
-  /** Makes an outbound request, with `token` as in `call`. `request` is a `FetchRequest` as JSON. */
-  fetch(token: string, request: string, site: CallSite): Fetching
+  /**
+   * Makes an outbound request, with `token` as in `call`. `request` is a `FetchRequest` as JSON; `nextPart` gives the parts of
+   * its `content`.
+   */
+  fetch(token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching
 }
 
 /** A request that is in flight or queued. */
@@ -63,7 +66,7 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         if (indexIn(token, tokenStart) === 0) return never()
         throw atLoad()
       },
-      fetch(token: string, request: string, site: CallSite): Fetching {
+      fetch(token: string, request: string, site: CallSite, nextPart?: NextPart): Fetching {
         const run = runOf(token)
         if (run === undefined) {
           if (indexIn(token, tokenStart) === 0) return record({ answer: never(), cancel() {} })
@@ -71,7 +74,7 @@ export function createPlatform({ environment, seed, runs, current }: PlatformOpt
         }
         let begun: Fetching | undefined
         const answer = follow(run, async () => {
-          begun = run.fetches.begin(request, site)
+          begun = run.fetches.begin(request, site, nextPart)
           const fetched = await begun.answer
           if (fetched.stream !== undefined) fetched.stream = followed(run, fetched.stream)
           return fetched

@@ -53,6 +53,11 @@ export const weakMapGet = uncurry(WeakMap.prototype.get as Method<WeakMap<object
 ) => Value | undefined
 export const weakMapSet = uncurry(WeakMap.prototype.set as Method<WeakMap<object, unknown>, [object, unknown], unknown>)
 
+/** @throws TypeError unless it is an ArrayBuffer */
+export const bytesIn = uncurry(
+  getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength')!.get as Method<unknown, [], number>,
+)
+
 type Each<Value> = (value: Value, key: unknown) => void
 export const forEachInMap = uncurry(Map.prototype.forEach as Method<Map<unknown, unknown>, [Each<unknown>], void>)
 export const forEachInSet = uncurry(Set.prototype.forEach as Method<Set<unknown>, [Each<unknown>], void>)

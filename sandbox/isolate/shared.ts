@@ -1,7 +1,7 @@
 import type { JsonObject } from '../protocol/contract.ts'
 
-/** Posts a message to the process around the isolate: strings only, without a reply. */
-export type Post = (kind: string, run: string, first: string, second: string) => void
+/** Posts a message to the process around the isolate, without a reply: strings, or the bytes of a part of a body. */
+export type Post = (kind: string, run: string, first: string, second: string | ArrayBuffer) => void
 
 /** The `event` object that hooks and actions get, with `state` in it. */
 export type EventObject = Record<string, unknown> & { state: JsonObject }

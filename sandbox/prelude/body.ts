@@ -6,8 +6,9 @@ import { Incoming, type Form } from './incoming.ts'
 import { toText } from './text.ts'
 import { URLSearchParams } from './url/search-params.ts'
 
-/** The key of a method that bot code does not call. */
+/** The keys of methods that bot code does not call. */
 export const take = Symbol('take')
+export const takeContent = Symbol('takeContent')
 
 type Bytes = Uint8Array<ArrayBuffer>
 type Stream = ReadableStream<Bytes>
@@ -90,6 +91,11 @@ export abstract class Body {
     const content = this.moveContent()
     if (content instanceof Incoming) return content.readAll(form)
     return isStream(content) ? readAll(content) : content
+  }
+
+  /** Returns the content as it is, and marks it as used. */
+  [takeContent](): Content {
+    return this.moveContent()
   }
 
   #assertUnused(): void {

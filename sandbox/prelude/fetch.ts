@@ -4,8 +4,10 @@ import type { Fetched } from '../isolate/fetches.ts'
 import type { Platform } from '../isolate/platform.ts'
 import { orAborted, type AbortSignal } from './abort.ts'
 import { decodeBase64, encodeBase64 } from './base64.ts'
-import { take } from './body.ts'
+import { takeContent, type Content } from './body.ts'
 import { Incoming } from './incoming.ts'
+import { partBytes } from '../protocol/units.ts'
+import { inParts, type OutgoingBody } from './outgoing-body.ts'
 import { callPlatform } from './platform-call.ts'
 import { Request, type RequestOptions } from './request.ts'
 import { Response } from './response.ts'
@@ -32,21 +34,34 @@ export function createFetch(platform: Platform): Fetch {
 async function fetchOutside(platform: Platform, request: Request, site: CallSite): Promise<Response> {
   const signal = Request.signalOf(request)
   const token = platform.token()
-  const taken = request[take]()
-  // Awaits only a promise, so that the request is made even if the code throws right after the call.
-  const content = taken instanceof Promise ? await taken : taken
-  const fetching = platform.fetch(token, JSON.stringify(toFetchRequest(request, content)), site)
+  const content = request[takeContent]()
+  const outgoing = content === null || isShort(content) ? undefined : inParts(content)
+  const text = JSON.stringify(toFetchRequest(request, outgoing ?? (content as string | Uint8Array | null)))
+  const fetching = platform.fetch(token, text, site, outgoing?.next)
   signal?.addEventListener('abort', fetching.cancel, { once: true })
   try {
     const fetched = await orAborted(fetching.answer, signal)
-    if ('failure' in fetched.answer) throw placeAt(site, 'TypeError', toError(fetched.answer))
+    if ('failure' in fetched.answer) {
+      const failure = outgoing?.failure()
+      if (failure) throw failure.reason
+      throw placeAt(site, 'TypeError', toError(fetched.answer))
+    }
     return toResponse(request, fetched.answer, fetched, signal)
   } finally {
     signal?.removeEventListener('abort', fetching.cancel)
+    outgoing?.cancel()
   }
 }
 
-function toFetchRequest(request: Request, content: string | Uint8Array | null): FetchRequest {
+/** Whether a body crosses with its request, as one text. */
+function isShort(content: NonNullable<Content>): content is string | Uint8Array<ArrayBuffer> {
+  return (typeof content === 'string' || content instanceof Uint8Array) && content.length <= partBytes
+}
+
+/** The request as the host reads it: of a body in parts, it has the size where that is known. */
+type RequestText = Omit<FetchRequest, 'content'> & { content?: { bytes?: number } }
+
+function toFetchRequest(request: Request, content: string | Uint8Array | OutgoingBody | null): RequestText {
   const { method, url, headers, redirect } = request
   return {
     method,
@@ -55,7 +70,12 @@ function toFetchRequest(request: Request, content: string | Uint8Array | null): 
     redirect,
     ...(typeof content === 'string' && { body: content }),
     ...(content instanceof Uint8Array && { body: encodeBase64(content), isBase64: true }),
+    ...(isOutgoing(content) && { content: content.size === undefined ? {} : { bytes: content.size } }),
   }
+}
+
+function isOutgoing(content: string | Uint8Array | OutgoingBody | null): content is OutgoingBody {
+  return content !== null && typeof content !== 'string' && !(content instanceof Uint8Array)
 }
 
 function toResponse(

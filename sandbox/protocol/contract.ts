@@ -196,6 +196,8 @@ export interface FetchRequest {
   /** Text, or base64 if `isBase64` is set. */
   body?: string
   isBase64?: boolean
+  /** In place of `body`, a large one that the code sends in parts as they are read, with its size where that is known. */
+  content?: { bytes?: number; parts: AsyncIterable<Uint8Array> }
   /** Whether the body of the response may be delivered in parts; set by the worker's side. */
   streams?: boolean
 }

@@ -10,9 +10,8 @@ import type { GroupName } from '../prelude/groups.ts'
 export const maximumBytesFromProcess = 32 * 1024 * 1024
 export const maximumBytesToProcess = 512 * 1024 * 1024
 
-/** How many parts of a stream may be sent before the reader has taken them, and the bytes of each. */
+/** How many parts of a stream may be sent before the reader has taken them. */
 export const creditParts = 4
-export const partBytes = 64 * 1024
 
 /** How many times a run may read a source from its beginning. */
 export const maxReadings = 16
@@ -31,6 +30,8 @@ export type ToProcess =
   | { type: 'fetched'; run: string; fetch: string; answer: string; body: string }
   /** A part of a stream. `failure` is the JSON of a `FetchFailure`, or empty; only the last part has one. */
   | { type: 'part'; run: string; stream: string; data: string; isBase64: 0 | 1; isLast: 0 | 1; failure: string }
+  /** The worker has room for so many further parts of the body of a request. */
+  | { type: 'wanted'; run: string; fetch: string; parts: number }
   /** The run waits for a reply that does not come, and has to end as interrupted. */
   | { type: 'interrupt'; run: string; reason: string }
   | { type: 'ping' }

@@ -1,2 +1,5 @@
 /** Bytes of a megabyte; `sandbox/` imports no other room, and so not `shared/units.ts`. */
 export const megabyte = 1024 * 1024
+
+/** Bytes of a part of a stream, or characters of one of a text. */
+export const partBytes = 64 * 1024

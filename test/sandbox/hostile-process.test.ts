@@ -40,6 +40,13 @@ describe('a sandbox process that something has taken over is killed, and the run
       'it floods the worker',
     ],
     [
+      'when it sends parts of bodies that nobody has asked for',
+      `const body = { method: 'PUT', url: 'https://a.example/', headers: {}, redirect: 'follow', content: {} }
+       send({ type: 'fetch', run, fetch: '1', request: JSON.stringify(body) })
+       flood(() => send({ type: 'bodyPart', run, fetch: '1', state: 'part', data: 'x', isBase64: 0 }))`,
+      'it floods the worker',
+    ],
+    [
       'when it takes back streams that there are not',
       `flood((n) => send({ type: 'cancel', run, stream: 'fetch/' + n }))`,
       'it floods the worker',

@@ -20,6 +20,10 @@ const bot = new Bot({
         return { refusal: { code, type, message } }
       }
     },
+    async uploadLarge({ client, input }) {
+      const content = Buffer.alloc(Number(input['megabytes']) * 1024 * 1024, 'abc')
+      return { file: (await client.uploadFile({ key: 'large.bin', content })).file }
+    },
     async read({ input }) {
       const response = await fetch(String(input['url']), { signal: AbortSignal.timeout(30_000) })
       return { status: response.status, text: await response.text() }

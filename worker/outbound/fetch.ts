@@ -18,12 +18,15 @@ import type { Outbound, OutboundResponse } from './open-outbound.ts'
 import { readBeginning } from './response-body.ts'
 import type { Context } from '#shared/context.ts'
 import { megabyte } from '#shared/units.ts'
-import { answerFileRequest, fileRequestOf } from './file-requests.ts'
+import { answerFileRequest, fileRequestOf, type RequestContent } from './file-requests.ts'
 
 const maxRequestBytes = megabyte
 
 /** Upper bound of a stream's memory: a part, a chunk and the connection's read-ahead. */
 const streamBytes = 256 * 1024
+
+/** The parts of an upload that are on their way, beside what its store holds. */
+const contentBytes = 256 * 1024
 
 /** The code that sends the requests. */
 export interface Fetcher {
@@ -59,14 +62,18 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
     try {
       const file = fileRequestOf(worker, request)
       if (file) {
-        const open: Open = (body, maxBytes) => answerFileRequest(worker, file, body, maxBytes)
+        const open: Open = (share, maxBytes) => {
+          const hold = (bytes: number) => share.add(bytes + contentBytes)
+          return answerFileRequest(worker, file, { ...contentOf(request), hold }, maxBytes)
+        }
         return await send(worker, request, { tenant, open, signal }, limits)
       }
       const { net = worker.config.sandbox.net } = await worker.findGrant(botId, installation?.integration_id)
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
       const { fetchMilliseconds: timeoutMilliseconds } = limits
-      const open: Open = (body, maxResponseBytes) =>
-        worker.outbound.request({
+      const open: Open = async (share, maxResponseBytes) => {
+        const body = await wholeBody(contentOf(request), share)
+        return worker.outbound.request({
           tenant,
           allow: net,
           signal,
@@ -74,11 +81,12 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
           // The guard refuses those that it does not know.
           method: request.method as Method,
           headers: { 'accept-encoding': codingsFor(request), ...request.headers },
-          ...(body && { body }),
+          ...(hasBody(request) && { body }),
           timeoutMilliseconds,
           maxResponseBytes,
           ...(request.redirect !== 'follow' && { maxRedirects: 0 }),
         })
+      }
       return await send(worker, request, { tenant, open, signal }, limits)
     } catch (error) {
       return toFailure(worker, error)
@@ -86,8 +94,8 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
   }
 }
 
-/** Sends a request with this body, for a response of at most so many bytes. */
-type Open = (body: Buffer | undefined, maxBytes: number) => Promise<OutboundResponse>
+/** Sends a request, whose memory is counted, for a response of at most so many bytes. */
+type Open = (share: MemoryShare, maxBytes: number) => Promise<OutboundResponse>
 
 async function send(
   worker: Shared,
@@ -96,11 +104,9 @@ async function send(
   { fetchMegabytes }: Pick<Fetcher['limits'], 'fetchMegabytes'>,
 ): Promise<FetchAnswer | FetchStream> {
   const maxBytes = fetchMegabytes * megabyte
-  const body = bodyOf(request)
   using held = new DisposableStack()
   const share = held.use(worker.memory.open(tenant))
-  share.add(body?.length ?? 0)
-  const response = held.use(await open(body, maxBytes))
+  const response = held.use(await open(share, maxBytes))
   const { status, statusText, url } = response
   if (request.redirect === 'error' && redirectOf(status, response.headers) !== undefined) {
     throw new OutboundError('too-many-redirects', `${new URL(url).host} redirects, and redirect is 'error'`)
@@ -162,13 +168,35 @@ function toSource(
   })()
 }
 
-function bodyOf({ body, isBase64 }: FetchRequest): Buffer | undefined {
-  if (body === undefined) return undefined
-  const bytes = Buffer.from(body, isBase64 ? 'base64' : 'utf8')
-  if (bytes.length <= maxRequestBytes) return bytes
-  throw new OutboundError(
+function hasBody({ body, content }: FetchRequest): boolean {
+  return body !== undefined || content !== undefined
+}
+
+/** The body of a request, which may come in parts; empty where there is none. */
+function contentOf({ body, isBase64, content }: FetchRequest): RequestContent {
+  if (content) return { length: content.bytes, chunks: content.parts }
+  const bytes = Buffer.from(body ?? '', isBase64 ? 'base64' : 'utf8')
+  return { length: bytes.length, chunks: [bytes] }
+}
+
+/** @throws OutboundError `too-large`, before any part is asked for where the length is known */
+async function wholeBody({ length = 0, chunks }: RequestContent, share: MemoryShare): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  if (length > maxRequestBytes) throw tooLarge()
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxRequestBytes) throw tooLarge()
+    share.add(chunk.length)
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts)
+}
+
+function tooLarge(): OutboundError {
+  return new OutboundError(
     'too-large',
-    `The body of the request has ${bytes.length} bytes, more than the maximum of ${maxRequestBytes}`,
+    `The body of the request has more than ${maxRequestBytes} bytes, the maximum: send larger contents as files of the bot`,
   )
 }
 

@@ -24,6 +24,18 @@ export interface FileRequest {
   ifRange: string | undefined
 }
 
+/** The body of a request. */
+export interface RequestContent {
+  /** In bytes, where it is known. */
+  length: number | undefined
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+}
+
+interface HeldContent extends RequestContent {
+  /** @throws OutboundError `busy` when there is no room for so many bytes */
+  hold(bytes: number): void
+}
+
 /** Undefined when the request goes anywhere else. */
 export function fileRequestOf(
   { config }: Pick<Context, 'config'>,
@@ -52,7 +64,7 @@ export function fileRequestOf(
 export async function answerFileRequest(
   context: Context,
   request: FileRequest,
-  body: Buffer | undefined,
+  body: HeldContent,
   maxBytes: number,
 ): Promise<OutboundResponse> {
   try {
@@ -69,13 +81,17 @@ export async function answerFileRequest(
 async function carryOut(
   context: Context,
   request: FileRequest,
-  body: Buffer | undefined,
+  content: HeldContent,
   maxBytes: number,
 ): Promise<OutboundResponse> {
   const { method, segments } = request
   const [first = '', token = '', ...rest] = segments
   if (method === 'PUT' && first === 'upload' && rest.length === 0) {
-    await receiveUpload(context, { token, length: body?.length ?? 0, open: () => chunksOf(body) })
+    const open = (_botId: string, heldBytes: number) => {
+      content.hold(heldBytes)
+      return sentBy(content)
+    }
+    await receiveUpload(context, { token, length: content.length, open })
     return respond(request, 200, {}, [])
   }
   if (method !== 'GET' && method !== 'HEAD') {
@@ -105,10 +121,6 @@ async function carryOut(
   return respond(request, status, described, readObject(context, object, range))
 }
 
-async function* chunksOf(body: Buffer | undefined): AsyncGenerator<Buffer> {
-  if (body) yield body
-}
-
 function respond(
   { url }: FileRequest,
   status: number,
@@ -124,6 +136,15 @@ function respond(
     url,
     limitIdleness() {},
     [Symbol.dispose]: () => void reading.return(undefined),
+  }
+}
+
+/** A failure of code to make its body is none of the platform. */
+async function* sentBy({ chunks }: RequestContent): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks
+  } catch (cause) {
+    throw new OutboundError('aborted', 'The body of the request ended early', { cause })
   }
 }
 

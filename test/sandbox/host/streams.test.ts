@@ -446,3 +446,104 @@ describe('a source of a run', () => {
     expect(done(outcome).result).toEqual({ name: 'RangeError', message: 'Too large: use request.stream()' })
   })
 })
+
+/** Answers after the first part of the body. */
+const refusingEarly: HostFetch = async ({ content }) => {
+  for await (const part of content!.parts) if (part.length > 0) break
+  return { ...head, status: 413, body: '', isBase64: false }
+}
+
+/** Answers with the size of the body. */
+const measuring: HostFetch = async ({ content }) => {
+  let bytes = 0
+  for await (const part of content!.parts) bytes += part.length
+  return { ...head, body: `${bytes}`, isBase64: false }
+}
+
+describe('the body of a request', () => {
+  const partBytes = 64 * 1024
+  /** The parts of a body that the code makes, and how many it has made. */
+  const counting = `
+    let made = 0
+    const pull = (controller) => {
+      made += 1
+      console.log('made ' + made)
+      if (made > 50) controller.close(); else controller.enqueue(new Uint8Array(${partBytes}).fill(made))
+    }
+    const body = new ReadableStream({ pull }, { highWaterMark: 0 })`
+
+  test('is made no faster than the host reads it', async () => {
+    const lines: string[] = []
+    const { promise: goOn, resolve } = Promise.withResolvers<void>()
+    let bytes = 0
+    const fetch: HostFetch = async ({ content }) => {
+      for await (const part of content!.parts) {
+        bytes += part.length
+        if (bytes === partBytes) await goOn
+      }
+      return { ...head, body: '', isBase64: false }
+    }
+    const code = `if (event.isProbe) return; ${counting}; await fetch('https://a.example/', { method: 'PUT', body })`
+    const run = messageRun(botThat(code), { fetch })
+    const onLog = ({ message }: LogLine) => void (message.startsWith('made') && lines.push(message))
+    const ended = sandbox.run({ ...run, onLog })
+    await expect.poll(() => lines.length).toBe(4)
+    // A turn of the same isolate: by its end, further parts would have been made.
+    done(await sandbox.run(messageRun(run.bundle, { event: { isProbe: true } })))
+    expect(lines).toHaveLength(4)
+    resolve()
+    done(await ended)
+    expect(bytes).toBe(50 * partBytes)
+  })
+
+  test('is no longer made when the host answers before its end', async () => {
+    const outcome = await sandbox.run(
+      messageRun(
+        botThat(`${counting}
+          const { status } = await fetch('https://a.example/', { method: 'PUT', body })
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          console.log(status + ' ' + (made <= 5))`),
+        { fetch: refusingEarly },
+      ),
+    )
+    expect(said(done(outcome)).at(-1)).toBe('413 true')
+  })
+
+  test('is given up with the request, or with the run', async () => {
+    const failures: string[] = []
+    const fetch: HostFetch = async ({ content }) => {
+      try {
+        for await (const _ of content!.parts);
+      } catch (error) {
+        failures.push(String(error))
+      }
+      return { failure: 'aborted', message: 'over' }
+    }
+    const endless = `const body = new ReadableStream({ pull() { return new Promise(() => {}) } })`
+    const aborted = `${endless}
+      const signal = AbortSignal.timeout(20)
+      await fetch('https://a.example/', { method: 'PUT', body, signal }).catch((error) => console.log(error.name))`
+    expect(said(done(await sandbox.run(messageRun(botThat(aborted), { fetch }))))).toContain('TimeoutError')
+    await expect.poll(() => failures.length).toBe(1)
+    const thrown = `${endless}; void fetch('https://a.example/', { method: 'PUT', body }); throw new Error('over')`
+    await sandbox.run(messageRun(botThat(thrown), { fetch }))
+    await expect.poll(() => failures).toHaveLength(2)
+    expect(failures).toEqual(failures.map(() => 'Error: The body of the request ended early: The request is over'))
+  })
+
+  test('is no other than bytes and texts, whatever the code does to the built-ins', async () => {
+    const outcome = await sandbox.run(
+      messageRun(
+        botThat(`
+          Uint8Array.prototype.slice = () => ({ buffer: { large: 'x'.repeat(1000) } })
+          const bytes = new Uint8Array(200_000)
+          console.log(await fetch('https://a.example/', { method: 'PUT', body: bytes.fill(1) }).then(() => 'sent', () => 'refused'))
+          String.prototype.slice = () => 'y'.repeat(1_000_000)
+          console.log(await fetch('https://a.example/', { method: 'PUT', body: 'z'.repeat(200_000) }).then(() => 'sent', () => 'refused'))`),
+        { fetch: measuring },
+      ),
+    )
+    expect(outcome.status).toBe('done')
+    expect(said(outcome).filter((line) => line === 'sent')).toEqual([])
+  })
+})

@@ -315,6 +315,16 @@ describe('the requests of public plugins', () => {
   })
 })
 
+test('the published client uploads 20 MB from an isolate', { timeout: 60_000 }, async () => {
+  const { call, botId } = await openCaller('in an isolate')
+  const { file } = (await call('callAction', { type: 'uploadLarge', input: { megabytes: 20 } })).output
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId })
+  const stored = (await client.getFile({ id: file.id })).file
+  expect(stored).toMatchObject({ status: 'upload_completed', size: 20 * 1024 * 1024 })
+  const content = Buffer.from(await (await fetch(stored.url)).arrayBuffer())
+  expect(content.equals(Buffer.alloc(20 * 1024 * 1024, 'abc'))).toBe(true)
+})
+
 test('a second run of an event repeats its writes of rows from the journal', async () => {
   const bot = await platform.createBot(`
     export const retry = { attempts: 2, backoff: 1 }

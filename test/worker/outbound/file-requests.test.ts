@@ -8,7 +8,7 @@ import { openPlatform, type DeployedBot, type Platform } from '../../support/pla
 let platform: Platform
 let owner: DeployedBot
 beforeAll(async () => {
-  platform = await openPlatform({ environment: { FILE_MB: '20' } })
+  platform = await openPlatform({ environment: { FILE_MB: '76' } })
   owner = await platform.createBot()
 })
 afterAll(() => platform[Symbol.asyncDispose]())
@@ -48,6 +48,56 @@ test('bot code uploads to an address that the platform signed, without a grant, 
     return [answer.status, await answer.text(), content.status, content.headers.get('content-type'), await content.text()]`)
   expect(told).toEqual([200, '', 200, 'text/plain', 'déjà vu'])
   expect(await file.row()).toMatchObject({ status: 'upload_completed', size: '9' })
+})
+
+const contentOf = async (file: TestFile | undefined) =>
+  Buffer.from(await (await fetch(await file!.url())).arrayBuffer())
+
+test('bot code uploads 20 MB from a buffer, and more than its memory from a stream', { timeout: 60_000 }, async () => {
+  const [whole, streamed, text, broken] = await Promise.all([0, 1, 2, 3].map(() => insertFile(platform, owner.id)))
+  const told = await run(`
+    const put = async (url, body) => (await fetch(url, { method: 'PUT', body })).status
+    const bytes = new Uint8Array(20 * 1024 * 1024)
+    for (let at = 0; at < bytes.length; at += 1024) bytes[at] = at / 1024
+    const statuses = [await put(${quoted(whole!.uploadUrl)}, bytes)]
+    let parts = 0
+    const pull = (controller) => {
+      if (parts === 75) return controller.close()
+      controller.enqueue(new Uint8Array(1024 * 1024).fill(parts))
+      parts += 1
+    }
+    statuses.push(await put(${quoted(streamed!.uploadUrl)}, new ReadableStream({ pull })))
+    statuses.push(await put(${quoted(text!.uploadUrl)}, 'aé😀'.repeat(100_000)))
+    const failing = new ReadableStream({
+      pull(controller) {
+        parts += 1
+        if (parts === 80) throw new RangeError('no more')
+        controller.enqueue(new Uint8Array(1000))
+      },
+    })
+    statuses.push(await put(${quoted(broken!.uploadUrl)}, failing).catch((error) => [error.name, error.message]))
+    return statuses`)
+  expect(told).toEqual([200, 200, 200, ['RangeError', 'no more']])
+  const bytes = Buffer.alloc(20 * 1024 * 1024)
+  for (let at = 0; at < bytes.length; at += 1024) bytes[at] = at / 1024
+  expect((await contentOf(whole)).equals(bytes)).toBe(true)
+  const parts = Buffer.concat(Array.from({ length: 75 }, (_, part) => Buffer.alloc(1024 * 1024, part)))
+  expect((await contentOf(streamed)).equals(parts)).toBe(true)
+  expect((await contentOf(text)).toString()).toBe('aé😀'.repeat(100_000))
+  expect(await broken!.row()).toMatchObject({ status: 'upload_pending', object_id: null })
+})
+
+test('an upload of bot code ends at the allowance of its file', async () => {
+  const file = await insertFile(platform, owner.id)
+  const told = await run(`
+    const part = new Uint8Array(1024 * 1024)
+    let parts = 0
+    const pull = (controller) => void (parts++ < 200 ? controller.enqueue(part) : controller.close())
+    const answer = await fetch(${quoted(file.uploadUrl)}, { method: 'PUT', body: new ReadableStream({ pull }) })
+    const { type, message } = await answer.json()
+    return [answer.status, type, message.includes('FILE_MB'), parts < 100]`)
+  expect(told).toEqual([403, 'QuotaExceeded', true, true])
+  expect(await file.row()).toMatchObject({ status: 'upload_failed' })
 })
 
 test('bot code reads a file of several megabytes, in parts', async () => {

@@ -4,6 +4,6 @@ import { hostile } from '../hostile.ts'
 export default hostile({
   body: `await fetch('https://example.com/', { method: 'POST', body: 'x'.repeat(3e6) })`,
   outcome: 'error',
-  failure: /2097152 characters/,
+  failure: /may not be requested/,
   ...withTime,
 })
