@@ -27,6 +27,7 @@ import * as passages from './039_passages.ts'
 import * as tableJobs from './040_table_jobs.ts'
 import * as passageVectors from './041_passage_vectors.ts'
 import * as computedColumns from './042_computed_columns.ts'
+import * as flows from './043_flows.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -55,6 +56,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '040_table_jobs': tableJobs,
   '041_passage_vectors': passageVectors,
   '042_computed_columns': computedColumns,
+  '043_flows': flows,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

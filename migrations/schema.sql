@@ -144,6 +144,9 @@ create table bot_versions (
   description text,
   files text,
   author_id text,
+  flows text,
+  has_flows_in_code boolean not null default false,
+  layouts text,
   constraint bot_versions_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),
@@ -399,6 +402,8 @@ create table inspections (
   given_map text,
   source_map text,
   files text,
+  flows text,
+  has_flows_in_code boolean not null default false,
   constraint inspections_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint inspections_pkey PRIMARY KEY (id),
   constraint inspections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

@@ -1,5 +1,5 @@
-/** Above the number that is useful to a reader. */
-const maxHooks = 40
+/** Above the number that is useful to a reader; the cards of a flow are the most. */
+const maxHooks = 240
 
 /** The active functions of a run, with their start times. */
 export class HookTimes {

@@ -6,6 +6,8 @@ export interface Upload {
   source: string
   /** A source map as JSON, which replaces the one in the source. */
   sourceMap?: string | undefined
+  /** The script of the flows that are uploaded beside the code. */
+  flows?: string | undefined
 }
 
 /** The script that an isolate runs. */
@@ -31,6 +33,8 @@ export interface SourceFile {
 export interface Compiled {
   status: 'compiled'
   native: Script
+  /** The script of the flows, as JavaScript. */
+  flows?: string
   /**
    * The source as uploaded, without its source map: bundles of the public SDK run in this form. Absent for ES modules.
    */
@@ -43,7 +47,7 @@ export interface Compiled {
 
 export type Compilation =
   | Compiled
-  /** The upload is not valid code. */
+  /** The upload is not valid code. For the script of the flows, the position names the file `flows`. */
   | { status: 'refused'; problem: string; at?: SourcePosition }
   /** Compilation exceeds a limit. */
   | { status: 'exceeded'; problem: string; limit: 'time' | 'memory' | 'size' }

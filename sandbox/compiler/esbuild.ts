@@ -44,6 +44,12 @@ const commonOptions = [
  */
 export const toScript = ['--format=cjs', `--sourcefile=${sourceFile}`, '--supported:dynamic-import=false']
 
+/** The name of the script of flows in errors. */
+export const flowsFile = 'flows'
+
+/** Options for the script of flows, which follows the script of the code. */
+export const toFlows = ['--format=cjs', `--sourcefile=${flowsFile}`, '--supported:dynamic-import=false']
+
 /** Options for a module in which `require` has a unique name, unless the source declares `require` itself. */
 export function toScan(nonce: string): string[] {
   return ['--format=esm', '--legal-comments=none', `--sourcefile=${sourceFile}`, `--define:require=${nonce}`]

@@ -11,7 +11,7 @@ import {
   type Script,
   type Upload,
 } from './contract.ts'
-import { asking, readError, toScan, toScript, transformer } from './esbuild.ts'
+import { asking, readError, toFlows, toScan, toScript, transformer } from './esbuild.ts'
 import { findEsbuild } from './find-esbuild.ts'
 import { FairQueue } from '../programs/fair-queue.ts'
 import { joinParts, splitParts } from './parts.ts'
@@ -120,7 +120,7 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
   }
 
   /** Compiles an upload. The process that reads the result starts at the beginning, so that both start in parallel. */
-  async function compile({ source, sourceMap = '' }: Upload): Promise<Compilation> {
+  async function compile({ source, sourceMap = '', flows }: Upload): Promise<Compilation> {
     const deadline = performance.now() + seconds * wallShare * 1000
     const task = Promise.withResolvers<Uint8Array>()
     const input = { stdin: reader, channel: task.promise }
@@ -129,11 +129,14 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     reading.catch(() => {})
     try {
       const compiled = await transform(sourceMap === '' ? source : joinMap(source, sourceMap), toScript, deadline)
+      const flowScript = flows && splitMap(await transform(flows, toFlows, deadline)).code
       const nonce = `_${randomBytes(12).toString('hex')}`
       const scanned = await transform(asking(nonce, splitMap(source).code), toScan(nonce), deadline)
       task.resolve(joinParts(['upload', nonce, source, sourceMap, compiled, scanned]))
       const read = await reading
-      return isWhole(read) ? toCompilation(read.output) : exceeded(read, limits)
+      if (!isWhole(read)) return exceeded(read, limits)
+      const compilation = toCompilation(read.output)
+      return { ...compilation, ...(flowScript && { flows: flowScript }) }
     } catch (error) {
       task.reject(error)
       await reading.catch(() => {})

@@ -1,9 +1,9 @@
 import type { HookStart, Json } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 
-const maxHooks = 40
+const maxHooks = 240
 const nameCharacters = 100
-const textCharacters = 16_000
+const textCharacters = 64_000
 
 /**
  * Reads the active functions of a run, as a process reports them, within limits: a process that code has escaped into

@@ -52,13 +52,14 @@ function toHostCall(request: string): HostCall | undefined {
   try {
     const call = parseUntrustedJson(request)
     if (typeof call !== 'object' || call === null || Array.isArray(call)) return undefined
-    const { method, path, query, body } = call
+    const { method, path, query, body, scope } = call
     if (typeof method !== 'string' || typeof path !== 'string') return undefined
     return {
       method,
       path,
       ...(query === undefined ? {} : { query: toObject(query) }),
       ...(body === undefined ? {} : { body }),
+      ...(typeof scope === 'string' ? { scope } : {}),
     }
   } catch {
     return undefined

@@ -3,19 +3,30 @@ import { apply, hasOwn, isArray, isObject, NativeError, NativeTypeError, record,
 /** The exports of a bundle. */
 export type BotExports = Record<string, unknown>
 
-/** Evaluates the bundle as a CommonJS module and returns its exports. */
-export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) => unknown): BotExports {
-  const module: { exports: unknown } = { exports: {} }
+/** An evaluated bundle: its exports, and the flows that were uploaded beside the code. */
+export interface EvaluatedModule {
+  exports: BotExports
+  flows: unknown
+}
+
+/** Evaluates the bundle as a CommonJS module. */
+export function evaluateModule(wrapper: unknown, requireModule: (name: unknown) => unknown): EvaluatedModule {
+  const module: { exports: unknown; flows?: unknown } = { exports: {} }
   if (typeof wrapper !== 'function') throw new NativeTypeError('The bundle is not a script')
   apply(wrapper, module.exports, [module, module.exports, requireModule])
   const { exports } = module
   if (!isObject(exports)) throw new NativeTypeError('module.exports must be an object')
-  return exports
+  return { exports, flows: hasOwn(module, 'flows') ? module.flows : undefined }
 }
 
 /** The bundle's `isolation` export: `event` gives each run a realm of its own. The value is not validated. */
 export function isolationOf(bot: BotExports): unknown {
   return hasOwn(bot, 'isolation') ? bot['isolation'] : undefined
+}
+
+/** The bundle's `flows` export. */
+export function flowsOf(bot: BotExports): unknown {
+  return hasOwn(bot, 'flows') ? bot['flows'] : undefined
 }
 
 /** The `require` of native bundles. */

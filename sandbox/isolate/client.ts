@@ -15,6 +15,8 @@ export interface ClientOptions {
   run: KernelRun
   bot: BotExports
   logger: object
+  /** The card of a flow that makes the calls; empty for other code. */
+  scope?: string
 }
 
 /**
@@ -43,11 +45,11 @@ interface Caller {
 /** Prepares the clients of an isolate. */
 export function createClients(operations: ArrayLike<ClientOperation>): MakeClient {
   const makeClient = prepareClients(operations)
-  return ({ run, bot, logger }) => {
+  return ({ run, bot, logger, scope = '' }) => {
     const { hostCalls } = run
     const sendNow: Send = async (operation, input, site, finish) => {
       const last = finish === undefined ? input : await finish(input)
-      return unwrap(run, await hostCalls.makeNow(requestText(operation, last, site), site), site)
+      return unwrap(run, await hostCalls.makeNow(requestText(operation, last, site, scope), site), site)
     }
 
     let unhooked: Client | undefined
@@ -62,7 +64,7 @@ export function createClients(operations: ArrayLike<ClientOperation>): MakeClien
       try {
         const sendInOrder = async (what: unknown) => {
           const last = finish === undefined ? what : await finish(what)
-          return unwrap(run, await hostCalls.make(slot, requestText(operation, last, site), site), site)
+          return unwrap(run, await hostCalls.make(slot, requestText(operation, last, site, scope), site), site)
         }
         const hooks = hookedOperations[operation.name]
         if (hooks === undefined) return await sendInOrder(input)

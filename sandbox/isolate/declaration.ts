@@ -1,7 +1,19 @@
 import type { BundleKind } from '../protocol/contract.ts'
 import { isolationOf, type BotExports } from './bot-module.ts'
+import type { Flows } from './flows/definition.ts'
 import { describeError } from './errors.ts'
-import { hasOwn, isArray, isObject, keys, NativeTypeError, record, sliceText, stringify } from './primordials.ts'
+import {
+  functionToText,
+  hasOwn,
+  isArray,
+  isObject,
+  keys,
+  NativeTypeError,
+  parse,
+  record,
+  sliceText,
+  stringify,
+} from './primordials.ts'
 
 /** The declaration of a bundle as JSON, or the text of the error that refuses the bundle. */
 export type Declaration = { accepted: true; text: string } | { accepted: false; error: string }
@@ -9,8 +21,11 @@ export type Declaration = { accepted: true; text: string } | { accepted: false; 
 /** Upper bound of the names that an error lists. */
 const maxNames = 5
 const maxNameCharacters = 50
+/** Characters of a function of a flow that its description keeps. */
+const functionCharacters = 2000
 
-export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
+/** @param flows of the bundle, by id */
+export function declarationOf(bot: BotExports, kind: BundleKind, flows: Flows | undefined): Declaration {
   const isolation = isolationOf(bot)
   if (isolation !== undefined && isolation !== 'event') {
     return refusal(
@@ -29,7 +44,7 @@ export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
     wrongHook(hooks) ??
     wrongAction(actions) ??
     wrongChannel(channels) ??
-    nothingExported(bot)
+    (flows === undefined ? nothingExported(bot) : undefined)
   if (wrong !== undefined) return wrong
   const exported = functionNames({ register, unregister, handler })
   const declared = {
@@ -39,8 +54,21 @@ export function declarationOf(bot: BotExports, kind: BundleKind): Declaration {
     exports: exported,
     channels: namesIn(channels),
     retry,
+    flows: flows === undefined ? undefined : describeFlows(bot['flows']),
   }
   return accepted(declared)
+}
+
+/**
+ * The flows of the code with each function as an expression with its text. Flows that were uploaded beside the code are
+ * known already.
+ */
+function describeFlows(flows: unknown): unknown {
+  if (flows === undefined) return undefined
+  const text = stringify(flows, (_name, value: unknown) =>
+    typeof value === 'function' ? record({ $: sliceText(functionToText(value), 0, functionCharacters) }) : value,
+  )
+  return text === undefined ? undefined : parse(text)
 }
 
 /** An SDK bundle declares its capabilities only to its own `handler`. */

@@ -6,13 +6,14 @@
  */
 
 import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
-import { evaluateModule, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
+import { evaluateModule, flowsOf, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
 import { runCall } from './call.ts'
 import { createClients } from './client.ts'
 import { createConsole } from './console.ts'
 import { declarationOf } from './declaration.ts'
 import { describeError, reasonOf } from './errors.ts'
 import { createFetches } from './fetches.ts'
+import { indexFlows, type Flows } from './flows/definition.ts'
 import { defineGlobals, queueMicrotask } from './globals.ts'
 import { createHostCalls } from './host-calls.ts'
 import { createLogger, createWriteLog } from './log.ts'
@@ -59,6 +60,7 @@ export const open: Open = (post, settings, ...preludes) => {
   // that run.
   let current: KernelRun | undefined
   let bot: BotExports = {}
+  let flows: Flows | undefined
   let requireModule = requireNothing
   let isDefined = false
   /** The error because of which the bundle did not load, as text. */
@@ -81,7 +83,9 @@ export const open: Open = (post, settings, ...preludes) => {
       if (isDefined) return
       isDefined = true
       try {
-        bot = evaluateModule(wrapper, requireModule)
+        const evaluated = evaluateModule(wrapper, requireModule)
+        bot = evaluated.exports
+        flows = kind === 'sdk' ? undefined : indexFlows(evaluated.flows, flowsOf(bot))
         if (isolationOf(bot) === 'event') post('isolated', '', '', '')
       } catch (error) {
         refusal = describeError(error)
@@ -93,7 +97,7 @@ export const open: Open = (post, settings, ...preludes) => {
   const inspect = (id: string) => {
     if (refusal !== undefined) return post('failed', id, 'error', refusal)
     try {
-      const declaration = declarationOf(bot, kind)
+      const declaration = declarationOf(bot, kind, flows)
       if (declaration.accepted) post('done', id, declaration.text, '{}')
       else post('failed', id, 'error', declaration.error)
     } catch (error) {
@@ -136,7 +140,15 @@ export const open: Open = (post, settings, ...preludes) => {
   const perform = async (run: KernelRun, task: Task): Promise<void> => {
     try {
       const logger = createLogger(run, write)
-      const pipeline = { run, bot, logger, client: makeClient({ run, bot, logger }) }
+      const pipeline: Pipeline = {
+        run,
+        bot,
+        flows,
+        logger,
+        client: makeClient({ run, bot, logger }),
+        clientOf: (scope) => makeClient({ run, bot, logger, scope }),
+        setTimeout: timers.globals.setTimeout,
+      }
       const result = await performTask(pipeline, task)
       while (run.pendingOperations > 0) await quiet(run)
       const text = resultText(result, run.limits.resultCharacters)

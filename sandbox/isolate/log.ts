@@ -68,7 +68,9 @@ function indent(text: string, indentation: string): string {
 }
 
 /** The `logger` that hooks and actions get. */
-export function createLogger(run: KernelRun, write: WriteLog): object {
+export type Logger = Readonly<Record<LogLine['level'], (...values: unknown[]) => void>>
+
+export function createLogger(run: KernelRun, write: WriteLog): Logger {
   return freeze({
     debug: (...values: unknown[]) => write(run, 'debug', values),
     info: (...values: unknown[]) => write(run, 'info', values),

@@ -1,8 +1,12 @@
 import type { ActionTask, EventTask } from '../protocol/contract.ts'
 import { actionOf, type BotExports } from './bot-module.ts'
+import type { FlowResult } from '../protocol/flow-contract.ts'
 import type { Client } from './client.ts'
 import { limitError } from './errors.ts'
+import type { Flows } from './flows/definition.ts'
+import { beginFlows, findTrigger, runFlows } from './flows/engine.ts'
 import { callHooks } from './hooks.ts'
+import type { Logger } from './log.ts'
 import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
 import { attributed, type KernelRun } from './run.ts'
 import type { EventObject } from './shared.ts'
@@ -10,8 +14,13 @@ import type { EventObject } from './shared.ts'
 export interface Pipeline {
   run: KernelRun
   bot: BotExports
+  /** The bot's flows; undefined when it has none. */
+  flows: Flows | undefined
   client: Client
-  logger: object
+  logger: Logger
+  /** Makes the client of a card: its calls are numbered apart from others. */
+  clientOf(scope: string): Client
+  setTimeout: Function
 }
 
 /** Makes the `event` object from the host's JSON. */
@@ -22,15 +31,18 @@ export function reviveEvent(event: Record<string, unknown>): EventObject {
   return event as EventObject
 }
 
-/** Runs the hook stages of an event; resolves to whether a hook stopped the pipeline. */
-export async function runEvent(pipeline: Pipeline, task: EventTask): Promise<boolean> {
+/** Runs the hook stages of an event, then the flows; resolves to whether a hook stopped the pipeline. */
+export async function runEvent(pipeline: Pipeline, task: EventTask): Promise<boolean | FlowResult> {
   const { stages } = task
+  const flowRun = task.flow && pipeline.flows && beginFlows(pipeline, pipeline.flows, task.flow)
+  const trigger = flowRun && (await findTrigger(flowRun))
   let stopped = false
   for (let index = 0; index < stages.length && !stopped; index += 1) {
     stopped = await runStage(pipeline, stages[index]!)
   }
+  const position = flowRun === undefined || stopped ? undefined : await runFlows(flowRun, trigger)
   if (hasOwn(task, 'finally') && task.finally !== undefined) await runStage(pipeline, task.finally)
-  return stopped
+  return flowRun === undefined ? stopped : { stopped, ...(position !== undefined && { position }) }
 }
 
 function runStage(pipeline: Pipeline, name: string): Promise<boolean> {
@@ -77,6 +89,7 @@ export function stateText({ state }: EventObject): string {
   if (!isObject(state)) throw resultError('event.state must be an object')
   const kept = assign(create(null) as Record<string, unknown>, state)
   delete kept['temp']
+  delete kept['context']
   const text = toJson(kept, 'event.state')
   if (text.length > stateCharacters) throw resultError('event.state is too large')
   return text

@@ -40,9 +40,14 @@ export const NativeWeakMap = WeakMap
 
 export const sliceText = uncurry(String.prototype.slice as Method<string, [number, number?], string>)
 export const indexIn = uncurry(String.prototype.indexOf as Method<string, [string, number?], number>)
+export const lowerCase = uncurry(String.prototype.toLowerCase as Method<string, [], string>)
+export const trimText = uncurry(String.prototype.trim as Method<string, [], string>)
+export const normalizeText = uncurry(String.prototype.normalize as Method<string, [string?], string>)
+export const execRegExp = uncurry(RegExp.prototype.exec as Method<RegExp, [string], RegExpExecArray | null>)
 export const dateToIso = uncurry(Date.prototype.toISOString as Method<Date, [], string>)
 export const timeOf = uncurry(Date.prototype.getTime as Method<Date, [], number>)
 export const regExpToText = uncurry(RegExp.prototype.toString as Method<RegExp, [], string>)
+export const functionToText = uncurry(Function.prototype.toString as Method<Function, [], string>)
 export const symbolToText = uncurry(Symbol.prototype.toString as Method<symbol, [], string>)
 export const tagOf = uncurry(Object.prototype.toString as Method<object, [], string>)
 export const weakMapGet = uncurry(WeakMap.prototype.get as Method<WeakMap<object, unknown>, [object], unknown>) as <

@@ -17,13 +17,20 @@ import {
  * Builds the text of the `HostCall` for an operation with this input. Path parameters are taken from the input; the
  * remaining fields become the query of a GET or DELETE, and the body otherwise.
  *
+ * @param scope the card of a flow that makes the call, if one does
  * @throws TypeError, with the stack of the call's site
  */
-export function requestText({ name, method, path }: ClientOperation, input: unknown, site: CallSite): string {
+export function requestText(
+  { name, method, path }: ClientOperation,
+  input: unknown,
+  site: CallSite,
+  scope = '',
+): string {
   const text = input === undefined ? '{}' : stringify(input)
   if (text?.[0] !== '{') throw misuse(site, `The argument of client.${name} must be an object`)
   const hasQuery = method === 'GET' || method === 'DELETE'
-  const start = `{"method":${stringify(method)},"path":`
+  const scoped = scope === '' ? '' : `"scope":${stringify(scope)},`
+  const start = `{${scoped}"method":${stringify(method)},"path":`
   if (indexIn(path, '{') === -1 && !hasQuery) return `${start}${stringify(path)},"body":${text}}`
 
   const rest = parse(text) as Record<string, unknown>

@@ -12,6 +12,7 @@
 import type { CompileLimits, Compiler } from '../compiler/contract.ts'
 import type { ExtractionLimits, Extractor } from '../extractor/contract.ts'
 import type { IsolationLayer } from '../isolation/names.ts'
+import type { FlowTask } from './flow-contract.ts'
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -81,6 +82,8 @@ export interface EventTask {
   event: JsonObject
   /** Hook stages in the order they run, for instance `['beforeIncomingMessage', 'afterIncomingMessage']`. */
   stages: string[]
+  /** The flows, which run after the stages unless a hook has stopped the event. The result is then a `FlowResult`. */
+  flow?: FlowTask
   /** A stage that runs after the others have finished or were stopped, but not after a failure: `afterTurnEnd`. */
   finally?: string
   /** Prefix of the ids of the run's message streams: unique to the event, and the same when the event runs again. */
@@ -169,6 +172,8 @@ export interface HostCall {
   path: string
   query?: JsonObject
   body?: Json
+  /** The card of a flow that makes the call: its calls are numbered apart from those of others. */
+  scope?: string
 }
 
 export interface HostReply {
@@ -289,7 +294,7 @@ export interface HookStart {
 export type Outcome =
   | (Ended & {
       status: 'done'
-      /** For an event: whether a hook stopped the pipeline. For an action: its output. */
+      /** For an event: whether a hook stopped the pipeline, or a `FlowResult`. For an action: its output. */
       result: Json
       /** `event.state` as the run left it. */
       state: JsonObject
@@ -317,6 +322,8 @@ export type Inspection =
       channels: string[]
       /** `exports.retry` as declared, for the caller to validate; absent when the bundle declares none. */
       retry?: Json
+      /** `exports.flows` with the text of each function as an expression, for the caller to validate. */
+      flows?: Json
     }
   /** `hook` is the name of the hook, action, channel or other function at fault, if there is one. */
   | { status: 'refused'; reason: FailureReason; error: RunError; hook?: string }

@@ -14,6 +14,8 @@ export interface UploadedCode {
   code: string
   /** The source map of a bundle, as JSON. */
   sourceMap?: string | undefined
+  /** The flows beside the code, as JSON. */
+  flows?: string | undefined
   /** The limits of its runs. */
   limits?: OwnLimits | undefined
 }
@@ -26,20 +28,20 @@ export type InspectedCode = CompiledCode & BotDeclaration & { source: string; ha
  * process does not examine the code.
  *
  * @throws ApiError `InvalidPayload` when the code does not parse, throws while it loads, declares a value that is not a
- *   hook, or is a bundle that imports a module which isolates do not provide
+ *   hook, or is a bundle that imports a module which isolates do not provide; or when a flow is not valid
  * @throws ApiError `LimitExceeded` when its compilation exceeds the limits of an upload
  * @throws ApiError `OperationTimeout` when no worker answers
  */
 export async function inspectCode(
   { db, queue, signals }: Context,
   workspaceId: string,
-  { code: source, sourceMap, limits = {} }: UploadedCode,
+  { code: source, sourceMap, flows, limits = {} }: UploadedCode,
 ): Promise<InspectedCode> {
   const id = newId('check')
   try {
     const outcome = await awaitOutcome(signals, id, {
       async ask() {
-        await insertInspection(db, { id, workspaceId, source, sourceMap, limits })
+        await insertInspection(db, { id, workspaceId, source, sourceMap, flows, limits })
         await queue.inspect(id, workspaceId)
       },
       poll: () => findInspectionOutcome(db, id),
@@ -52,8 +54,9 @@ export async function inspectCode(
       throw new ApiError(type, message, { metadata })
     }
     const { status: _status, ...declared } = outcome
-    const hash = createHash('sha256').update(source).digest('hex')
-    return { ...(await findCompiledCode(db, id)), ...declared, source, hash }
+    const hash = createHash('sha256').update(source)
+    if (flows !== undefined) hash.update('\0').update(flows)
+    return { ...(await findCompiledCode(db, id)), ...declared, source, hash: hash.digest('hex') }
   } finally {
     await deleteInspection(db, id)
   }

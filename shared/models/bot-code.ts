@@ -94,6 +94,10 @@ export interface CompiledCode {
   sourceMap: string
   /** The author's files as JSON, if the source map contains them. */
   files: string | null
+  /** The flows as JSON, if the bot has some; the text of a function in code stands as its expression. */
+  flows: string | null
+  /** Whether the code exports the flows; otherwise they were uploaded beside it. */
+  hasFlowsInCode: boolean
 }
 
 export const permissions = closedObject(

@@ -11,6 +11,10 @@ export const actionTriggered = 'action_triggered'
 export const stateExpired = 'state_expired'
 /** A workflow has changed; the payload's `type` names the change. */
 export const workflowUpdate = 'workflow_update'
+/** A flow has waited for as long as it should; the payload names the event that began the wait. */
+export const flowDue = 'flow_due'
+/** A flow begins in a conversation, at the request of an operation. */
+export const flowStarted = 'flow_started'
 /** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
 export const messageScheduled = 'message_scheduled'
 /** The events of an integration's code, besides messages and actions. */
@@ -25,6 +29,8 @@ export const reservedTypes: readonly string[] = [
   actionTriggered,
   stateExpired,
   workflowUpdate,
+  flowDue,
+  flowStarted,
   messageScheduled,
   webhookReceived,
   register,

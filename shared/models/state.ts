@@ -12,6 +12,9 @@ export const longestExpiry = 30 * 24 * 60 * 60 * 1000
 /** The name of the conversation state that holds the session, which hooks see as `event.state.session`. */
 export const sessionName = 'session'
 
+/** The name of the conversation state that holds the position in the bot's flows. Only the platform writes it. */
+export const flowStateName = '$flow'
+
 /** A named JSON object that belongs to a bot, a user, a conversation, a workflow or an installed integration. */
 export const state = closedObject(
   {

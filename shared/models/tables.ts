@@ -93,6 +93,12 @@ export interface BotVersionRow {
   source_map: string
   /** The author's files, as JSON. */
   files: string | null
+  /** The flows, as JSON; null when the bot has none. */
+  flows: string | null
+  /** Whether the code exports the flows; otherwise they were uploaded beside it. */
+  has_flows_in_code: boolean
+  /** The positions of nodes in the picture of the flows, as JSON. They have no effect on runs. */
+  layouts: string | null
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null
@@ -379,6 +385,9 @@ export interface InspectionRow {
   script: string | null
   source_map: string | null
   files: string | null
+  /** As for a version. */
+  flows: string | null
+  has_flows_in_code: boolean
   created_at: Date
 }
 

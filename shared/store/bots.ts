@@ -105,6 +105,10 @@ export interface NewBotVersion {
   script: string
   sourceMap: string
   files: string | null
+  flows: string | null
+  hasFlowsInCode: boolean
+  /** The positions of nodes, as JSON. */
+  layouts?: string | null
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
@@ -125,6 +129,9 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     script: version.script,
     source_map: version.sourceMap,
     files: version.files,
+    flows: version.flows,
+    has_flows_in_code: version.hasFlowsInCode,
+    layouts: version.layouts ?? null,
     hooks: version.hooks,
     actions: version.actions,
     retry: version.retry ?? null,
@@ -144,13 +151,25 @@ export async function setDeployedVersion(db: Database, botId: string, versionId:
 /** The columns of a version that a run needs. */
 export type RunnableVersionRow = Pick<
   BotVersionRow,
-  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry'
+  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry' | 'flows'
 >
 
 export async function findVersion(db: Database, botId: string, id: string): Promise<RunnableVersionRow | undefined> {
   return db('bot_versions')
     .where({ bot_id: botId, id })
-    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry')
+    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry', 'flows')
+}
+
+/** The uploaded code of the deployed version, and the flows beside it; undefined while no code is deployed. */
+export async function findDeployedUpload(
+  db: Database,
+  botId: string,
+): Promise<{ source: string; flows: string | null; layouts: string | null } | undefined> {
+  const row = await db('bots')
+    .join('bot_versions', 'bot_versions.id', 'bots.version_id')
+    .where('bots.id', botId)
+    .first('source', 'flows', 'has_flows_in_code', 'layouts')
+  return row && { source: row.source, flows: row.has_flows_in_code ? null : row.flows, layouts: row.layouts }
 }
 
 /** The declarations of the deployed version; undefined while no code is deployed. */

@@ -1,4 +1,4 @@
-import { sessionName } from '../models/state.ts'
+import { flowStateName, sessionName } from '../models/state.ts'
 import { nextClock } from './conversation-log.ts'
 import type { NewEvent } from './events.ts'
 import { query, type Database } from './database.ts'
@@ -49,7 +49,8 @@ const expiry = eventInsert({
 })
 
 /**
- * Deletes an expired state and stores its event, in the mailbox of the state's conversation or in one of its own.
+ * Deletes an expired state and stores its event, in the mailbox of the state's conversation or in one of its own. The
+ * position in flows stays, and waits no longer.
  *
  * @returns the mailbox; undefined when no event was stored, because the state has been touched or deleted meanwhile, or
  *   its conversation is deleted
@@ -57,7 +58,7 @@ const expiry = eventInsert({
 export async function expireState(
   db: Database,
   state: StateRow,
-  event: Pick<NewEvent, 'id' | 'type' | 'payload'>,
+  event: Pick<NewEvent, 'id' | 'type' | 'payload' | 'userId'>,
 ): Promise<string | undefined> {
   const ownerOf = (type: StateRow['type']) => (state.type === type ? state.owner_id : null)
   const [row] = await query<{ mailbox: string }>(
@@ -67,7 +68,8 @@ export async function expireState(
        where id = :conversationId and bot_id = :botId and exists (select from states where id = :stateId)
        returning id, clock
      ), gone as (
-       delete from states where id = :stateId and expires_at = :expiresAt
+       ${state.name === flowStateName ? 'update states set expires_at = null' : 'delete from states'}
+       where id = :stateId and expires_at = :expiresAt
        returning bot_id
      )
      ${expiry}
@@ -82,7 +84,7 @@ export async function expireState(
       stateId: state.id,
       expiresAt: state.expires_at,
       conversationId: ownerOf('conversation'),
-      userId: ownerOf('user'),
+      userId: event.userId ?? ownerOf('user'),
       workflowId: ownerOf('workflow'),
     },
   )

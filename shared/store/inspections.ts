@@ -5,22 +5,34 @@ import type { InspectionRow } from '../models/tables.ts'
 
 export async function insertInspection(
   db: Database,
-  inspection: { id: string; workspaceId: string; source: string; sourceMap?: string | undefined; limits: OwnLimits },
+  inspection: {
+    id: string
+    workspaceId: string
+    source: string
+    sourceMap?: string | undefined
+    flows?: string | undefined
+    limits: OwnLimits
+  },
 ): Promise<void> {
   await db('inspections').insert({
     id: inspection.id,
     workspace_id: inspection.workspaceId,
     source: inspection.source,
     given_map: inspection.sourceMap ?? null,
+    flows: inspection.flows ?? null,
     limits: inspection.limits,
   })
 }
 
-type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits'> & { source: string }
+type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits' | 'flows'> & {
+  source: string
+}
 
 /** The input of an inspection; undefined when its request has ended. */
 export async function findInspection(db: Database, id: string): Promise<AskedInspection | undefined> {
-  const row = await db('inspections').where({ id }).first('id', 'workspace_id', 'source', 'given_map', 'limits')
+  const row = await db('inspections')
+    .where({ id })
+    .first('id', 'workspace_id', 'source', 'given_map', 'limits', 'flows')
   return row && row.source !== null ? { ...row, source: row.source } : undefined
 }
 
@@ -39,6 +51,8 @@ export async function setInspectionOutcome(
         script: compiled.script,
         source_map: compiled.sourceMap,
         files: compiled.files,
+        flows: compiled.flows,
+        has_flows_in_code: compiled.hasFlowsInCode,
       }),
     })
 }
@@ -54,9 +68,12 @@ export async function findInspectionOutcome(db: Database, id: string): Promise<I
 
 /** The code of an inspection with the outcome `accepted`. */
 export async function findCompiledCode(db: Database, id: string): Promise<CompiledCode> {
-  const row = await db('inspections').where({ id }).first('kind', 'script', 'source_map', 'files')
+  const row = await db('inspections')
+    .where({ id })
+    .first('kind', 'script', 'source_map', 'files', 'flows', 'has_flows_in_code')
   if (!row || row.script === null || row.source_map === null) throw new Error(`Inspection ${id} has no compiled code`)
-  return { kind: row.kind, script: row.script, sourceMap: row.source_map, files: row.files }
+  const { kind, script, source_map: sourceMap, files, flows, has_flows_in_code: hasFlowsInCode } = row
+  return { kind, script, sourceMap, files, flows, hasFlowsInCode }
 }
 
 export async function deleteInspection(db: Database, id: string): Promise<void> {

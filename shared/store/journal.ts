@@ -73,3 +73,36 @@ export async function isNewestRun(db: Database, run: { eventId: string; attempt:
   const rows = await query(db, newestRun, { effectEventId: run.eventId, effectAttempt: run.attempt })
   return rows.length === 1
 }
+
+/** The ordinal of an outcome of a card, whose operation is the scope of the card. Calls are counted from 1. */
+const outcomeOrdinal = 0
+
+/**
+ * Records outcomes of cards, unless they are recorded already.
+ *
+ * @returns false, with nothing written, when the run is not the event's newest
+ */
+export async function insertCardOutcomes(
+  db: Database,
+  run: { eventId: string; attempt: number },
+  entries: { scope: string; outcome: unknown }[],
+): Promise<boolean> {
+  const rows = await query(
+    db,
+    `with run as (${newestRun}), recorded as (
+       insert into effects (event_id, operation, ordinal, input_hash, result)
+       select run.id, entry.scope, ${outcomeOrdinal}, '', entry.outcome
+       from run, jsonb_to_recordset(:entries) as entry (scope text, outcome jsonb)
+       on conflict do nothing
+     )
+     select id from run`,
+    { effectEventId: run.eventId, effectAttempt: run.attempt, entries: JSON.stringify(entries) },
+  )
+  return rows.length === 1
+}
+
+/** The recorded outcomes of an event's cards, by scope. */
+export async function cardOutcomes(db: Database, eventId: string): Promise<Record<string, unknown>> {
+  const rows = await db('effects').where({ event_id: eventId, ordinal: outcomeOrdinal }).select('operation', 'result')
+  return Object.fromEntries(rows.map(({ operation, result }) => [operation, result]))
+}

@@ -2,6 +2,7 @@ import type { OwnLimits } from '../config/code-limits.ts'
 import { query, type Database } from './database.ts'
 import { disabledReason } from './disabled-code.ts'
 import { withoutWaiting } from './complete-events.ts'
+import { flowStateName } from '../models/state.ts'
 import type { EventRow, StateType } from '../models/tables.ts'
 
 /**
@@ -55,7 +56,8 @@ export interface StoredState {
 /**
  * Claims the oldest event of each mailbox. Undefined when no event waits, or when the oldest is not due yet.
  *
- * States are looked up name by name (`limit 1`): the planner would otherwise read all states of a bot at once.
+ * States are looked up name by name (`limit 1`): the planner would otherwise read all states of a bot at once. The
+ * position in flows is there although its wait is over: the event that ends the wait comes later.
  */
 export async function claimNextEvents(db: Database, mailboxes: string[]): Promise<(ClaimedEvent | undefined)[]> {
   const rows = await query<ClaimedEvent>(
@@ -82,12 +84,13 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
            ('bot', claimed.bot_id, 'state'),
            ('user', claimed.user_id, 'state'),
            ('conversation', claimed.conversation_id, 'state'),
-           ('conversation', claimed.conversation_id, 'session')
+           ('conversation', claimed.conversation_id, 'session'),
+           ('conversation', claimed.conversation_id, '${flowStateName}')
          ) as wanted (type, owner_id, name), lateral (
            select payload from states
            where states.bot_id = claimed.bot_id and states.type = wanted.type and states.owner_id = wanted.owner_id
              and states.name = wanted.name and states.installation_id is null
-             and (expires_at is null or expires_at > now())
+             and (expires_at is null or expires_at > now() or states.name = '${flowStateName}')
            limit 1
          ) found
        ) as states,

@@ -6,6 +6,7 @@ import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
+import { concernsFlows, flowTask, isOwnEvent } from '../execution/flow-task.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
@@ -20,15 +21,21 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
     const { type, input } = event.payload as { type: string; input: JsonObject }
     return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
   }
-  if (event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
+  const isOwn = isOwnEvent(event)
+  if (!isOwn && event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
   const isDeclared = (stage: string) => code.hooks.includes(stage)
-  const stages = (event.type === messageCreated ? incomingMessageStages : incomingEventStages).filter(isDeclared)
+  const incoming = event.type === messageCreated ? incomingMessageStages : incomingEventStages
+  const stages = isOwn ? [] : incoming.filter(isDeclared)
   const atEnd = isDeclared(turnEndStage)
-  if (stages.length === 0 && !atEnd) return undefined
+  const { flows } = code
+  const flow = flows && (await flowTask(context, event, { ...code, flows }))
+  const concerns = flow !== undefined && concernsFlows(flow)
+  if (!concerns && (isOwn || (stages.length === 0 && !atEnd))) return undefined
+  const ending = atEnd && { finally: turnEndStage }
   return {
     code,
-    task: { kind: 'event', event: toEventObject(event), stages, ...(atEnd && { finally: turnEndStage }) },
+    task: { kind: 'event', event: toEventObject(event), stages, ...(flow && { flow }), ...ending },
     retry: code.retry,
   }
 }

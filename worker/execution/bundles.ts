@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Bundle, JsonObject } from '#sandbox/protocol/contract.ts'
 import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { Context } from '#shared/context.ts'
+import { summarizeFlows, type FlowSummary } from '#shared/flows/flow-summary.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
 import { findVersion, type RunnableVersionRow } from '#shared/store/bots.ts'
 import {
@@ -22,6 +23,10 @@ interface Runnable {
 
 /** A version of a bot. */
 export interface BotCode extends Runnable, Pick<BotVersionRow, 'hooks' | 'actions' | 'retry'> {
+  /** The version of the bot. */
+  versionId: string
+  /** What the worker has to know of the bot's flows; undefined when it has none. */
+  flows: FlowSummary | undefined
   /** The configuration of a bot made with the public SDK. */
   configuration: JsonObject
 }
@@ -56,7 +61,7 @@ const keptSecretCharacters = 8 * 1024 * 1024
 
 /** Caches code. The code of an id never changes, so the cache is never stale. */
 export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bundles {
-  const versions = new LRUCache<string, RunnableVersionRow>({ maxSize: keptCharacters, sizeCalculation: size })
+  const versions = new LRUCache<string, Loaded>({ maxSize: keptCharacters, sizeCalculation: size })
   /** Environments of bots by their encrypted secrets, which differ whenever the secrets change. */
   const environments = new LRUCache<string, Record<string, string>>({
     maxSize: keptSecretCharacters,
@@ -75,11 +80,11 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
 
   return {
     async ofBot(botId, versionId, secrets) {
-      const version = versions.get(versionId) ?? (await findVersion(db, botId, versionId))
+      const version = versions.get(versionId) ?? toLoaded(await findVersion(db, botId, versionId))
       if (!version) return undefined
       versions.set(versionId, version)
-      const { kind, script, source_map: sourceMap, hooks, actions, retry } = version
-      const declared = { hooks, actions, retry }
+      const { kind, script, source_map: sourceMap, hooks, actions, retry, flows } = version
+      const declared = { hooks, actions, retry, flows, versionId }
       const variables = await readVariables(botId, secrets)
       const environment = kind === 'sdk' ? { ...sdkEnvironment, ...variables } : variables
       const id = `${versionId}/${hash(environment)}`
@@ -115,6 +120,13 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
 }
 
 const sdkEnvironment = { BP_API_URL: platformUrl, BP_TOKEN: platformToken, BP_LOG_FORMAT: 'json' }
+
+/** A version with a summary in the place of its flows, which only its script needs whole. */
+type Loaded = Omit<RunnableVersionRow, 'flows'> & { flows: FlowSummary | undefined }
+
+function toLoaded(row: RunnableVersionRow | undefined): Loaded | undefined {
+  return row && { ...row, flows: row.flows === null ? undefined : summarizeFlows(row.flows) }
+}
 
 type Scripted = Pick<BotVersionRow, 'script' | 'source_map'>
 

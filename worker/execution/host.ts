@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostCall, HostReply, Json } from '#sandbox/protocol/contract.ts'
+import { outcomesPath, type CardOutcomes } from '#sandbox/protocol/flow-contract.ts'
+import { ApiError, isUnstorable } from '#shared/errors.ts'
+import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
@@ -33,7 +36,8 @@ export interface HostRun {
  */
 export function createHostHandler(context: Context, run: HostRun): (call: HostCall) => Promise<HostReply> {
   const counts = new Map<string, number>()
-  return async ({ method, path, query, body }) => {
+  return async ({ method, path, query, body, scope: card }) => {
+    if (path === outcomesPath) return recordOutcomes(context, run, body)
     let caller: BotCaller | undefined
     let operationName: string | undefined
     const step = run.onCall?.(`${method} ${path}`)
@@ -53,7 +57,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
       operationName = operation.name
-      const name = journalName(operation.name, body)
+      const name = `${isCardScope(card) ? card : ''}${journalName(operation.name, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)
       return {
@@ -68,6 +72,34 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
           callAction: (type, input) => run.callAction(type, input, `${run.scope}${name}:${ordinal}/`),
         },
       }
+    }
+  }
+}
+
+/** Scopes of cards are short and have no `/`, by which the depth of nested actions is counted. */
+function isCardScope(scope: unknown): scope is string {
+  return typeof scope === 'string' && /^card:[\w:-]{1,300}\.$/.test(scope)
+}
+
+/** Records the outcomes of the run's cards, which a run that repeats the event takes over. */
+async function recordOutcomes(context: Context, run: HostRun, body: Json | undefined): Promise<HostReply> {
+  const { entries } = (isRecord(body) ? body : {}) as Partial<CardOutcomes>
+  if (!Array.isArray(entries) || !entries.every((entry) => isRecord(entry) && isCardScope(entry.scope))) {
+    return { status: 400, body: { message: 'These are no outcomes of cards' } }
+  }
+  for (;;) {
+    try {
+      const isNewest = await insertCardOutcomes(context.db, run, entries)
+      return isNewest
+        ? { status: 200, body: {} }
+        : { status: 409, body: { message: 'Another run of this event has begun: this run may no longer write' } }
+    } catch (error) {
+      if (isUnstorable(error)) {
+        return { status: 400, body: { message: 'A variable holds a character that cannot be stored: U+0000' } }
+      }
+      if (ApiError.from(error).status !== 503) throw error
+      await Promise.all(context.dependencies.all.map((dependency) => dependency.waitUntilUp()))
+      await pause(pauseMilliseconds)
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
+import type { FlowPosition, FlowResult } from '#sandbox/protocol/flow-contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
 import { abortStreams } from '#shared/messaging/message-streams.ts'
@@ -22,6 +23,8 @@ export type Handled =
       status: 'done'
       /** `event.state` after the run. */
       state?: JsonObject
+      /** The position in the bot's flows after the run; null when none is in progress, absent when it has not changed. */
+      position?: FlowPosition | null
     })
   | (Ended & { status: 'failed'; failure: Failure })
   | { status: 'interrupted'; reason: string }
@@ -106,5 +109,17 @@ async function toHandled(worker: WorkerContext, call: Call, outcome: Outcome, lo
     return { status: 'failed', logs, failure: toFailure(message), retry, ...answer }
   }
   const isOwnRun = call.task.kind !== 'call'
-  return { status: 'done', logs, retry: call.retry, ...answer, ...(isOwnRun && { state: outcome.state }) }
+  const position = hasFlows(call) ? (result as unknown as FlowResult).position : undefined
+  return {
+    status: 'done',
+    logs,
+    retry: call.retry,
+    ...answer,
+    ...(isOwnRun && { state: outcome.state }),
+    ...(position !== undefined && { position }),
+  }
+}
+
+function hasFlows({ task }: Call): boolean {
+  return task.kind === 'event' && task.flow !== undefined
 }

@@ -4,14 +4,10 @@ import { stateLimit } from '#shared/models/state.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { initialState } from './event-object.ts'
+import { InvalidStateError } from './invalid-state-error.ts'
 
 /** A session expires when its conversation has been idle for this time. */
 const sessionMilliseconds = 30 * 60 * 1000
-
-/** The state that a run left cannot be stored. */
-export class InvalidStateError extends Error {
-  override name = 'InvalidStateError'
-}
 
 /**
  * The changes of a run to `event.state`. Only changed top-level keys are written, so that concurrent conversations do not

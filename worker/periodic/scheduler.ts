@@ -1,10 +1,11 @@
+import type { FlowPosition } from '#sandbox/protocol/flow-contract.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import type { Context } from '#shared/context.ts'
 import { announceMessage, storeMessage, type ReadyMessage } from '#shared/messaging/create-message.ts'
 import { foreignKeyViolation, postgresCode } from '#shared/errors.ts'
 import { newId } from '#shared/ids.ts'
-import { messageScheduled, stateExpired } from '#shared/models/event.ts'
-import { toState } from '#shared/models/state.ts'
+import { flowDue, messageScheduled, stateExpired } from '#shared/models/event.ts'
+import { flowStateName, toState } from '#shared/models/state.ts'
 import { nextOccurrence } from '#shared/recurrence.ts'
 import type { Database } from '#shared/store/database.ts'
 import type { Due } from '#shared/store/scheduled-events.ts'
@@ -147,10 +148,16 @@ async function fire(context: Context, due: RecurringEventRow): Promise<void> {
 }
 
 async function expire(context: Context, row: StateRow): Promise<void> {
-  const event = { id: newId('evt'), type: stateExpired, payload: { state: toState(row) } }
+  const event = row.name === flowStateName ? waitOver(row) : { type: stateExpired, payload: { state: toState(row) } }
   const { db, waiting } = context
-  const mailbox = await waiting.admitDue(db, row.bot_id, () => expireState(db, row, event))
+  const mailbox = await waiting.admitDue(db, row.bot_id, () => expireState(db, row, { ...event, id: newId('evt') }))
   if (mailbox) await wakeWorker(context, 'event', mailbox, row.bot_id)
+}
+
+/** The event that continues a flow whose wait is over. */
+function waitOver({ payload }: StateRow) {
+  const { event, userId } = (payload['position'] ?? {}) as Partial<FlowPosition>
+  return { type: flowDue, payload: { waitOf: event }, ...(userId !== undefined && { userId }) }
 }
 
 async function timeOut(context: Context, { bot_id: botId, id }: WorkflowRow): Promise<void> {

@@ -12,7 +12,9 @@ import type { Failure } from '../execution/failures.ts'
 import { countEvent, observedEvent } from '../metrics/instrumentation.ts'
 import { runEvent, type Handled } from '../execution/run-event.ts'
 import { RunRecorder, waitedMilliseconds } from '../execution/run-recorder.ts'
-import { stateChanges, InvalidStateError } from '../execution/state-changes.ts'
+import { positionChange } from '../execution/flow-task.ts'
+import { InvalidStateError } from '../execution/invalid-state-error.ts'
+import { stateChanges } from '../execution/state-changes.ts'
 import type { WorkerContext } from '../context.ts'
 
 const unstorableText =
@@ -74,9 +76,9 @@ async function finish(
   handled: Handled & { status: 'done' },
   recorder: RunRecorder,
 ): Promise<'go on' | 'wait'> {
-  const { logs, result, state } = handled
+  const { logs, result, state, position } = handled
   try {
-    const states = state ? stateChanges(event, state) : []
+    const states = state ? [...stateChanges(event, state), ...positionChange(event, position)] : []
     await end(worker, event, { status: 'processed', states, logs, ...(isAwaited(event) && { result }) }, recorder)
     return 'go on'
   } catch (error) {

@@ -1,8 +1,11 @@
-import { CompilerError, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
+import { CompilerError, type Compilation, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
+import { flowsFile } from '#sandbox/compiler/esbuild.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, positionOfName, sourceFile, type SourcePosition } from '#sandbox/compiler/source-map.ts'
 import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
+import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
+import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
 import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
@@ -30,19 +33,21 @@ export async function inspectCode(
 ): Promise<void> {
   const { db, sandbox } = worker
   let upload: Upload | undefined
+  let flows: FlowScript | undefined
   const compiled = await sandbox.compiler
     // The upload is read only when the compiler is free: many may wait, and each is large.
     .compile(workspaceId, async () => {
       upload = await findInspection(db, inspectionId)
-      return upload && { source: upload.source, sourceMap: upload.given_map ?? undefined }
+      flows = upload && openFlows(upload)
+      return upload && { source: upload.source, sourceMap: upload.given_map ?? undefined, flows: flows?.text }
     })
     .catch((error: unknown) => {
+      if (error instanceof InvalidFlowsError) return error
       throw error instanceof CompilerError ? new InterruptedError(error.message) : error
     })
   // The inspection was deleted, because the request has timed out.
   if (upload === undefined || compiled === undefined) return
-  const { outcome, code } =
-    compiled.status === 'compiled' ? await inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }
+  const { outcome, code } = await toOutcome(worker, upload, flows, compiled)
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
   } catch (error) {
@@ -52,11 +57,41 @@ export async function inspectCode(
   await publishOutcome(worker, inspectionId)
 }
 
+/** @throws InvalidFlowsError when the flows beside the code are not valid */
+function openFlows({ flows }: Upload): FlowScript | undefined {
+  if (flows === null) return undefined
+  const given = JSON.parse(flows) as unknown
+  checkFlows(given)
+  const { text, placeOf } = writeFlowScript(given)
+  return { text: `module.flows = ${text}`, placeOf }
+}
+
+async function toOutcome(
+  worker: WorkerContext,
+  upload: Upload,
+  flows: FlowScript | undefined,
+  compiled: Compilation | InvalidFlowsError,
+): Promise<Result> {
+  if (compiled instanceof InvalidFlowsError) return { outcome: flowRefusal(compiled) }
+  if (compiled.status === 'refused' && compiled.at?.file === flowsFile) {
+    const { problem, at } = compiled
+    return { outcome: flowRefusal(new InvalidFlowsError([{ ...flows?.placeOf(at.line), problem }])) }
+  }
+  if (compiled.status !== 'compiled') return { outcome: toRefusal(compiled) }
+  try {
+    return await inspect(worker, upload, compiled)
+  } catch (error) {
+    if (error instanceof InvalidFlowsError) return { outcome: flowRefusal(error) }
+    throw error
+  }
+}
+
 /** Evaluates the upload as a bundle of the public SDK where it may be one, else as a module. */
 async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
   const { source } = upload
   if (compiled.asIs && /\bhandler\b/.test(source)) {
     const refused = refusedImport(compiled.imports, sdkModules)
+    if (compiled.flows !== undefined) return { outcome: refusal(flowsOfSdk, undefined) }
     if (refused) return { outcome: refusal(refused.problem, refused.at) }
     const bundle = await evaluate(worker, upload, 'sdk', compiled.asIs)
     if (bundle.status === 'refused' || bundle.exports.includes('handler')) {
@@ -65,8 +100,10 @@ async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled
   }
   const refused = refusedImport(compiled.imports)
   if (refused) return { outcome: refusal(refused.problem, refused.at) }
-  const inspection = await evaluate(worker, upload, 'native', compiled.native)
-  return toResult(worker, upload, compiled, { kind: 'native', script: compiled.native, inspection })
+  const { native, flows } = compiled
+  const script = flows === undefined ? native : { ...native, code: `${native.code}\n;${flows}` }
+  const inspection = await evaluate(worker, upload, 'native', script)
+  return toResult(worker, upload, compiled, { kind: 'native', script, inspection })
 }
 
 async function evaluate(
@@ -80,6 +117,8 @@ async function evaluate(
   throw new InterruptedError(`The inspection was interrupted: ${inspection.reason}`)
 }
 
+const flowsOfSdk = 'a bundle of the public SDK has no flows: its handler decides what happens'
+
 interface Evaluated {
   kind: CodeKind
   script: Script
@@ -88,7 +127,7 @@ interface Evaluated {
 
 async function toResult(
   { sandbox }: WorkerContext,
-  { source, workspace_id: workspaceId }: Upload,
+  { source, flows: given, workspace_id: workspaceId }: Upload,
   { files }: Compiled,
   { kind, script, inspection }: Evaluated,
 ): Promise<Result> {
@@ -100,8 +139,11 @@ async function toResult(
     const problem = hook ? error.message : `${error.name}: ${error.message}`
     return { outcome: refusal(problem + limitHint(reason, error.name), at) }
   }
-  const { kind: _kind, retry, ...declared } = inspection
-  const code = { kind, script: script.code, sourceMap: script.sourceMap, files: toJson(files) }
+  const { kind: _kind, retry, flows: exported, ...declared } = inspection
+  if (exported !== undefined) checkFlows(exported)
+  const hasFlowsInCode = exported !== undefined
+  const flows = given ?? (exported === undefined ? null : JSON.stringify(exported))
+  const code = { kind, script: script.code, sourceMap: script.sourceMap, files: toJson(files), flows, hasFlowsInCode }
   if (retry === undefined) return { outcome: declared, code }
   if (isRetryPolicy(retry)) return { outcome: { ...declared, retry }, code }
   return { outcome: refusal(`retry: ${describeErrors(isRetryPolicy)}`, positionOfName(source, 'retry')) }
@@ -111,9 +153,13 @@ function toJson(files: Compiled['files']): string | null {
   return files.length === 0 ? null : JSON.stringify(files)
 }
 
-function toRefusal(
-  compiled: Exclude<Awaited<ReturnType<WorkerContext['sandbox']['compiler']['compile']>>, Compiled | undefined>,
-): Refused {
+/** A refusal that names the flow, node, card and field at fault. */
+function flowRefusal({ message, first }: InvalidFlowsError): Refused {
+  const { problem: _problem, ...place } = first
+  return { status: 'refused', type: 'InvalidPayload', message, metadata: place }
+}
+
+function toRefusal(compiled: Exclude<Compilation, Compiled>): Refused {
   if (compiled.status === 'refused') return refusal(compiled.problem, compiled.at)
   const { problem, limit } = compiled
   return { status: 'refused', type: 'LimitExceeded', message: problem, metadata: { limit } }

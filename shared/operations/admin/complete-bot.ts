@@ -14,6 +14,8 @@ import { setRecurringEvents } from '../../store/recurring-events.ts'
 /** The parts of a bot that have rows of their own. */
 interface Parts {
   inspected: InspectedCode | undefined
+  /** The positions of nodes in pictures of the flows, as JSON. */
+  layouts: string | null | undefined
   /** The description of the new version. */
   note: string | undefined
   recurringEvents: Infer<typeof recurringEvents>
@@ -25,12 +27,12 @@ export async function completeBot(
   context: Context & { caller: Administrator },
   transaction: Database,
   botId: string,
-  { inspected, note, recurringEvents, integrations }: Parts,
+  { inspected, layouts, note, recurringEvents, integrations }: Parts,
 ): Promise<PostCommitWork> {
   const { caller, config } = context
   if (inspected) {
     const version = { ...inspected, id: newId('botver'), botId, authorId: caller.accountId, description: note }
-    await deployVersion(transaction, version)
+    await deployVersion(transaction, { ...version, layouts: layouts ?? null })
   }
   await setRecurringEvents(transaction, botId, recurringEvents)
   const present = await listInstallations(transaction, botId)

@@ -14,6 +14,7 @@ import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot } from './describe-bot.ts'
+import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 
 export const createBot = operation({
@@ -35,15 +36,15 @@ export const createBot = operation({
   output: closedObject({ bot }),
 
   async handle(context, input) {
-    const { name, code, sourceMap, note, permissions = {}, limits = {}, ...others } = input
+    const { name, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets = {}, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits)
     const definition = mergePatch(botDefinitionSchema, {}, change)
     acceptSchemas(botDefinitionSchema, change)
-    const inspected =
-      code === undefined ? undefined : await inspectCode(context, workspaceId, { code, sourceMap, limits })
+    const upload = toUpload({ code, sourceMap, flows, layouts }, undefined)
+    const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits }))
     const id = newId('bot')
     const postCommitWork = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
@@ -64,7 +65,13 @@ export const createBot = operation({
         alias: builtInIntegration,
         webhookId: newWebhookId(),
       })
-      return completeBot(context, transaction, id, { inspected, note, recurringEvents, integrations })
+      return completeBot(context, transaction, id, {
+        inspected,
+        layouts: upload?.layouts,
+        note,
+        recurringEvents,
+        integrations,
+      })
     })
     await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }

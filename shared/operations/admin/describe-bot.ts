@@ -4,6 +4,7 @@ import { ApiError, notFound } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
 import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
 import { versionDescription } from '../../models/bot-version.ts'
+import { flowLayout, maxFlows } from '../../flows/flow.ts'
 import { limits } from '../../config/code-limits.ts'
 import { toBot, type Bot } from '../../models/bot.ts'
 import { secrets } from '../../models/definition.ts'
@@ -26,6 +27,20 @@ export const botFields = {
       'One ES module, TypeScript or JavaScript, that exports `hooks` and `actions`, or a bundle of the public SDK.',
   },
   sourceMap,
+  flows: {
+    type: 'array',
+    maxItems: maxFlows,
+    items: { type: 'object' },
+    description:
+      'The flows of the bot. Without `code`, those beside the deployed code change; code without `flows` keeps them; ' +
+      'an empty list removes them.',
+  },
+  layouts: {
+    type: 'object',
+    maxProperties: maxFlows,
+    additionalProperties: flowLayout,
+    description: 'The positions of nodes in pictures of the flows, by flow and node. They have no effect on runs.',
+  },
   note: {
     ...versionDescription,
     description: 'The changes in `code`, in a few words: the `description` of its version. Only with `code`.',

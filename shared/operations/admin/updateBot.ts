@@ -6,11 +6,12 @@ import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findBot, lockBot, updateBotFields } from '../../store/bots.ts'
+import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
 import { assertAllowed } from './assert-allowed.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
+import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
 
 export const updateBot = operation({
@@ -46,7 +47,7 @@ export const updateBot = operation({
   output: closedObject({ bot }),
 
   async handle(context, input) {
-    const { id, name, code, sourceMap, note, permissions, limits, allowNoHooks, ...others } = input
+    const { id, name, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
@@ -56,8 +57,9 @@ export const updateBot = operation({
     // Refuses a definition that is too long before its schemas are examined.
     mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
-    const upload = code === undefined ? undefined : { code, sourceMap, limits: limits ?? present.limits }
-    const inspected = upload && (await inspectCode(context, workspaceId, upload))
+    const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
+    const ownLimits = limits ?? present.limits
+    const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits }))
     const postCommitWork = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
@@ -69,7 +71,13 @@ export const updateBot = operation({
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
       if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
-      return completeBot(context, transaction, id, { inspected, note, recurringEvents, integrations })
+      return completeBot(context, transaction, id, {
+        inspected,
+        layouts: upload?.layouts,
+        note,
+        recurringEvents,
+        integrations,
+      })
     })
     await finishInstallations(context, postCommitWork)
     return { bot: await describeBot(context, id) }

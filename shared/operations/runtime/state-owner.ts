@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import type { BotContext } from '../../rpc/caller.ts'
 import { ApiError, notFound } from '../../errors.ts'
-import { longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
+import { flowStateName, longestExpiry, stateLimit, stateTypes } from '../../models/state.ts'
 import { findScopedConversation } from '../../store/runtime-conversations.ts'
 import { findRuntimeUser } from '../../store/runtime-users.ts'
 import type { StateName } from '../../store/states.ts'
@@ -42,6 +42,7 @@ interface Named {
  */
 export async function namedState({ db, caller }: BotContext, { type, id, name }: Named): Promise<StateName> {
   const { botId, installation } = caller
+  if (name === flowStateName) throw new ApiError('Forbidden', `The state '${flowStateName}' belongs to the platform`)
   const own = { botId, type, name, installationId: installation?.id ?? null }
   if (type === 'integration') {
     if (!installation) throw new ApiError('Forbidden', 'States of type integration are for installed integrations')

@@ -1,0 +1,394 @@
+import { maxCardsPerEvent, maxFrames, maxVisits, type FlowResult, type FlowTask } from '../../protocol/flow-contract.ts'
+import { limitError, reasonOf } from '../errors.ts'
+import type { Pipeline } from '../pipeline.ts'
+import {
+  hasOwn,
+  indexIn,
+  isObject,
+  NativeError,
+  NativeWeakMap,
+  parse,
+  sliceText,
+  weakMapGet,
+  weakMapSet,
+} from '../primordials.ts'
+import { attributed, never } from '../run.ts'
+import { performCard, resumeCard, type Step } from './cards.ts'
+import { indexOfCard, nodeOf, portOf, type Card, type Flow, type Flows } from './definition.ts'
+import {
+  emptyRecord,
+  newPosition,
+  pathOf,
+  scopeOf,
+  setVariable,
+  showContext,
+  topFrame,
+  type FlowRun,
+} from './flow-run.ts'
+import { holds, toData, toWords } from './values.ts'
+
+/**
+ * Runs the flows of a bot for one event: continues where the conversation stands, or begins a flow. The position that
+ * it returns is stored with the end of the event, so a run that dies leaves none.
+ */
+
+/** The position of an event before its hooks, which see it as `event.state.context`. */
+export function beginFlows(pipeline: Pipeline, flows: Flows, task: FlowTask): FlowRun {
+  const flowRun: FlowRun = {
+    pipeline,
+    flows,
+    task,
+    position: task.position ?? newPosition(task),
+    visits: emptyRecord(),
+    cards: 0,
+    waited: 0,
+    unrecorded: emptyRecord(),
+  }
+  showContext(flowRun)
+  return flowRun
+}
+
+/** Finds the first trigger whose filter accepts the event, and shows it to code as `event.trigger`. */
+export async function findTrigger(flowRun: FlowRun): Promise<FlowTask['triggers'][number] | undefined> {
+  const { task, flows, pipeline } = flowRun
+  for (let index = 0; index < task.triggers.length; index += 1) {
+    const each = task.triggers[index]!
+    const filter = triggerOf(flows, each)?.filter
+    const test = () => holds(filter, scopeOf(flowRun))
+    if (filter !== undefined && !(await attributed(pipeline.run, `${each.flow}/${each.trigger}`, test))) continue
+    const { event } = pipeline.run.shared
+    const { type, integration, conversationId, userId } = event
+    event['trigger'] = {
+      flowId: each.flow,
+      nodeId: each.node,
+      eventName: type,
+      ...(integration !== undefined && { integration }),
+      ...(conversationId !== undefined && { conversationId }),
+      ...(userId !== undefined && { userId }),
+    }
+    return each
+  }
+  return undefined
+}
+
+/** Runs the flows after the hooks of the event; undefined when the event does not concern them. */
+export async function runFlows(
+  flowRun: FlowRun,
+  trigger: FlowTask['triggers'][number] | undefined,
+): Promise<FlowResult['position']> {
+  const { task } = flowRun
+  const isWaiting = topFrame(flowRun)?.waits !== undefined
+  if (trigger !== undefined) {
+    const interrupts = triggerOf(flowRun.flows, trigger)?.interrupts === true
+    if (isWaiting && !interrupts) return undefined
+    if (!isWaiting) restart(flowRun)
+    push(flowRun, trigger.flow, {})
+    if (isWaiting) topFrame(flowRun)!.interrupts = true
+    return continueFrom(flowRun, { to: `${trigger.flow}/` })
+  }
+  switch (task.cause) {
+    case 'message':
+      return message(flowRun)
+    case 'due':
+      return due(flowRun)
+    case 'start': {
+      const { flow, node, input = {} } = task.start!
+      restart(flowRun)
+      push(flowRun, flow, input)
+      return continueFrom(flowRun, { to: `${flow}/${node ?? ''}` })
+    }
+    case 'event':
+      return undefined
+  }
+}
+
+async function message(flowRun: FlowRun): Promise<FlowResult['position']> {
+  const frame = topFrame(flowRun)
+  const flow = frame && flowRun.flows[frame.flow]
+  if (frame?.waits !== undefined && flow !== undefined) {
+    const { always } = flow
+    for (let index = 0; always !== undefined && index < always.length; index += 1) {
+      const route = always[index]!
+      const test = () => holds(route.if, scopeOf(flowRun))
+      if (!(await attributed(flowRun.pipeline.run, `${frame.flow}/always`, test))) continue
+      delete frame.waits
+      return continueFrom(flowRun, { to: route.to })
+    }
+    // A wait for time is not over because of a message.
+    if (frame.waits.for === 'time') return undefined
+    const node = nodeOf(flow, frame.node)
+    const index = node === undefined ? -1 : indexOfCard(node, frame.card)
+    if (index >= 0) return continueFrom(flowRun, { resume: true })
+    // A new version has removed the card, so its node begins again; or the node.
+    if (node !== undefined) return continueFrom(flowRun, { to: frame.node })
+  }
+  if (frame !== undefined) {
+    flowRun.pipeline.logger.warn(
+      `The conversation stood at ${frame.flow}/${frame.node}, which this version does not have: flow main begins`,
+    )
+  }
+  if (flowRun.flows['main'] === undefined) return frame === undefined ? undefined : null
+  const { temp } = flowRun.position
+  restart(flowRun)
+  flowRun.position.temp = temp
+  push(flowRun, 'main', {})
+  return continueFrom(flowRun, { to: 'main/' })
+}
+
+/** The end of a wait. An older one, whose conversation has gone on meanwhile, has no effect. */
+async function due(flowRun: FlowRun): Promise<FlowResult['position']> {
+  const { task, position, flows } = flowRun
+  const frame = topFrame(flowRun)
+  if (frame?.waits === undefined || position.event !== task.waitOf) return undefined
+  const { waits } = frame
+  delete frame.waits
+  const flow = flows[frame.flow]
+  if (waits.for === 'time') {
+    if (flow !== undefined) return continueFrom(flowRun, { after: true })
+    return null
+  }
+  const to = flow?.timeout?.to
+  if (to !== undefined && to !== null) return continueFrom(flowRun, { to })
+  if (flows['timeout'] === undefined || frame.flow === 'timeout') return null
+  const { temp } = position
+  restart(flowRun)
+  flowRun.position.temp = temp
+  push(flowRun, 'timeout', {})
+  return continueFrom(flowRun, { to: 'timeout/' })
+}
+
+function triggerOf(flows: Flows, { flow, trigger }: { flow: string; trigger: string }) {
+  const list = flows[flow]?.triggers
+  for (let index = 0; list !== undefined && index < list.length; index += 1) {
+    if (list[index]!.id === trigger) return list[index]
+  }
+  return undefined
+}
+
+/** Leaves all flows in progress. */
+function restart(flowRun: FlowRun): void {
+  const { previous } = flowRun.position
+  flowRun.position = { ...newPosition(flowRun.task), ...(previous && { previous }) }
+}
+
+/** Begins a flow above the present one, with the defaults of its variables. */
+function push(flowRun: FlowRun, id: string, input: Record<string, unknown>): void {
+  const flow = flowRun.flows[id]
+  if (flow === undefined) throw new NativeError(`The bot has no flow '${id}'`)
+  const { frames } = flowRun.position
+  if (frames.length >= maxFrames) {
+    throw flowLimit(`Flows call each other more than ${maxFrames} deep: '${id}' was not called`)
+  }
+  const variables = variablesOf(flow)
+  for (const name in input) {
+    if (hasOwn(input, name)) define(variables, name, toData(input[name], parse))
+  }
+  frames[frames.length] = { flow: id, node: flow.start, card: '', variables: variables as never }
+}
+
+function variablesOf({ variables }: Flow): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const name in variables) {
+    if (!hasOwn(variables, name)) continue
+    const initial = variables[name]!.default
+    if (initial !== undefined && typeof initial !== 'function') define(values, name, toData(initial, parse))
+  }
+  return values
+}
+
+function define(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value
+}
+
+/** Where to go on: at a destination, with the answer to the waiting card, or after the card. */
+type Start = { to: string | null } | { resume: true } | { after: true }
+
+async function continueFrom(flowRun: FlowRun, start: Start): Promise<FlowResult['position']> {
+  let card = 0
+  if ('to' in start) {
+    const step: Step = { kind: 'go', to: start.to }
+    card = follow(flowRun, step, 0)
+  } else {
+    const frame = topFrame(flowRun)!
+    const node = nodeOf(flowRun.flows[frame.flow]!, frame.node)
+    card = node === undefined ? 0 : indexOfCard(node, frame.card)
+    if ('after' in start) card += 1
+  }
+  let resumes = 'resume' in start
+  for (;;) {
+    const frame = topFrame(flowRun)
+    if (frame === undefined) break
+    // The flow below an interrupting one waits on.
+    if (frame.waits !== undefined && !resumes) break
+    const step = await next(flowRun, card, resumes)
+    resumes = false
+    if (step.kind === 'wait') break
+    card = follow(flowRun, step, card)
+  }
+  if (flowRun.position.frames.length === 0) return null
+  const { id, userId } = flowRun.pipeline.run.shared.event
+  flowRun.position.event = toWords(id)
+  if (typeof userId === 'string') flowRun.position.userId = userId
+  flowRun.position.version = flowRun.task.version
+  showContext(flowRun)
+  return flowRun.position
+}
+
+/** Runs the card at an index of the top frame's node, and says how the flow goes on. */
+async function next(flowRun: FlowRun, index: number, resumes: boolean): Promise<Step> {
+  const { pipeline, flows } = flowRun
+  const frame = topFrame(flowRun)!
+  const flow = flows[frame.flow]
+  const node = flow && nodeOf(flow, frame.node)
+  if (flow === undefined || node === undefined) {
+    throw new NativeError(`The bot has no node '${frame.node}' in flow '${frame.flow}'`)
+  }
+  const card = node.cards[index]
+  if (card === undefined) return { kind: 'go', to: node.next ?? null }
+  flowRun.cards += 1
+  if (flowRun.cards > maxCardsPerEvent) {
+    throw flowLimit(`An event may run at most ${maxCardsPerEvent} cards; the last one was ${pathOf(frame, card)}`)
+  }
+  frame.card = card.id
+  showContext(flowRun)
+  const path = pathOf(frame, card)
+  try {
+    const perform = () => (resumes ? resumeCard(flowRun, flow, frame, card) : performCard(flowRun, flow, frame, card))
+    const step = (await attributed(pipeline.run, path, perform)) as Step
+    if (pipeline.run.ended) return await never()
+    return toPort(card, step)
+  } catch (error) {
+    return failed(flowRun, flow, card, path, error)
+  }
+}
+
+/** A port without a destination continues with the next card, except for the port `else` and the like, which do too. */
+function toPort(card: Card, step: Step): Step {
+  if (step.kind !== 'port') return step
+  const to = portOf(card, step.port)
+  return to === undefined ? { kind: 'next' } : { kind: 'go', to }
+}
+
+/**
+ * A failed card leaves by its port `error`; without one, the flow continues at `onError`, then flow `error` begins. A
+ * run that will be repeated fails first. Exceeded limits fail the event.
+ */
+function failed(flowRun: FlowRun, flow: Flow, card: Card, path: string, error: unknown): Step {
+  const { flows, task } = flowRun
+  const isLimit = reasonOf(error) !== 'error' || (isObject(error) && weakMapGet(flowLimits, error) === true)
+  const to = portOf(card, 'error')
+  const hasOther = flow.onError !== undefined && flow.onError !== null
+  const hasErrorFlow = flows['error'] !== undefined && task.isLastAttempt && flow.id !== 'error'
+  if (isLimit || (to === undefined && !hasOther && !hasErrorFlow)) throw error
+  flowRun.pipeline.logger.error(`Card ${path} failed:`, error)
+  setVariable(flowRun, 'temp.error', { message: messageOf(error), card: path })
+  if (to !== undefined) return { kind: 'go', to }
+  if (hasOther) return { kind: 'go', to: flow.onError! }
+  return { kind: 'jump', flow: 'error' }
+}
+
+function messageOf(error: unknown): string {
+  const message = isObject(error) ? error['message'] : error
+  return typeof message === 'string' ? sliceText(message, 0, 1000) : 'The card threw a value that is no error'
+}
+
+/** Moves the position. @returns the index of the card that runs next */
+function follow(flowRun: FlowRun, step: Exclude<Step, { kind: 'wait' }>, index: number): number {
+  switch (step.kind) {
+    case 'next':
+      return index + 1
+    case 'port':
+      return index + 1
+    case 'go':
+      return step.to === null ? leave(flowRun) : goTo(flowRun, step.to)
+    case 'jump':
+      restartKeepingTemp(flowRun)
+      push(flowRun, step.flow, {})
+      return enter(flowRun, flowRun.flows[step.flow]!.start)
+    case 'call':
+      push(flowRun, step.flow, step.input)
+      return enter(flowRun, flowRun.flows[step.flow]!.start)
+    case 'end':
+      return endAll(flowRun)
+  }
+}
+
+function restartKeepingTemp(flowRun: FlowRun): void {
+  const { temp } = flowRun.position
+  restart(flowRun)
+  flowRun.position.temp = temp
+}
+
+/** Ends the top flow. Its caller continues after the card that called it, with the variables that this card names. */
+function leave(flowRun: FlowRun): number {
+  const { position, flows } = flowRun
+  const { frames } = position
+  const ended = frames[frames.length - 1]!
+  frames.length -= 1
+  position.previous = { flow: ended.flow, node: ended.node }
+  const frame = topFrame(flowRun)
+  if (frame === undefined && ended.flow === 'end') flowRun.pipeline.run.shared.event.state['session'] = {}
+  if (frame === undefined || ended.interrupts) return 0
+  const node = nodeOf(flows[frame.flow]!, frame.node)
+  const index = node === undefined ? -1 : indexOfCard(node, frame.card)
+  const output = index < 0 ? undefined : (node!.cards[index]!['output'] as Record<string, string> | undefined)
+  for (const name in output) {
+    if (hasOwn(output, name) && hasOwn(ended.variables, name))
+      setVariable(flowRun, output[name]!, ended.variables[name])
+  }
+  return index + 1
+}
+
+/** Enters a destination: a node of the same flow, or another flow in its place. */
+function goTo(flowRun: FlowRun, to: string): number {
+  const slash = indexIn(to, '/')
+  if (slash === -1) return enter(flowRun, to)
+  const id = sliceText(to, 0, slash)
+  const node = sliceText(to, slash + 1)
+  const flow = flowRun.flows[id]
+  if (flow === undefined) throw new NativeError(`The bot has no flow '${id}'`)
+  const frame = topFrame(flowRun)!
+  if (frame.flow !== id) {
+    flowRun.position.previous = { flow: frame.flow, node: frame.node }
+    frame.flow = id
+    frame.variables = variablesOf(flow) as never
+    return enter(flowRun, node === '' ? flow.start : node, false)
+  }
+  return enter(flowRun, node === '' ? flow.start : node)
+}
+
+/** @param isSameFlow whether the node left is that of the frame */
+function enter(flowRun: FlowRun, node: string, isSameFlow = true): number {
+  const frame = topFrame(flowRun)!
+  if (isSameFlow && frame.card !== '') flowRun.position.previous = { flow: frame.flow, node: frame.node }
+  delete frame.waits
+  frame.node = node
+  frame.card = ''
+  const path = `${frame.flow}/${node}`
+  const visits = (flowRun.visits[path] ?? 0) + 1
+  flowRun.visits[path] = visits
+  if (visits > maxVisits) throw flowLimit(`The flow loops: an event may visit node ${path} at most ${maxVisits} times`)
+  return 0
+}
+
+/** The card `end`: flow `end` runs, or all flows end at once. The session ends with them. */
+function endAll(flowRun: FlowRun): number {
+  const { flows, pipeline } = flowRun
+  const isEnding = topFrame(flowRun)?.flow === 'end'
+  restartKeepingTemp(flowRun)
+  if (flows['end'] !== undefined && !isEnding) {
+    push(flowRun, 'end', {})
+    return enter(flowRun, flows['end'].start)
+  }
+  pipeline.run.shared.event.state['session'] = {}
+  return 0
+}
+
+const flowLimits = new NativeWeakMap<object, true>()
+
+/** The error of a flow that loops. It fails the event: no flow handles it. */
+function flowLimit(message: string): Error {
+  const error = limitError('error', 'FlowLimitError', message)
+  weakMapSet(flowLimits, error, true)
+  return error
+}

@@ -1,0 +1,216 @@
+import { closedObject, compile, describeErrors, type Validator } from '../schema.ts'
+import { cards, reservedCards, type CardType } from './cards.ts'
+import { readDestination } from './destinations.ts'
+import { destination } from './fields.ts'
+import { flow as flowSchema, maxCards, maxCharacters, maxFlows, type Card, type Flow, type FlowNode } from './flow.ts'
+
+/** A fault of the flows of an upload, and the place of it. */
+export interface FlowProblem {
+  problem: string
+  flow?: string
+  node?: string
+  card?: string
+  field?: string
+}
+
+type Place = Omit<FlowProblem, 'problem'>
+
+/** An upload whose flows have faults. */
+export class InvalidFlowsError extends Error {
+  override name = 'InvalidFlowsError'
+  /** The first of them. */
+  readonly first: FlowProblem
+
+  constructor(problems: FlowProblem[]) {
+    const listed = problems.slice(0, listedProblems).map((each) => `${placeOf(each)}${each.problem}`)
+    const others = problems.length - listed.length
+    super(listed.join('; ') + (others > 0 ? `; and ${others} more` : ''))
+    this.first = problems[0]!
+  }
+}
+
+/** Upper bound of the faults that an error lists. */
+const listedProblems = 5
+
+const isFlow = compile(flowSchema, 'closedBody')
+
+const isCardOf = Object.fromEntries(
+  Object.entries(cards).map(([type, { required, optional }]) => {
+    const ports = { type: 'object', maxProperties: 200, additionalProperties: destination }
+    const schema = closedObject({ id: { type: 'string' }, type: { const: type }, ...required }, { ports, ...optional })
+    return [type, compile(schema, 'closedBody') as Validator<unknown>]
+  }),
+) as Record<CardType, Validator<unknown>>
+
+/**
+ * Examines the flows of an upload: their schemas, ids, destinations, ports and limits. Expressions are examined where
+ * they are compiled.
+ *
+ * @param flows as JSON; functions are expressions
+ * @throws InvalidFlowsError
+ */
+export function checkFlows(flows: unknown): asserts flows is Flow[] {
+  if (!Array.isArray(flows)) throw new InvalidFlowsError([{ problem: 'flows must be a list' }])
+  if (flows.length > maxFlows) throw tooMany(flows.length, maxFlows, 'flows')
+  const characters = JSON.stringify(flows).length
+  if (characters > maxCharacters) throw tooMany(characters, maxCharacters, 'characters of JSON')
+  const problems: FlowProblem[] = []
+  for (const [index, each] of flows.entries()) problems.push(...schemaProblems(each, index))
+  if (problems.length > 0) throw new InvalidFlowsError(problems)
+  const valid = flows as Flow[]
+  const count = valid.flatMap(({ nodes }) => nodes).reduce((sum, node) => sum + node.cards.length, 0)
+  if (count > maxCards) throw tooMany(count, maxCards, 'cards')
+  problems.push(...duplicates(valid, 'flow', {}))
+  const nodesOf = new Map(valid.map(({ id, nodes }) => [id, new Set(nodes.map((node) => node.id))]))
+  for (const flow of valid) problems.push(...flowProblems(flow, nodesOf))
+  if (problems.length > 0) throw new InvalidFlowsError(problems)
+}
+
+function tooMany(count: number, most: number, what: string): InvalidFlowsError {
+  return new InvalidFlowsError([
+    { problem: `the flows of a bot have at most ${most} ${what}, and these have ${count}` },
+  ])
+}
+
+/** The faults of a flow by its schema, and of its cards by theirs. */
+function schemaProblems(flow: unknown, index: number): FlowProblem[] {
+  if (isFlow(flow)) {
+    const { id, nodes } = flow as Flow
+    return nodes.flatMap((node) => node.cards.flatMap((card) => cardProblems(card, { flow: id, node: node.id })))
+  }
+  const [error] = isFlow.errors ?? []
+  const [, part, at, cardsPart, cardAt, ...rest] = (error?.instancePath ?? '').split('/')
+  const place: Place = { flow: nameOf(flow, index) }
+  const node = part === 'nodes' ? itemAt((flow as Flow).nodes, at) : undefined
+  if (node === undefined) return [{ ...place, problem: describeErrors(isFlow) }]
+  const card = cardsPart === 'cards' ? itemAt((node as FlowNode).cards, cardAt) : undefined
+  const field = card === undefined ? cardsPart : rest.join('.')
+  const where = { ...place, node: nameOf(node, at), ...(card !== undefined && { card: nameOf(card, cardAt) }) }
+  return [{ ...where, ...(field && { field }), problem: problemOf(isFlow) }]
+}
+
+function cardProblems(card: Card, place: Place): FlowProblem[] {
+  const where = { ...place, card: card.id }
+  const capability = Object.hasOwn(reservedCards, card.type) ? reservedCards[card.type] : undefined
+  if (capability !== undefined) {
+    return [
+      { ...where, field: 'type', problem: `cards of type '${card.type}' need ${capability}, which are not there` },
+    ]
+  }
+  if (!isCardType(card.type)) {
+    const types = Object.keys(cards).join(', ')
+    return [{ ...where, field: 'type', problem: `'${card.type}' is not a type of cards; these are ${types}` }]
+  }
+  const isCard = isCardOf[card.type]
+  if (isCard(card)) return []
+  const error = decisive(isCard)
+  const field = error?.instancePath.slice(1).replaceAll('/', '.')
+  return [{ ...where, ...(field && { field }), problem: problemOf(isCard) }]
+}
+
+function isCardType(type: string): type is CardType {
+  return Object.hasOwn(cards, type)
+}
+
+/** The error that says most: that of a whole choice between alternatives, which comes after those of the alternatives. */
+function decisive({ errors }: Validator<unknown>) {
+  return errors?.find(({ keyword }) => keyword === 'anyOf') ?? errors?.[0]
+}
+
+function problemOf(validate: Validator<unknown>): string {
+  const error = decisive(validate)
+  const title: unknown = error?.parentSchema?.['title']
+  if (error?.keyword === 'anyOf' && typeof title === 'string') return `must be ${title}`
+  return describeErrors(Object.assign(() => false, { errors: error && [{ ...error, instancePath: '' }] }) as never)
+}
+
+function itemAt(list: unknown, index: string | undefined): unknown {
+  return Array.isArray(list) ? (list[Number(index)] as unknown) : undefined
+}
+
+function nameOf(item: unknown, index: number | string | undefined): string {
+  const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
+  return typeof id === 'string' ? id.slice(0, 64) : `#${index}`
+}
+
+function flowProblems(flow: Flow, nodesOf: Map<string, Set<string>>): FlowProblem[] {
+  const place = { flow: flow.id }
+  const own = nodesOf.get(flow.id)!
+  const to = (target: string | null | undefined, where: Place): FlowProblem[] => {
+    if (target === null || target === undefined) return []
+    const { flow: other, node } = readDestination(target)
+    const nodes = other === undefined ? own : nodesOf.get(other)
+    if (!nodes) return [{ ...where, problem: `there is no flow '${other}'` }]
+    return node === undefined || nodes.has(node)
+      ? []
+      : [{ ...where, problem: `there is no node '${node}'${other === undefined ? '' : ` in flow '${other}'`}` }]
+  }
+  return [
+    ...duplicates(flow.nodes, 'node', place),
+    ...(own.has(flow.start) ? [] : [{ ...place, field: 'start', problem: `there is no node '${flow.start}'` }]),
+    ...to(flow.onError, { ...place, field: 'onError' }),
+    ...to(flow.timeout?.to, { ...place, field: 'timeout.to' }),
+    ...(flow.always ?? []).flatMap((route, index) => to(route.to, { ...place, field: `always.${index}.to` })),
+    ...duplicates(flow.triggers ?? [], 'trigger', place),
+    ...flow.nodes.flatMap((node) => {
+      const where = { ...place, node: node.id }
+      return [
+        ...duplicates(node.cards, 'card', where),
+        ...to(node.next, { ...where, field: 'next' }),
+        ...node.cards.flatMap((card) => linkProblems(card, { ...where, card: card.id }, to, nodesOf)),
+      ]
+    }),
+  ]
+}
+
+function linkProblems(
+  card: Card,
+  place: Place,
+  to: (target: string | null | undefined, where: Place) => FlowProblem[],
+  nodesOf: Map<string, Set<string>>,
+): FlowProblem[] {
+  const known = portsOf(card)
+  const problems = Object.entries(card.ports ?? {}).flatMap(([port, target]) => {
+    const where = { ...place, field: `ports.${port}` }
+    if (known && !known.has(port)) {
+      const names = [...known].join(', ') || 'none'
+      return [{ ...where, problem: `the card has no port '${port}'; its ports: ${names}` }]
+    }
+    return to(target, where)
+  })
+  if (card.type === 'jump') problems.push(...to(card['to'] as string | null, { ...place, field: 'to' }))
+  const called = card['flow'] as string
+  if (card.type === 'call' && !nodesOf.has(called)) {
+    problems.push({ ...place, field: 'flow', problem: `there is no flow '${called}'` })
+  }
+  return problems
+}
+
+/** The names of a card's ports; undefined when they are known only while the flow runs. */
+export function portsOf(card: Card): Set<string> | undefined {
+  const { ports } = cards[card.type as CardType]
+  if (ports === 'declared') return undefined
+  const { options, cases } = card as { options?: unknown; cases?: { port: string }[] }
+  if (options !== undefined && !Array.isArray(options)) return undefined
+  const own = (options as { value: string }[] | undefined)?.map((option) => option.value) ?? []
+  return new Set([...own, ...(cases ?? []).map(({ port }) => port), ...ports])
+}
+
+function duplicates(items: { id: string }[], what: 'flow' | 'node' | 'card' | 'trigger', place: Place): FlowProblem[] {
+  const seen = new Set<string>()
+  return items.flatMap(({ id }) => {
+    if (!seen.has(id)) {
+      seen.add(id)
+      return []
+    }
+    return [{ ...place, problem: `there are two ${what}s with the id '${id}'` }]
+  })
+}
+
+/** For instance `flow 'main', node 'ask', card 'age', field 'variable': `. */
+function placeOf({ flow, node, card, field }: FlowProblem): string {
+  const parts = Object.entries({ flow, node, card, field }).flatMap(([kind, name]) =>
+    name === undefined ? [] : [`${kind} '${name}'`],
+  )
+  return parts.length === 0 ? '' : `${parts.join(', ')}: `
+}

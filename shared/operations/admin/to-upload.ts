@@ -1,0 +1,38 @@
+import type { UploadedCode } from '../../code/inspect-code.ts'
+
+/** Code and flows as an administrator sends them, each of which may be absent. */
+interface Sent {
+  code: string | undefined
+  sourceMap: string | undefined
+  flows: object[] | undefined
+  layouts: object | undefined
+}
+
+/** The uploaded code of the deployed version, and the flows beside it. */
+interface Deployed {
+  source: string
+  flows: string | null
+  layouts: string | null
+}
+
+/**
+ * The upload of a new version: code without flows keeps the flows beside the deployed code, and flows without code keep
+ * the deployed code.
+ *
+ * @returns undefined when neither is sent
+ */
+export function toUpload(
+  { code, sourceMap, flows, layouts }: Sent,
+  deployed: Deployed | undefined,
+): (UploadedCode & { layouts: string | null }) | undefined {
+  if (code === undefined && flows === undefined) return undefined
+  const kept = flows === undefined ? (deployed?.flows ?? undefined) : undefined
+  const given = flows !== undefined && flows.length > 0 ? JSON.stringify(flows) : kept
+  const keptLayouts = given === undefined ? null : (deployed?.layouts ?? null)
+  return {
+    code: code ?? deployed?.source ?? '',
+    sourceMap,
+    flows: given,
+    layouts: layouts === undefined ? keptLayouts : JSON.stringify(layouts),
+  }
+}

@@ -1,0 +1,82 @@
+import type { Json } from '#sandbox/protocol/contract.ts'
+import type { FlowPosition, FlowTask } from '#sandbox/protocol/flow-contract.ts'
+import type { Context } from '#shared/context.ts'
+import type { FlowSummary } from '#shared/flows/flow-summary.ts'
+import { flowDue, flowStarted, messageCreated } from '#shared/models/event.ts'
+import { flowStateName, stateLimit } from '#shared/models/state.ts'
+import { newId } from '#shared/ids.ts'
+import type { StateChange } from '#shared/store/complete-events.ts'
+import { cardOutcomes } from '#shared/store/journal.ts'
+import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
+import type { BotCode } from './bundles.ts'
+import { InvalidStateError } from './invalid-state-error.ts'
+
+/** The part of a bot's flows in the run of an event. */
+export async function flowTask(
+  { db }: Pick<Context, 'db'>,
+  event: ClaimedEvent,
+  { versionId, flows, retry }: BotCode & { flows: FlowSummary },
+): Promise<FlowTask> {
+  const { payload } = event
+  return {
+    version: versionId,
+    position: positionOf(event) ?? null,
+    cause: causeOf(event),
+    ...(event.type === flowDue && { waitOf: payload['waitOf'] as string }),
+    ...(event.type === flowStarted && { start: payload as unknown as NonNullable<FlowTask['start']> }),
+    triggers: flows.triggers
+      .filter((each) => each.event === event.type && (each.integration ?? event.integration) === event.integration)
+      .map(({ flow, node, trigger }) => ({ flow, node, trigger })),
+    // Only a run that was begun before has recorded any.
+    recorded: event.attempt > 1 ? ((await cardOutcomes(db, event.id)) as Record<string, Json>) : {},
+    isLastAttempt: !retry || event.failures + 1 >= retry.attempts,
+  }
+}
+
+/** Whether the flows may have anything to do with an event. */
+export function concernsFlows(task: FlowTask): boolean {
+  return task.cause !== 'event' || task.triggers.length > 0
+}
+
+/** Whether the event is one of the platform's own for flows, which no hook of the bot receives. */
+export function isOwnEvent({ type }: ClaimedEvent): boolean {
+  return type === flowDue || type === flowStarted
+}
+
+function causeOf({ type }: ClaimedEvent): FlowTask['cause'] {
+  if (type === messageCreated) return 'message'
+  if (type === flowDue) return 'due'
+  return type === flowStarted ? 'start' : 'event'
+}
+
+function positionOf({ states }: ClaimedEvent): FlowPosition | undefined {
+  return states?.find(({ name }) => name === flowStateName)?.payload['position'] as FlowPosition | undefined
+}
+
+/**
+ * The change of the stored position after a run.
+ *
+ * @param position null when no flow is in progress; undefined when it has not changed
+ * @throws InvalidStateError when it is too large
+ */
+export function positionChange(event: ClaimedEvent, position: FlowPosition | null | undefined): StateChange[] {
+  if (position === undefined || event.conversation_id === null) return []
+  if (position === null && positionOf(event) === undefined) return []
+  const change = {
+    id: newId('state'),
+    type: 'conversation',
+    ownerId: event.conversation_id,
+    name: flowStateName,
+  } as const
+  if (position === null) return [{ ...change, set: {}, removed: ['position'] }]
+  const size = JSON.stringify(position).length
+  if (size > stateLimit) {
+    throw new InvalidStateError(
+      `The variables of the flows in progress have ${Math.ceil(size / 1024)} KB, more than their maximum of ` +
+        `${stateLimit / 1024} KB`,
+    )
+  }
+  const until = position.frames.at(-1)?.waits?.until
+  const expiry = typeof until === 'number' ? Math.max(1, Math.ceil(until - Date.now())) : undefined
+  return [{ ...change, set: { position }, removed: [], ...(expiry !== undefined && { expiry }) }]
+}
