@@ -53,6 +53,14 @@ export interface State {
   session: OrAnything<SessionState>
   /** Of this event; deleted when the event has been handled. */
   temp: OrAnything<TempState>
+  /** Where the conversation stands in the bot's flows; absent for a bot without flows. */
+  readonly context?: {
+    readonly currentFlow?: string
+    readonly currentNode?: string
+    readonly currentCard?: string
+    readonly previousFlow?: string
+    readonly previousNode?: string
+  }
 }
 
 // Messages
@@ -81,6 +89,20 @@ interface EventBase<Type extends string, Payload> extends Omit<
   state: State
   /** Results of the last search of this event's code; absent until it has searched. It is not stored. */
   kb?: EventKnowledge
+  /** The trigger of a flow that the event has met. */
+  trigger?: EventTrigger
+}
+
+/** The trigger that starts a flow for an event. */
+export interface EventTrigger {
+  flowId: string
+  /** The node at which the flow begins. */
+  nodeId: string
+  /** The type of the event. */
+  eventName: string
+  integration?: string
+  conversationId?: string
+  userId?: string
 }
 
 /** The knowledge of an event: of the last `searchFiles` of a hook or an action. */

@@ -1,6 +1,6 @@
 import type { CallTask } from '../protocol/contract.ts'
 import type { BotExports } from './bot-module.ts'
-import type { Pipeline } from './pipeline.ts'
+import type { Pipeline } from './pipeline-parts.ts'
 import { apply, assign, hasOwn, isObject, NativeTypeError } from './primordials.ts'
 import { makeReadable } from './request-body.ts'
 import { attributed } from './run.ts'

@@ -1,27 +1,13 @@
 import type { ActionTask, EventTask } from '../protocol/contract.ts'
-import { actionOf, type BotExports } from './bot-module.ts'
+import { actionOf } from './bot-module.ts'
 import type { FlowResult } from '../protocol/flow-contract.ts'
-import type { Client } from './client.ts'
 import { limitError } from './errors.ts'
-import type { Flows } from './flows/definition.ts'
 import { beginFlows, findTrigger, runFlows } from './flows/engine.ts'
 import { callHooks } from './hooks.ts'
-import type { Logger } from './log.ts'
+import type { Pipeline } from './pipeline-parts.ts'
 import { apply, assign, create, hasOwn, isObject, NativeDate, stringify } from './primordials.ts'
-import { attributed, type KernelRun } from './run.ts'
+import { attributed } from './run.ts'
 import type { EventObject } from './shared.ts'
-
-export interface Pipeline {
-  run: KernelRun
-  bot: BotExports
-  /** The bot's flows; undefined when it has none. */
-  flows: Flows | undefined
-  client: Client
-  logger: Logger
-  /** Makes the client of a card: its calls are numbered apart from others. */
-  clientOf(scope: string): Client
-  setTimeout: Function
-}
 
 /** Makes the `event` object from the host's JSON. */
 export function reviveEvent(event: Record<string, unknown>): EventObject {

@@ -13,9 +13,9 @@ import type { CompileLimits, Compiler } from '../compiler/contract.ts'
 import type { ExtractionLimits, Extractor } from '../extractor/contract.ts'
 import type { IsolationLayer } from '../isolation/names.ts'
 import type { FlowTask } from './flow-contract.ts'
+import type { Json, JsonObject } from './json.ts'
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+export type { Json, JsonObject }
 
 /**
  * How a bundle is called, and which globals it has. `native`: its hooks, actions and other functions are called with

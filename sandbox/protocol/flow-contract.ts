@@ -1,6 +1,6 @@
 /** The contract between the worker and the kernel's flow engine, as JSON. */
 
-import type { Json, JsonObject } from './contract.ts'
+import type { Json, JsonObject } from './json.ts'
 
 /** Where a conversation stands in the flows of its bot. */
 export interface FlowPosition {

@@ -65,7 +65,7 @@ export const cards = {
     ['failed', 'cancel'],
   ),
 
-  condition: closedCard('Continues at one of two ports.', { if: expression }, {}, ['then', 'else']),
+  condition: closedCard('Continues at one of two ports.', { if: expression }, {}, ['true', 'false']),
 
   router: closedCard(
     'Continues at the port of the first case that holds.',
@@ -155,7 +155,7 @@ export const cards = {
   jump: closedCard('Continues at another node or flow, without a return.', { to: destination }, {}, []),
 
   wait: closedCard(
-    'Waits for a time. A message that arrives meanwhile is handled afterwards, unless the flow’s `always` matches it.',
+    'Waits for a time. A message that arrives meanwhile does not end the wait, unless a route of `always` takes it.',
     {
       seconds: {
         title: 'a number of seconds, or an expression',

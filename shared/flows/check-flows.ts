@@ -38,9 +38,9 @@ const isCardOf = Object.fromEntries(
   Object.entries(cards).map(([type, { required, optional }]) => {
     const ports = { type: 'object', maxProperties: 200, additionalProperties: destination }
     const schema = closedObject({ id: { type: 'string' }, type: { const: type }, ...required }, { ports, ...optional })
-    return [type, compile(schema, 'closedBody') as Validator<unknown>]
+    return [type, compile(schema, 'closedBody')]
   }),
-) as Record<CardType, Validator<unknown>>
+) as unknown as Record<CardType, Validator<unknown>>
 
 /**
  * Examines the flows of an upload: their schemas, ids, destinations, ports and limits. Expressions are examined where

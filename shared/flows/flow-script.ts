@@ -7,7 +7,7 @@ import type { FlowProblem } from './check-flows.ts'
  */
 export interface FlowScript {
   text: string
-  /** The place of each line’s expression, by line from 1. */
+  /** The place of the expression at a line from 1, or of the last one before. */
   placeOf(line: number): Omit<FlowProblem, 'problem'> | undefined
 }
 
@@ -113,7 +113,14 @@ export function writeFlowScript(flows: readonly unknown[]): FlowScript {
   }
   add(']')
   end()
-  return { text: lines.join('\n'), placeOf: (number) => places.get(number) }
+  return {
+    text: lines.join('\n'),
+    // A bracket too many is noticed after the expression.
+    placeOf(number) {
+      for (let at = number; at > 0; at -= 1) if (places.has(at)) return places.get(at)
+      return undefined
+    },
+  }
 }
 
 /** Fields whose texts are no templates. */

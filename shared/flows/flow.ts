@@ -4,6 +4,9 @@ import { destination, expression, id } from './fields.ts'
 /**
  * A flow is a graph of nodes; a node is a list of cards, which run in order. Flows are part of a bot version. This is
  * the schema of a flow without its cards; `cards.ts` has theirs.
+ *
+ * Four flows run by themselves: `main` handles messages, `error` follows a failure, `timeout` a wait that is too long,
+ * and `end` the end of a conversation.
  */
 
 export const maxFlows = 100
@@ -13,9 +16,6 @@ export const maxCards = 5000
 /** Characters of all flows of a bot, as JSON. */
 export const maxCharacters = 2 * 1024 * 1024
 
-/** Flows that run by themselves. `main` handles messages, `error` a failure, `timeout` a long wait, `end` the end. */
-export const reservedFlows = { main: 'main', error: 'error', timeout: 'timeout', end: 'end' } as const
-
 const trigger = closedObject(
   { id },
   {
@@ -23,9 +23,9 @@ const trigger = closedObject(
       type: 'string',
       minLength: 1,
       maxLength: 200,
-      description: 'The type of the events that start the flow; `conversation_started` for a new conversation.',
+      description: 'The type of the events that start the flow; `alias:type` for those of an integration.',
     },
-    integration: { type: 'string', maxLength: 200, description: 'The alias of the integration that sent the event.' },
+    integration: { type: 'string', maxLength: 200, description: 'The name of the integration that sent the event.' },
     filter: { ...expression, description: 'Whether the event starts the flow.' },
     interrupts: {
       type: 'boolean',

@@ -1,25 +1,343 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MessageRow } from '#shared/models/tables.ts'
+import { endedEvents } from '../support/outcomes.ts'
 import { openPlatform, type Platform } from '../support/platform.ts'
 import { openConversation } from './conversation.ts'
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await openPlatform()
+  platform = await openPlatform({ environment: { OUTBOUND_ALLOW_PRIVATE: '127.0.0.1' } })
 })
 afterAll(() => platform[Symbol.asyncDispose]())
 
-/** A bot whose flow `main` has one node with these cards. */
-async function botOf(cards: object[], others: object = {}) {
-  const flow = { id: 'main', start: 'only', nodes: [{ id: 'only', cards }], ...others }
-  return openConversation(platform, await platform.createBot('', { flows: [flow] }))
+interface Given {
+  /** The other nodes of flow `main`. */
+  nodes?: object[]
+  /** Further fields of flow `main`. */
+  main?: object
+  /** The other flows. */
+  flows?: object[]
+  code?: string
+  /** Further fields of the bot. */
+  bot?: object
 }
 
+/** A conversation with a bot whose flow `main` begins with a node of these cards. */
+async function talk(cards: object[], { nodes = [], main = {}, flows = [], code = '', bot: fields = {} }: Given = {}) {
+  const first = { id: 'main', start: 'first', nodes: [{ id: 'first', cards }, ...nodes], ...main }
+  const bot = await platform.createBot(code, { ...fields, flows: [first, ...flows] })
+  return { bot, ...(await openConversation(platform, bot)) }
+}
+
+const say = (id: string, message: unknown) => ({ id, type: 'say', message })
+
 test('a flow asks, waits for the answer, and continues with it', async () => {
-  const { say } = await botOf([
+  const user = await talk([
     { id: 'ask', type: 'capture', message: 'Your name?', variable: 'user.name' },
-    { id: 'greet', type: 'say', message: 'Hello {{user.name}}, {{ workflow.none }}{{ 1 + 1 }}' },
+    say('greet', 'Hello {{user.name}}{{ workflow.none }}, {{ 1 + 1 }}'),
   ])
-  expect(await say('hi')).toEqual(['Your name?'])
-  expect(await say('Ada')).toEqual(['Hello Ada, 2'])
-  expect(await say('hi')).toEqual(['Your name?'])
+  expect(await user.say('hi')).toEqual(['Your name?'])
+  expect(await user.say('Ada')).toEqual(['Hello Ada, 2'])
+  expect(await user.say('hi')).toEqual(['Your name?'])
+})
+
+describe('a choice', () => {
+  const options = [
+    { label: 'Red wine', value: 'red', words: ['rouge'] },
+    { label: 'White wine', value: 'white' },
+  ]
+  const choice = {
+    id: 'wine',
+    type: 'choice',
+    message: 'Which?',
+    options,
+    variable: 'workflow.wine',
+    cancel: ['stop'],
+    retries: 1,
+    retryMessage: 'Please select one.',
+    ports: { red: 'told', white: 'told', other: 'lost', cancel: 'stopped' },
+  }
+  const nodes = [
+    { id: 'told', cards: [say('say', 'You take {{workflow.wine}}')] },
+    { id: 'lost', cards: [say('say', 'No wine for you')] },
+    { id: 'stopped', cards: [say('say', 'Never mind')] },
+  ]
+
+  test.each([
+    ['red', 'You take red'],
+    ['WHITE wine', 'You take white'],
+    ['2', 'You take white'],
+    ['rouge', 'You take red'],
+    ['I want the réd wine, please', 'You take red'],
+    ['STOP', 'Never mind'],
+  ])('takes %s', async (answer, reply) => {
+    const user = await talk([choice], { nodes })
+    expect(await user.say('hi')).toEqual(['Which?'])
+    expect(await user.say(answer)).toEqual([reply])
+  })
+
+  test('asks again, and leaves when no answer matches', async () => {
+    const user = await talk([choice], { nodes })
+    await user.say('hi')
+    expect(await user.say('red wine or white wine')).toEqual(['Please select one.', 'Which?'])
+    expect(await user.say('beer')).toEqual(['No wine for you'])
+  })
+
+  test('sends its options as buttons, and takes those of an expression', async () => {
+    const made = { ...choice, options: { $: "['a', 'b'].map((value) => ({ label: value.toUpperCase(), value }))" } }
+    const user = await talk([{ ...made, ports: { b: 'told' } }], { nodes })
+    await user.say('hi')
+    const rows = await platform.context.db('messages').where({ direction: 'outgoing', conversation_id: user.id })
+    const [{ type, payload }] = rows as [MessageRow]
+    expect({ type, options: payload['options'] }).toEqual({
+      type: 'choice',
+      options: [
+        { label: 'A', value: 'a' },
+        { label: 'B', value: 'b' },
+      ],
+    })
+    expect(await user.say('B')).toEqual(['You take b'])
+  })
+})
+
+describe('a capture', () => {
+  test.each([
+    ['number', 'x', '12,5', 12.5],
+    ['integer', '1.5', '-3', -3],
+    ['boolean', 'perhaps', 'Yes', true],
+    ['email', 'ada@', 'ada@example.com', 'ada@example.com'],
+    ['phone', 'call me', '+41 44 123 45 67', '+41 44 123 45 67'],
+    ['url', 'example', 'https://example.com/a', 'https://example.com/a'],
+    ['date', 'tomorrow', '2026-11-23', '2026-11-23'],
+  ])('of kind %s refuses %s and accepts %s', async (kind, wrong, right, value) => {
+    const user = await talk([
+      { id: 'ask', type: 'capture', kind, message: '?', variable: 'workflow.value' },
+      say('tell', '{{ JSON.stringify(workflow.value) }}'),
+    ])
+    await user.say('hi')
+    expect(await user.say(wrong)).toEqual(['?'])
+    expect(await user.say(right)).toEqual([JSON.stringify(value)])
+  })
+
+  test('validates by an expression, skips what is filled, and leaves by failed', async () => {
+    const ask = {
+      id: 'ask',
+      type: 'capture',
+      kind: 'number',
+      message: 'Age?',
+      variable: 'user.age',
+      validate: { $: 'value >= 18' },
+      retries: 0,
+      skipWhenFilled: true,
+      ports: { failed: 'young' },
+    }
+    const nodes = [{ id: 'young', cards: [say('no', 'Too young')] }]
+    const user = await talk([ask, say('tell', 'You are {{user.age}}')], { nodes })
+    await user.say('hi')
+    expect(await user.say('17')).toEqual(['Too young'])
+    await user.say('again')
+    expect(await user.say('18')).toEqual(['You are 18'])
+    expect(await user.say('again')).toEqual(['You are 18'])
+  })
+})
+
+test('conditions and routers continue at their ports, and variables live as long as their scope', async () => {
+  const user = await talk(
+    [
+      { id: 'count', type: 'set', values: { 'session.count': { $: '(session.count ?? 0) + 1' }, 'temp.seen': true } },
+      { id: 'if', type: 'condition', if: { $: 'session.count > 1' }, ports: { true: 'more' } },
+      say('first', 'first'),
+    ],
+    {
+      nodes: [
+        {
+          id: 'more',
+          cards: [
+            {
+              id: 'route',
+              type: 'router',
+              cases: [
+                { port: 'two', if: { $: 'session.count === 2' } },
+                { port: 'never', if: { $: 'false' } },
+              ],
+              ports: { two: 'second', else: 'many' },
+            },
+          ],
+        },
+        { id: 'second', cards: [say('say', 'second')] },
+        {
+          id: 'many',
+          cards: [say('say', 'many {{temp.seen}}'), { id: 'forget', type: 'set', remove: ['session.count'] }],
+        },
+      ],
+    },
+  )
+  expect(await user.say('a')).toEqual(['first'])
+  expect(await user.say('a')).toEqual(['second'])
+  expect(await user.say('a')).toEqual(['many true'])
+  expect(await user.say('a')).toEqual(['first'])
+})
+
+test('a flow calls another with input, and gets its output; a jump does not return', async () => {
+  const order = {
+    id: 'order',
+    start: 'ask',
+    variables: { what: { default: 'nothing' }, count: {} },
+    nodes: [
+      {
+        id: 'ask',
+        cards: [
+          {
+            id: 'count',
+            type: 'capture',
+            kind: 'integer',
+            message: 'How many {{workflow.what}}?',
+            variable: 'workflow.count',
+          },
+        ],
+      },
+    ],
+  }
+  const user = await talk(
+    [
+      { id: 'call', type: 'call', flow: 'order', input: { what: 'pizzas' }, output: { count: 'workflow.ordered' } },
+      say('tell', 'Ordered {{workflow.ordered}}, not {{workflow.count}}'),
+      { id: 'go', type: 'jump', to: 'bye/' },
+      say('never', 'never'),
+    ],
+    { flows: [order, { id: 'bye', start: 'bye', nodes: [{ id: 'bye', cards: [say('bye', 'Bye')] }] }] },
+  )
+  expect(await user.say('hi')).toEqual(['How many pizzas?'])
+  expect(await user.say('3')).toEqual(['Ordered 3, not ', 'Bye'])
+})
+
+test('code reads and changes variables, calls the platform, and selects a port', async () => {
+  const user = await talk(
+    [
+      {
+        id: 'code',
+        type: 'code',
+        code: `
+          interface Note { text: string }
+          const note: Note = { text: event.preview }
+          workflow.said = note.text
+          state.user.last = note.text
+          await client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 'from code' } })
+          return 'done'`,
+        ports: { done: 'tell' },
+      },
+    ],
+    {
+      nodes: [
+        {
+          id: 'tell',
+          cards: [say('tell', '{{workflow.said}} {{user.last}} {{typeof event.state.context.currentNode}}')],
+        },
+      ],
+    },
+  )
+  expect(await user.say('hello')).toEqual(['from code', 'hello hello string'])
+})
+
+test('actions of the bot are cards, and a failure leaves by the port error', async () => {
+  const code = `
+    export const actions = {
+      double: async ({ input }) => ({ value: input.of * 2 }),
+      fail: async () => { throw new Error('out of stock') },
+    }`
+  const user = await talk(
+    [
+      { id: 'double', type: 'action', action: 'double', input: { of: { $: '21' } }, output: 'workflow.result' },
+      say('tell', '{{workflow.result.value}}'),
+      { id: 'fail', type: 'action', action: 'fail', ports: { error: 'sorry' } },
+    ],
+    { code, nodes: [{ id: 'sorry', cards: [say('sorry', 'Sorry: {{temp.error.card}} {{temp.error.message}}')] }] },
+  )
+  expect(await user.say('hi')).toEqual(['42', "Sorry: main/first/fail The action 'fail' failed: out of stock"])
+})
+
+test('http requests a host that the bot may reach', async () => {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ path: request.url, method: request.method }))
+    })
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/{{workflow.path}}`
+  const cards = [
+    { id: 'set', type: 'set', values: { 'workflow.path': 'x' } },
+    {
+      id: 'get',
+      type: 'http',
+      method: 'POST',
+      url,
+      body: { a: 1 },
+      output: 'workflow.answer',
+      ports: { error: 'refused' },
+    },
+    say('tell', '{{workflow.answer.status}} {{workflow.answer.body.method}} {{workflow.answer.body.path}}'),
+  ]
+  const nodes = [{ id: 'refused', cards: [say('no', 'refused')] }]
+  try {
+    const refused = await talk(cards, { nodes })
+    expect(await refused.say('hi')).toEqual(['refused'])
+    const allowed = await talk(cards, { nodes, bot: { permissions: { net: [`127.0.0.1:${port}`] } } })
+    expect(await allowed.say('hi')).toEqual(['200 POST /x'])
+  } finally {
+    server.close()
+  }
+})
+
+test('emit creates an event, whose trigger begins a flow', async () => {
+  const flows = [
+    {
+      id: 'shipped',
+      start: 'tell',
+      triggers: [
+        { id: 'large', event: 'order_shipped', filter: { $: 'event.payload.count > 100' } },
+        { id: 'small', event: 'order_shipped', filter: { $: 'event.payload.count > 1' } },
+      ],
+      nodes: [
+        {
+          id: 'tell',
+          cards: [say('tell', 'Shipped {{event.payload.count}} {{event.trigger.flowId}} {{event.trigger.nodeId}}')],
+        },
+      ],
+    },
+  ]
+  const user = await talk([{ id: 'emit', type: 'emit', event: 'order_shipped', payload: { count: { $: '3' } } }], {
+    flows,
+  })
+  const replies = await user.say('hi')
+  await endedEvents(platform, user.bot.id, 2)
+  expect([...replies, ...(await user.heard())]).toEqual(['Shipped 3 shipped tell'])
+})
+
+test('end runs the flow end, and clears the session', async () => {
+  const end = { id: 'end', start: 'bye', nodes: [{ id: 'bye', cards: [say('bye', 'Bye {{session.name}}')] }] }
+  const user = await talk(
+    [
+      say('show', '[{{session.name}}]'),
+      { id: 'set', type: 'set', values: { 'session.name': 'Ada' } },
+      { id: 'over', type: 'end' },
+      say('never', 'never'),
+    ],
+    { flows: [end] },
+  )
+  expect(await user.say('hi')).toEqual(['[]', 'Bye Ada'])
+  expect(await user.say('hi')).toEqual(['[]', 'Bye Ada'])
+})
+
+test('messages have types, variants and translations', async () => {
+  const user = await talk([
+    { id: 'image', type: 'say', message: { type: 'image', imageUrl: 'https://example.com/{{ "a" }}.png' } },
+    { id: 'one', type: 'say', variants: ['same', 'same'] },
+    { id: 'lang', type: 'set', values: { 'user.language': 'fr' } },
+    { id: 'hello', type: 'say', message: 'hello', translations: { fr: 'bonjour' } },
+  ])
+  expect(await user.say('hi')).toEqual(['{"imageUrl":"https://example.com/a.png"}', 'same', 'bonjour'])
 })

@@ -6,7 +6,7 @@ import type { Platform } from '../support/platform.ts'
 export interface Conversation {
   id: string
   /** Sends a message, waits until the bot has handled it, and returns the texts of its replies to it. */
-  say(text: string, fields?: object): Promise<string[]>
+  say(text: string): Promise<string[]>
   /** The bot's replies that have not been returned yet. */
   heard(): Promise<string[]>
 }
@@ -23,16 +23,18 @@ export async function openConversation(
       .db('messages')
       .where({ conversation_id: id, direction: 'outgoing' })
       .orderBy(['created_at', 'id'])
-    const fresh = rows.slice(known).map(({ payload }) => String(payload['text'] ?? JSON.stringify(payload)))
+    const fresh = rows
+      .slice(known)
+      .map(({ payload }) => (typeof payload['text'] === 'string' ? payload['text'] : JSON.stringify(payload)))
     known = rows.length
     return fresh
   }
   return {
     id,
     heard,
-    async say(text, fields = {}) {
+    async say(text) {
       const before = await platform.context.db('events').where({ bot_id: botId }).whereNot({ status: 'pending' })
-      await user.send(id, text, fields)
+      await user.send(id, text)
       await endedEvents(platform, botId, before.length + 1)
       return heard()
     },

@@ -9,6 +9,7 @@ export const layers: string[][] = [
   ['shared/config/'],
   ['shared/telemetry/'],
   ['shared/models/'],
+  ['shared/flows/'],
   ['shared/embeddings/'],
   ['shared/store/'],
   ['shared/connectivity/'],

@@ -69,7 +69,7 @@ export async function performCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame
       if (card['skipWhenFilled'] === true && isFilled(getVariable(flowRun, card['variable'] as string))) return next
       return ask(flowRun, flow, frame, card)
     case 'condition':
-      return { kind: 'port', port: (await holds(card['if'], scopeOf(flowRun))) ? 'then' : 'else' }
+      return { kind: 'port', port: (await holds(card['if'], scopeOf(flowRun))) ? 'true' : 'false' }
     case 'router':
       return { kind: 'port', port: await firstCase(flowRun, card) }
     case 'set':
@@ -158,7 +158,8 @@ async function setVariables(flowRun: FlowRun, card: Card): Promise<Step> {
     const name = names[index]!
     setVariable(flowRun, name, await evaluate(values![name], scopeOf(flowRun)))
   }
-  for (let index = 0; remove !== undefined && index < remove.length; index += 1) removeVariable(flowRun, remove[index]!)
+  const count = remove?.length ?? 0
+  for (let index = 0; index < count; index += 1) removeVariable(flowRun, remove![index]!)
   return next
 }
 
@@ -301,7 +302,7 @@ async function ask(flowRun: FlowRun, flow: Flow, frame: FlowFrame, card: Card, t
   if (card.type === 'choice') {
     options = toData(await evaluate(card['options'], scopeOf(flowRun)), parse)
     if (!isArray(options) || options.length === 0) throw new NativeTypeError('The options of a choice must be a list')
-    await say(flowRun, frame, card, withOptions(question, options as unknown as ArrayLike<Option>, card['as']))
+    await say(flowRun, frame, card, withOptions(question, options, card['as']))
   } else await say(flowRun, frame, card, question)
   const seconds = flow.timeout?.seconds ?? defaultTimeoutSeconds
   frame.waits = {

@@ -1,6 +1,6 @@
 import { maxCardsPerEvent, maxFrames, maxVisits, type FlowResult, type FlowTask } from '../../protocol/flow-contract.ts'
 import { limitError, reasonOf } from '../errors.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../pipeline-parts.ts'
 import {
   hasOwn,
   indexIn,
@@ -106,9 +106,9 @@ async function message(flowRun: FlowRun): Promise<FlowResult['position']> {
   const frame = topFrame(flowRun)
   const flow = frame && flowRun.flows[frame.flow]
   if (frame?.waits !== undefined && flow !== undefined) {
-    const { always } = flow
-    for (let index = 0; always !== undefined && index < always.length; index += 1) {
-      const route = always[index]!
+    const routes = flow.always?.length ?? 0
+    for (let index = 0; index < routes; index += 1) {
+      const route = flow.always![index]!
       const test = () => holds(route.if, scopeOf(flowRun))
       if (!(await attributed(flowRun.pipeline.run, `${frame.flow}/always`, test))) continue
       delete frame.waits
@@ -159,8 +159,9 @@ async function due(flowRun: FlowRun): Promise<FlowResult['position']> {
 
 function triggerOf(flows: Flows, { flow, trigger }: { flow: string; trigger: string }) {
   const list = flows[flow]?.triggers
-  for (let index = 0; list !== undefined && index < list.length; index += 1) {
-    if (list[index]!.id === trigger) return list[index]
+  const count = list?.length ?? 0
+  for (let index = 0; index < count; index += 1) {
+    if (list![index]!.id === trigger) return list![index]
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { outcomesPath, type FlowFrame, type FlowPosition, type FlowTask } from '
 import type { Json, JsonObject } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
 import { apiError } from '../errors.ts'
-import type { Pipeline } from '../pipeline.ts'
+import type { Pipeline } from '../pipeline-parts.ts'
 import {
   create,
   defineProperty,
@@ -67,7 +67,7 @@ function stateOf({ state }: EventObject): Record<(typeof stateParts)[number], Js
   for (let index = 0; index < stateParts.length; index += 1) {
     const part = stateParts[index]!
     if (!hasOwn(state, part) || !isObject(state[part])) state[part] = {}
-    parts[part] = state[part] as JsonObject
+    parts[part] = state[part]
   }
   return parts
 }

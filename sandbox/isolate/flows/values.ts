@@ -106,7 +106,7 @@ export function toWords(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (value instanceof NativeDate) return dateToIso(value)
   if (isObject(value)) return stringify(value) ?? ''
-  return toText(value as string | number)
+  return toText(value)
 }
 
 /**

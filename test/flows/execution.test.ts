@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Flow } from '#shared/flows/flow.ts'
+import { endedEvents } from '../support/outcomes.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
+import { openConversation } from './conversation.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const say = (id: string, message: unknown) => ({ id, type: 'say', message })
+const ask = (id: string, variable = 'temp.answer') => ({ id, type: 'capture', message: `${id}?`, variable })
+const flowOf = (id: string, cards: object[], others: object = {}) => ({
+  id,
+  start: 'first',
+  nodes: [{ id: 'first', cards }],
+  ...others,
+})
+
+const update = (id: string, fields: object) => platform.ask('PUT', `/v1/admin/bots/${id}`, fields)
+
+async function talk(flows: object[], code = '') {
+  const bot = await platform.createBot(code, { flows })
+  return { bot, ...(await openConversation(platform, bot)) }
+}
+
+/** The stored position of a conversation. */
+async function positionOf(conversationId: string) {
+  const row = await platform.context.db('states').where({ owner_id: conversationId, name: '$flow' }).first()
+  return { expiresAt: row?.expires_at, ...(row?.payload['position'] as Record<string, unknown> | undefined) }
+}
+
+/** Lets the wait of a conversation end now. */
+async function letWaitEnd(conversationId: string) {
+  await platform.context
+    .db('states')
+    .where({ owner_id: conversationId, name: '$flow' })
+    .update({ expires_at: new Date(Date.now() - 1000) })
+}
+
+describe('a run that fails and is repeated', () => {
+  test('takes the outcomes of cards from the first run, and says nothing twice', async () => {
+    const code = `
+      export const retry = { attempts: 3, backoff: 1 }
+      let runs = 0
+      export const actions = {
+        draw: async () => ({ number: Math.random() }),
+        fail: async () => { if (++runs < 3) throw new Error('once more'); return {} },
+      }`
+    const { say: tell } = await talk(
+      [
+        flowOf('main', [
+          { id: 'random', type: 'code', code: 'workflow.random = Math.random(); state.user.random = workflow.random' },
+          { id: 'draw', type: 'action', action: 'draw', output: 'temp.drawn' },
+          say('one', '{{workflow.random}} {{temp.drawn.number}}'),
+          { id: 'fail', type: 'action', action: 'fail' },
+          say('two', '{{workflow.random}} {{temp.drawn.number}}'),
+          say('three', '{{user.random}}'),
+        ]),
+      ],
+      code,
+    )
+    const [one, two, three, ...others] = await tell('hi')
+    expect(two).toBe(one)
+    expect(one).toMatch(`${three} 0.`)
+    expect(others).toEqual([])
+  })
+
+  test('changes no position when it fails for good', async () => {
+    const { say: tell, id } = await talk([
+      flowOf('main', [
+        ask('a'),
+        { id: 'fail', type: 'code', code: "if (temp.answer === 'bad') throw new Error('no')" },
+        ask('b'),
+      ]),
+    ])
+    await tell('hi')
+    const before = await positionOf(id)
+    expect(await tell('bad')).toEqual([])
+    expect(await positionOf(id)).toEqual(before)
+    expect(await tell('good')).toEqual(['b?'])
+  })
+})
+
+describe('a failed card', () => {
+  test('continues at onError, else flow error runs', async () => {
+    const fail = { id: 'fail', type: 'code', code: "throw new Error('broken')" }
+    const error = flowOf('error', [say('sorry', 'Sorry: {{temp.error.message}} in {{temp.error.card}}'), ask('more')])
+    const { say: tell } = await talk([flowOf('main', [fail]), error])
+    expect(await tell('hi')).toEqual(['Sorry: broken in main/first/fail', 'more?'])
+    const own = {
+      ...flowOf('main', [fail], { onError: 'other' }),
+      nodes: [
+        { id: 'first', cards: [fail] },
+        { id: 'other', cards: [say('own', 'own')] },
+      ],
+    }
+    const second = await talk([own, error])
+    expect(await second.say('hi')).toEqual(['own'])
+  })
+
+  test('fails the event with the path of the card and the position in its code', async () => {
+    const { say: tell, bot } = await talk([
+      flowOf('main', [{ id: 'set', type: 'set', values: { 'temp.x': { $: 'missing.field' } } }]),
+    ])
+    await tell('hi')
+    const [event] = await endedEvents(platform, bot.id, 1)
+    expect(event).toMatchObject({ status: 'failed' })
+    expect(event!.failure_reason).toContain('main/first/set: ReferenceError: missing is not defined')
+  })
+})
+
+test.each([
+  ['jumps', { id: 'go', type: 'jump', to: 'first' }],
+  ['calls of itself', { id: 'go', type: 'call', flow: 'main' }],
+])('%s without end fail the event, and no flow handles that', async (_what, card) => {
+  const { say: tell, bot } = await talk([flowOf('main', [card]), flowOf('error', [say('never', 'never')])])
+  expect(await tell('hi')).toEqual([])
+  const [event] = await endedEvents(platform, bot.id, 1)
+  expect(event!.failure_reason).toMatch(/FlowLimitError|loops|deep/)
+})
+
+describe('a wait', () => {
+  test('for an answer ends with flow timeout, which has the variables temp', async () => {
+    const main = flowOf('main', [{ id: 'set', type: 'set', values: { 'temp.a': 1 } }, ask('a')], {
+      timeout: { seconds: 3600 },
+    })
+    const { say: tell, id, bot, heard } = await talk([main, flowOf('timeout', [say('late', 'Too late {{temp.a}}')])])
+    await tell('hi')
+    const { expiresAt } = await positionOf(id)
+    expect(Number(expiresAt) - Date.now()).toBeGreaterThan(3_500_000)
+    await letWaitEnd(id)
+    await endedEvents(platform, bot.id, 2)
+    expect(await heard()).toEqual(['Too late 1'])
+    expect(await tell('hi')).toEqual(['a?'])
+  })
+
+  test('that ends after the answer has no effect, and one of 0 seconds never ends', async () => {
+    const {
+      say: tell,
+      id,
+      bot,
+      heard,
+    } = await talk([
+      flowOf('main', [ask('a'), ask('b')], { timeout: { seconds: 0 } }),
+      flowOf('timeout', [say('late', 'never')]),
+    ])
+    await tell('hi')
+    expect((await positionOf(id)).expiresAt).toBeNull()
+    const { event } = (await positionOf(id)) as { event?: string }
+    await tell('answer')
+    // An event for the first question, as one that was made just before the answer.
+    await platform.context.db.raw(
+      `insert into events (id, bot_id, mailbox, conversation_id, direction, type, payload, status)
+       values ('evt_old', ?, ?, ?, 'incoming', 'flow_due', ?, 'pending')`,
+      [bot.id, id, id, JSON.stringify({ waitOf: event })],
+    )
+    await platform.context.queue.wake('event', id, bot.id)
+    await endedEvents(platform, bot.id, 3)
+    expect(await heard()).toEqual([])
+    expect(await positionOf(id)).toMatchObject({ frames: [{ card: 'b' }] })
+  })
+
+  test('for a time continues after it, and short ones take place within the run', async () => {
+    const {
+      say: tell,
+      id,
+      bot,
+      heard,
+    } = await talk([
+      flowOf('main', [
+        say('a', 'a'),
+        { id: 'short', type: 'wait', seconds: 0.05 },
+        say('b', 'b'),
+        { id: 'long', type: 'wait', seconds: { $: '60 * 60' } },
+        say('c', 'c {{user.name}}'),
+      ]),
+    ])
+    expect(await tell('hi')).toEqual(['a', 'b'])
+    expect(await tell('are you there?')).toEqual([])
+    await letWaitEnd(id)
+    await endedEvents(platform, bot.id, 3)
+    expect(await heard()).toEqual(['c '])
+  })
+})
+
+test('always leaves a waiting card before it reads the answer', async () => {
+  const main = {
+    id: 'main',
+    start: 'first',
+    always: [{ if: { $: "event.preview === 'help'" }, to: 'help' }],
+    nodes: [
+      { id: 'first', cards: [ask('a')] },
+      { id: 'help', cards: [say('help', 'Help is here')], next: 'first' },
+    ],
+  }
+  const { say: tell } = await talk([main])
+  await tell('hi')
+  expect(await tell('help')).toEqual(['Help is here', 'a?'])
+})
+
+test('a trigger that interrupts runs first, and then the flow below it waits on', async () => {
+  for (const interrupts of [false, true]) {
+    const code = `export const actions = { ping: ({ client, input }) =>
+      client.createEvent({ type: 'ping', payload: {}, conversationId: input.conversationId }).then(() => ({})) }`
+    const {
+      say: tell,
+      id,
+      bot,
+      heard,
+    } = await talk(
+      [
+        flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')]),
+        flowOf('ping', [say('ping', 'pong')], { triggers: [{ id: 'ping', event: 'ping', interrupts }] }),
+      ],
+      code,
+    )
+    await tell('hi')
+    await platform.ask(
+      'POST',
+      '/v1/chat/actions',
+      { type: 'ping', input: { conversationId: id } },
+      { 'x-bot-id': bot.id },
+    )
+    await endedEvents(platform, bot.id, 3)
+    expect(await heard()).toEqual(interrupts ? ['pong'] : [])
+    expect(await tell('1')).toEqual(['got 1'])
+  }
+})
+
+describe('a new version', () => {
+  test('continues where the conversation stands, begins the node again without the card, and main without the node', async () => {
+    const nodes = (cards: object[], rest: object[] = []) => [
+      {
+        ...flowOf('main', [{ id: 'go', type: 'jump', to: 'node' }]),
+        nodes: [{ id: 'first', cards: [{ id: 'go', type: 'jump', to: 'node' }] }, { id: 'node', cards }, ...rest],
+      },
+    ]
+    const { say: tell, bot } = await talk(nodes([ask('a'), say('old', 'old')]))
+    await tell('hi')
+    await update(bot.id, { flows: nodes([ask('a'), say('new', 'new {{temp.answer}}')]) })
+    expect(await tell('1')).toEqual(['new 1'])
+    await tell('hi')
+    await update(bot.id, { flows: nodes([ask('other')]) })
+    expect(await tell('1')).toEqual(['other?'])
+    await update(bot.id, { flows: [flowOf('main', [say('main', 'main again')])] })
+    expect(await tell('1')).toEqual(['main again'])
+  })
+
+  test('of code keeps the flows beside it; an empty list removes them', async () => {
+    const { say: tell, bot } = await talk([flowOf('main', [say('a', '{{JSON.stringify(session.hook ?? null)}}')])])
+    expect(await tell('hi')).toEqual(['null'])
+    const code = `export const hooks = { afterIncomingMessage: ({ state }) => { state.session.hook = 1 } }`
+    expect((await update(bot.id, { code })).status).toBe(200)
+    expect(await tell('hi')).toEqual(['1'])
+    expect((await update(bot.id, { flows: [] })).status).toBe(200)
+    expect(await tell('hi')).toEqual([])
+  })
+})
+
+test('flows are written in TypeScript too, with functions as expressions', async () => {
+  const { say: tell, bot } = await talk(
+    undefined as never,
+    `
+    export const flows = [{
+      id: 'main',
+      start: 'ask',
+      variables: { count: { default: 0 } },
+      nodes: [
+        { id: 'ask', cards: [
+          { id: 'ask', type: 'capture', kind: 'number', message: 'How many?', variable: 'workflow.count', validate: ({ value }) => value > 0 },
+          { id: 'say', type: 'say', message: ({ workflow }) => 'Twice is ' + workflow.count * 2 },
+          { id: 'code', type: 'code', code: async ({ workflow, client, event }) => { workflow.count += 1; return workflow.count > 3 ? 'many' : undefined }, ports: { many: 'many' } },
+        ] },
+        { id: 'many', cards: [{ id: 'say', type: 'say', message: 'That is many: {{workflow.count}}' }] },
+      ],
+    }]`,
+  )
+  expect(await tell('hi')).toEqual(['How many?'])
+  expect(await tell('-1')).toEqual(['How many?'])
+  expect(await tell('3')).toEqual(['Twice is 6', 'That is many: 4'])
+  const version = await platform.context.db('bot_versions').where({ bot_id: bot.id }).first('flows')
+  const flows = JSON.parse(version!.flows!) as Flow[]
+  expect(flows[0]!.nodes[0]!.cards[0]!['validate']).toEqual({ $: '({ value }) => value > 0' })
+})
+
+test('hooks run before flows, see where the conversation stands, and stop them', async () => {
+  const code = `
+    export const hooks = {
+      beforeIncomingMessage: ({ event }) => event.preview === 'stop' ? { stop: true } : undefined,
+      afterIncomingMessage: ({ event, state }) => { state.session.seen = event.state.context },
+      beforeOutgoingMessage: ({ message }) => ({ data: { ...message, payload: { text: message.payload.text + '!' } } }),
+    }`
+  const { say: tell } = await talk(
+    [flowOf('main', [ask('b'), say('seen', 'stood at {{session.seen.currentCard}}')])],
+    code,
+  )
+  expect(await tell('hi')).toEqual(['b?!'])
+  expect(await tell('stop')).toEqual([])
+  expect(await tell('go')).toEqual(['stood at b!'])
+})
+
+test('two conversations of a bot stand at different places', async () => {
+  const bot = await platform.createBot('', { flows: [flowOf('main', [ask('a'), say('b', 'got {{temp.answer}}')])] })
+  const [one, two] = [await openConversation(platform, bot), await openConversation(platform, bot)]
+  await one.say('hi')
+  await two.say('hi')
+  expect(await one.say('1')).toEqual(['got 1'])
+  expect(await two.say('2')).toEqual(['got 2'])
+})
+
+describe('hostile flows', () => {
+  test('change no prototype by variables, and keep them within bounds', async () => {
+    const { say: tell, bot } = await talk([
+      flowOf('main', [
+        ask('a'),
+        {
+          id: 'code',
+          type: 'code',
+          code: `workflow.__proto__.polluted = 1; temp['__proto__'] = { x: 1 }; if (temp.answer === 'big') temp.big = 'x'.repeat(200_000)`,
+        },
+        say('b', '{{({}).polluted}}'),
+        ask('c'),
+      ]),
+    ])
+    await tell('hi')
+    await tell('big')
+    const events = await endedEvents(platform, bot.id, 2)
+    expect(events[1]!.failure_reason).toContain('more than their maximum of 128 KB')
+  })
+
+  test('that burn are stopped by the limits of the bot', async () => {
+    const { say: tell, bot } = await talk([
+      flowOf('main', [{ id: 'if', type: 'condition', if: { $: '(() => { while (true); })()' } }]),
+      flowOf('error', [say('never', 'never')]),
+    ])
+    expect(await tell('hi')).toEqual([])
+    const [event] = await endedEvents(platform, bot.id, 1)
+    expect(event!.failure_reason).toContain('processor time')
+  })
+})

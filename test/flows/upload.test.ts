@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openPlatform, type Platform } from '../support/platform.ts'
+import { openConversation } from './conversation.ts'
+
+let platform: Platform
+beforeAll(async () => {
+  platform = await openPlatform()
+})
+afterAll(() => platform[Symbol.asyncDispose]())
+
+const end = { id: 'end', type: 'end' }
+const main = (cards: object[], others: object = {}) => ({
+  id: 'main',
+  start: 'first',
+  nodes: [{ id: 'first', cards }],
+  ...others,
+})
+
+describe('a wrong flow refuses the upload, with its place:', () => {
+  const place = { flow: 'main', node: 'first', card: 'c' }
+  test.each<[string, object[], object, string]>([
+    [
+      'an unknown type of cards',
+      [main([{ id: 'c', type: 'speak' }])],
+      { ...place, field: 'type' },
+      "'speak' is not a type of cards",
+    ],
+    [
+      'a reserved type',
+      [main([{ id: 'c', type: 'ai' }])],
+      { ...place, field: 'type' },
+      "cards of type 'ai' need language models",
+    ],
+    ['a missing field', [main([{ id: 'c', type: 'jump' }])], place, "must have required property 'to'"],
+    ['an unknown field', [main([{ ...end, id: 'c', colour: 'red' }])], place, "must not have a field 'colour'"],
+    [
+      'a field of another type',
+      [main([{ id: 'c', type: 'say', message: 5 }])],
+      { ...place, field: 'message' },
+      'must be a text, a message with a type, or an expression',
+    ],
+    [
+      'a variable of no scope',
+      [main([{ id: 'c', type: 'capture', variable: 'name' }])],
+      { ...place, field: 'variable' },
+      'must match pattern',
+    ],
+    [
+      'a variable of a prototype',
+      [main([{ id: 'c', type: 'capture', variable: 'temp.__proto__' }])],
+      { ...place, field: 'variable' },
+      'must match pattern',
+    ],
+    [
+      'an expression that does not parse',
+      [main([{ id: 'c', type: 'condition', if: { $: 'a +' } }])],
+      { ...place, field: 'if' },
+      'Unexpected',
+    ],
+    [
+      'an expression of two',
+      [main([{ id: 'c', type: 'condition', if: { $: 'a) || (b' } }])],
+      { ...place, field: 'if' },
+      'Expected',
+    ],
+    [
+      'a template that does not parse',
+      [main([{ id: 'c', type: 'say', message: 'a {{ 1 + }}' }])],
+      { ...place, field: 'message' },
+      'Unexpected',
+    ],
+    [
+      'code that does not parse',
+      [main([{ id: 'c', type: 'code', code: 'let = 1;\nreturn }' }])],
+      { ...place, field: 'code' },
+      'Unexpected',
+    ],
+    [
+      'a port that the card does not have',
+      [main([{ ...end, id: 'c', ports: { true: 'first' } }])],
+      { ...place, field: 'ports.true' },
+      "has no port 'true'",
+    ],
+    [
+      'a port to nowhere',
+      [main([{ id: 'c', type: 'condition', if: { $: 'true' }, ports: { true: 'gone' } }])],
+      { ...place, field: 'ports.true' },
+      "there is no node 'gone'",
+    ],
+    [
+      'a jump to nowhere',
+      [main([{ id: 'c', type: 'jump', to: 'gone/' }])],
+      { ...place, field: 'to' },
+      "there is no flow 'gone'",
+    ],
+    [
+      'a call of nothing',
+      [main([{ id: 'c', type: 'call', flow: 'gone' }])],
+      { ...place, field: 'flow' },
+      "there is no flow 'gone'",
+    ],
+    [
+      'a start that is not there',
+      [{ ...main([]), start: 'gone' }],
+      { flow: 'main', field: 'start' },
+      "there is no node 'gone'",
+    ],
+    ['two cards of one id', [main([end, end])], { flow: 'main', node: 'first' }, "two cards with the id 'end'"],
+    ['two flows of one id', [main([]), main([])], {}, "two flows with the id 'main'"],
+    [
+      'a node without cards',
+      [{ id: 'main', start: 'a', nodes: [{ id: 'a' }] }],
+      { flow: 'main', node: 'a' },
+      "must have required property 'cards'",
+    ],
+    ['an id with spaces', [{ ...main([]), id: 'my flow' }], { flow: 'my flow' }, 'must match pattern'],
+  ])('%s', async (_what, flows, at, problem) => {
+    const { status, body } = await platform.ask('POST', '/v1/admin/bots', { flows })
+    expect({ status, type: body.type, metadata: body.metadata }).toEqual({
+      status: 400,
+      type: 'InvalidPayload',
+      metadata: at,
+    })
+    expect(body.message).toContain(problem)
+    for (const name of Object.values(at)) expect(body.message).toContain(`'${String(name)}'`)
+  })
+
+  test('and leaves what is in service alone', async () => {
+    const bot = await platform.createBot('', { flows: [main([{ id: 'say', type: 'say', message: 'I am here' }])] })
+    const refused = await platform.ask('PUT', `/v1/admin/bots/${bot.id}`, {
+      flows: [main([{ id: 'x', type: 'speak' }])],
+    })
+    expect(refused.status).toBe(400)
+    const { say } = await openConversation(platform, bot)
+    expect(await say('hi')).toEqual(['I am here'])
+  })
+
+  test('flows in the code as well', async () => {
+    const code = `export const flows = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards: [{ id: 'c', type: 'speak' }] }] }]`
+    const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code })
+    expect({ status, metadata: body.metadata }).toEqual({ status: 400, metadata: { ...place, field: 'type' } })
+  })
+})
+
+test('a bundle of the public SDK, and code with flows of its own, take no flows beside them', async () => {
+  const flows = [main([end])]
+  const both = await platform.ask('POST', '/v1/admin/bots', { code: 'export const flows = []', flows })
+  expect(both.body.message).toContain('not both')
+  const sdk = await platform.ask('POST', '/v1/admin/bots', {
+    code: 'exports.handler = async () => ({ status: 200 })',
+    flows,
+  })
+  expect(sdk.body.message).toContain('a bundle of the public SDK has no flows')
+})
+
+test('flows beyond the limits are refused by name', async () => {
+  const cards = Array.from({ length: 500 }, (_, index) => ({ id: `c${index}`, type: 'comment', text: 'x' }))
+  const nodes = Array.from({ length: 11 }, (_, index) => ({ id: `n${index}`, cards }))
+  const tooMany = await platform.ask('POST', '/v1/admin/bots', { flows: [{ id: 'main', start: 'n0', nodes }] })
+  expect(tooMany.body.message).toContain('at most 5000 cards')
+  const comment = { id: 'c', type: 'comment', text: 'x'.repeat(4000) }
+  const large = Array.from({ length: 600 }, (_, index) => ({ id: `n${index}`, cards: [comment] }))
+  const tooLarge = await platform.ask('POST', '/v1/admin/bots', { flows: [{ id: 'main', start: 'n0', nodes: large }] })
+  expect(tooLarge.body.message).toContain('characters of JSON')
+})
+
+test('only the platform writes the position of a conversation', async () => {
+  const bot = await platform.createBot('', { flows: [main([end])] })
+  const { id } = await openConversation(platform, bot)
+  const path = `/v1/chat/states/conversation/${id}/$flow`
+  const set = await platform.ask('POST', path, { payload: {} }, { 'x-bot-id': bot.id })
+  expect(set.status).toBe(403)
+  const event = await platform.ask('POST', '/v1/chat/events', { type: 'flow_due', payload: {} }, { 'x-bot-id': bot.id })
+  expect(event.status).toBe(400)
+})
