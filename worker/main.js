@@ -1,4 +1,8 @@
 // Plain JavaScript that any Node since 14 can run: an old Node loads no TypeScript and could not report its version.
+import { enableCompileCache } from '../shared/process/compile-cache.js'
 import { isOldNode } from '../shared/process/old-node.js'
 
-if (!isOldNode('worker/main.js')) void import('./run.ts')
+if (!isOldNode('worker/main.js')) {
+  enableCompileCache()
+  void import('./run.ts')
+}
