@@ -15,6 +15,9 @@ export interface Definition {
   nextField: number
 }
 
+/** In a filter, a column of such a name would take the place of the operator. */
+const logicalOperators = ['$and', '$or', '$not']
+
 const maxColumns = 20
 export const maxColumnName = 30
 
@@ -97,6 +100,9 @@ export function assertColumnName(name: string): void {
   }
   if ((systemColumns as readonly string[]).includes(name) || name === '__proto__') {
     throw new ApiError('InvalidPayload', `A column cannot be named '${shown}': the name is taken`)
+  }
+  if (logicalOperators.includes(name)) {
+    throw new ApiError('InvalidPayload', `A column cannot be named '${shown}', which is an operator of filters`)
   }
   // oxlint-disable-next-line no-control-regex -- These cannot be stored, or seen.
   if (/[\u0000-\u001f]/.test(name) || !name.isWellFormed()) {

@@ -229,6 +229,7 @@ test.each([
   ['a column of 31 characters', { ['x'.repeat(31)]: 'x' }, 'InvalidPayload'],
   ['a system column', { createdAt: 'x' }, 'InvalidPayload'],
   ['a column called __proto__', JSON.parse('{"__proto__": "x"}'), 'InvalidPayload'],
+  ['a column called like an operator of filters', { $or: 'x' }, 'InvalidPayload'],
   ['a column with U+0000', { 'a\u0000': 'x' }, 'InvalidPayload'],
   ['a column with half of a surrogate pair', { 'a\ud800': 'x' }, 'InvalidPayload'],
   ['an unknown type', { type: 'object', properties: { a: { type: 'text' } } }, 'InvalidJsonSchema'],
