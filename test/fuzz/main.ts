@@ -9,6 +9,7 @@ const usage = `Usage: npm run fuzz -- [options]
   --concurrency <number>       requests at one time (8)
   --backend redis|postgres     where jobs and signals live (postgres)
   --seed <number>              makes the same requests again (a new one)
+  --paths <prefixes>           operations whose paths begin so, with commas between (all)
   --only <number>              the request with this number alone; give the --requests and --seed of its run
   --logs <level>               what the processes log (fatal)`
 
@@ -51,11 +52,12 @@ function readOptions(): FuzzOptions {
       concurrency: { type: 'string', default: '8' },
       backend: { type: 'string', default: 'postgres' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+      paths: { type: 'string' },
       only: { type: 'string' },
       logs: { type: 'string', default: 'fatal' },
     },
   })
-  const { backend, only } = values
+  const { backend, only, paths } = values
   if (backend !== 'redis' && backend !== 'postgres') {
     throw new Error(`--backend must be redis or postgres, not '${backend}'`)
   }
@@ -66,6 +68,7 @@ function readOptions(): FuzzOptions {
     maxMilliseconds: whole('seconds', values.seconds) * 1000,
     concurrency: only === undefined ? whole('concurrency', values.concurrency) : 1,
     matrixStep: 1,
+    ...(paths !== undefined && { paths: paths.split(',') }),
     ...(only !== undefined && { only: whole('only', only) }),
     settings: { fsync: 'off', full_page_writes: 'off' },
     environment: { LOG_LEVEL: values.logs },

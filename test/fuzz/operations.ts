@@ -28,14 +28,19 @@ interface DescribedOperation {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
 }
 
-/** Reads the operations of a platform, so that new ones are included without a change here. */
-export async function readApi(url: string): Promise<Api> {
+/**
+ * Reads the operations of a platform, so that new ones are included without a change here.
+ *
+ * @param prefixes of the paths of the operations to include
+ */
+export async function readApi(url: string, prefixes = ['/']): Promise<Api> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document
   const resolveAny = (reference: string): unknown => {
     const [, , kind = '', name = ''] = reference.split('/')
     return document.components[kind]?.[name]
   }
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const included = Object.entries(document.paths).filter(([path]) => prefixes.some((prefix) => path.startsWith(prefix)))
+  const operations = included.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => {
       const body = described.requestBody?.content['application/json']
       return {

@@ -22,6 +22,8 @@ export interface FuzzOptions extends PlatformOptions {
   concurrency: number
   /** After this time, no further requests begin. */
   maxMilliseconds: number
+  /** Requests operations only whose paths begin with one of these. */
+  paths?: string[]
   /** Sends only the request with this number. */
   only?: number
 }
@@ -69,7 +71,7 @@ export async function runFuzz(
   const platform = await openFuzzPlatform(options, parts)
   const [own, foreign] = [await openTenant(platform), await openTenant(platform)]
   await untilSettled(platform)
-  const api = await readApi(platform.url)
+  const api = await readApi(platform.url, options.paths)
   const before = await readRows(platform.databaseUrl, foreign.ids)
   const agent = new Agent({ keepAlive: true, maxSockets: options.concurrency })
   parts.defer(() => agent.destroy())
