@@ -96,23 +96,38 @@ interface Collecting {
   keep(part: Buffer): void
 }
 
+/**
+ * Taking parts pauses after this time, for as long: several parts arrive in one turn of the event loop, and the answer to
+ * another request takes several turns.
+ */
+const turnMilliseconds = 5
+
 /** Reads a whole stream. */
 function collect(stream: Readable, { limit, hold, keep }: Collecting): Promise<void> {
   return new Promise((resolve, reject) => {
     let total = 0
+    let spent = 0
+    let resuming: NodeJS.Timeout | undefined
     function stop(error: unknown): void {
+      clearTimeout(resuming)
       stream.off('data', take).pause()
       reject(error instanceof Error ? error : new Error(String(error)))
     }
     function take(part: Buffer): void {
+      const begin = performance.now()
       total += part.length
       try {
         if (total > limit) throw tooLarge(limit)
         hold(part.length)
         keep(part)
       } catch (error) {
-        stop(error)
+        return stop(error)
       }
+      spent += performance.now() - begin
+      if (spent < turnMilliseconds) return
+      spent = 0
+      stream.pause()
+      resuming = setTimeout(() => stream.resume(), turnMilliseconds)
     }
     const breakOff = () => stop(unreadable(new Error('the connection ended before the end of the body')))
     stream

@@ -12,6 +12,32 @@ const maxOtherBytes = megabyte
 /** The bytes before a list among which its name is sought. */
 const nameBytes = 64
 
+/** From here on, the end of a text is searched, which is faster for long texts, and slower for short ones. */
+const longTextBytes = 32
+
+/** Finds where a text may end: at a quotation mark or backslash. Each byte is searched once. */
+class Finder {
+  readonly #bytes: Buffer
+  #quote = -1
+  #backslash = -1
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** The index of the next one, or of the end. */
+  next(from: number): number {
+    if (this.#quote < from) this.#quote = this.#find(quote, from)
+    if (this.#backslash < from) this.#backslash = this.#find(backslash, from)
+    return Math.min(this.#quote, this.#backslash)
+  }
+
+  #find(byte: number, from: number): number {
+    const index = this.#bytes.indexOf(byte, from)
+    return index === -1 ? this.#bytes.length : index
+  }
+}
+
 /**
  * Reads a body with a list as it arrives: the bytes of each element are kept apart and are parsed later, and all others
  * are a body with an empty list. It only separates: what is no JSON remains none, and fails when it is parsed. A list
@@ -40,15 +66,23 @@ export class ListBody {
    * @throws ApiError `PayloadTooLarge` or `InvalidPayload` when a bound is exceeded
    */
   take(bytes: Buffer): void {
+    const endOfText = new Finder(bytes)
     let start = 0
+    let textBytes = 0
     for (let index = 0; index < bytes.length; index += 1) {
       const byte = bytes[index]!
       if (this.#isInString) {
         if (this.#isEscaped) this.#isEscaped = false
         else if (byte === backslash) this.#isEscaped = true
         else if (byte === quote) this.#isInString = false
-      } else if (byte === quote) this.#isInString = true
-      else if (byte === bracket || byte === brace) {
+        else if ((textBytes += 1) > longTextBytes) {
+          index = endOfText.next(index) - 1
+          textBytes = 0
+        }
+      } else if (byte === quote) {
+        this.#isInString = true
+        textBytes = 0
+      } else if (byte === bracket || byte === brace) {
         assertDepth((this.#depth += 1))
         if (byte === bracket && this.#depth === 2 && this.#isNamed(bytes.subarray(start, index))) {
           this.#keep(bytes.subarray(start, index + 1))

@@ -132,7 +132,9 @@ function isFiniteThroughout(value: unknown): boolean {
   while (waiting.length > 0) {
     const one = waiting.pop()
     if (typeof one === 'number' && !Number.isFinite(one)) return false
-    if (typeof one === 'object' && one !== null) for (const part of Object.values(one)) waiting.push(part)
+    if (typeof one === 'object' && one !== null) {
+      for (const part of Array.isArray(one) ? (one as unknown[]) : Object.values(one)) waiting.push(part)
+    }
   }
   return true
 }

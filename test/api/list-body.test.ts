@@ -1,6 +1,10 @@
+import { Readable } from 'node:stream'
+import type { Request, Response } from 'express'
 import { describe, expect, test } from 'vitest'
 import { JsonList } from '#shared/json-list.ts'
+import { readBody } from '../../api/body.ts'
 import { ListBody } from '../../api/list-body.ts'
+import { turnsDuring } from '../support/turns.ts'
 
 const wanted = { field: 'rows', maxElements: 3, maxElementBytes: 1000, maxBytes: 10_000 }
 
@@ -26,6 +30,7 @@ describe('a body with a list', () => {
     '{"a\\"rows":[1,2,3,4,5]}',
     '{"__proto__":1,"rows":[{"__proto__":{"polluted":true}}]}',
     '["rows",[1,2]]',
+    `{"rows":["${'long '.repeat(100)}","${'\\\\'.repeat(100)}","${'€\\"]'.repeat(100)}"],"other":"${'[{,'.repeat(50)}"}`,
     '{}',
     '5',
   ])('is what JSON.parse makes of %s, however it is split', (text) => {
@@ -59,4 +64,24 @@ describe('a body with a list', () => {
     const body = new ListBody(wanted)
     expect(() => body.take(Buffer.from(text))).toThrow(message)
   })
+})
+
+test('other requests are answered between the parts of a large body', async () => {
+  const maxBytes = 50_000_000
+  const element = `[${'[],'.repeat(20_000)}0]`
+  const bytes = Buffer.from(`{"rows":[${Array.from({ length: 600 }, () => element).join(',')}]}`)
+  function* parts() {
+    for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536)
+  }
+  const request = Object.assign(Readable.from(parts()), {
+    headers: { 'transfer-encoding': 'chunked' },
+    path: '/v1/tables/xTable/rows',
+    complete: true,
+  })
+  const largeList = { ...wanted, maxElements: 1000, maxElementBytes: 100_000, maxBytes }
+  const { result, turns } = await turnsDuring(() =>
+    readBody(request as unknown as Request, {} as Response, { largeList, hold: () => {} }),
+  )
+  expect((result as { rows: JsonList }).rows).toHaveLength(600)
+  expect(turns).toBeGreaterThan(5)
 })
