@@ -710,6 +710,14 @@ export interface DuplicateTableOutput {
   rows: number
 }
 
+export interface EndFlowInput {
+  conversationId: string
+}
+
+export interface EndFlowOutput {
+  event: StoredEvent
+}
+
 export interface ExportTableInput {
   /** The id or the name of a table. */
   table: string
@@ -793,6 +801,26 @@ export interface GetFileInput {
 
 export interface GetFileOutput {
   file: StoredFile
+}
+
+export interface GetFlowPositionInput {
+  conversationId: string
+}
+
+export interface GetFlowPositionOutput {
+  position?: {
+    flow: string
+    node: string
+    /** The card that waits. */
+    card: string
+    waitsFor: 'answer' | 'time'
+    /** The flows that wait for the end of this one, the first of the conversation first. */
+    callers: string[]
+    /** The bot version whose flows brought the conversation here. */
+    versionId: string
+    /** The end of the wait; absent for none. */
+    until?: string
+  }
 }
 
 export interface GetMessageInput {
@@ -1423,6 +1451,21 @@ export interface SetStateExpiryOutput {
   state: StoredState
 }
 
+export interface StartFlowInput {
+  conversationId: string
+  flow: string
+  /** Default: the start of the flow. */
+  node?: string
+  /** Variables with which the flow begins. */
+  input?: JsonObject
+  /** The user whose state the flow finds. */
+  userId?: string
+}
+
+export interface StartFlowOutput {
+  event: StoredEvent
+}
+
 export interface TrackAnalyticsInput {
   name: string
   count: number
@@ -1705,6 +1748,11 @@ export interface Operations {
    */
   duplicateTable(input: DuplicateTableInput): Promise<DuplicateTableOutput>
   /**
+   * Ends the flows in progress in a conversation, without a further card. The event takes its turn among those of the conversation.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  endFlow(input: EndFlowInput): Promise<EndFlowOutput>
+  /**
    * Writes the rows of a table to a file, the `outputFileId` of the job that does it.
    * @throws ApiError `ResourceLockedConflict`
    */
@@ -1726,6 +1774,10 @@ export interface Operations {
    * Gets a file by its id or its key.
    */
   getFile(input: GetFileInput): Promise<GetFileOutput>
+  /**
+   * Returns where a conversation waits in the flows of the bot; no position when no flow is in progress.
+   */
+  getFlowPosition(input: GetFlowPositionInput): Promise<GetFlowPositionOutput>
   /**
    * Returns one of the bot’s messages, incoming or outgoing.
    */
@@ -1889,6 +1941,11 @@ export interface Operations {
    * Sets the expiry of a state: it is deleted after this time without a read or a write.
    */
   setStateExpiry(input: SetStateExpiryInput): Promise<SetStateExpiryOutput>
+  /**
+   * Starts a flow in a conversation, in the place of those in progress. The event takes its turn among those of the conversation.
+   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   */
+  startFlow(input: StartFlowInput): Promise<StartFlowOutput>
   /**
    * Adds to a named counter of the bot for the current day in UTC.
    */

@@ -44,8 +44,8 @@ export interface FlowTask {
   /** The bot version of the run. */
   version: string
   position: FlowPosition | null
-  /** `message` answers a waiting card or begins `main`; `due` ends a wait; `start` begins a flow; `event` may match triggers. */
-  cause: 'message' | 'event' | 'due' | 'start'
+  /** `message` answers a waiting card or begins `main`; `due` ends a wait; `start` begins a flow; `end` ends all; `event` may match triggers. */
+  cause: 'message' | 'event' | 'due' | 'start' | 'end'
   /** For `due`: the event that made the position whose wait is over. */
   waitOf?: string
   /** For `start`: where, and with which variables. */

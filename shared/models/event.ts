@@ -15,6 +15,8 @@ export const workflowUpdate = 'workflow_update'
 export const flowDue = 'flow_due'
 /** A flow begins in a conversation, at the request of an operation. */
 export const flowStarted = 'flow_started'
+/** The flows of a conversation end, at the request of an operation. */
+export const flowEnded = 'flow_ended'
 /** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
 export const messageScheduled = 'message_scheduled'
 /** The events of an integration's code, besides messages and actions. */
@@ -31,6 +33,7 @@ export const reservedTypes: readonly string[] = [
   workflowUpdate,
   flowDue,
   flowStarted,
+  flowEnded,
   messageScheduled,
   webhookReceived,
   register,

@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
-import type { Database } from './database.ts'
+import { query, type Database } from './database.ts'
 import type { BotRow, BotVersionRow, CodeKind, Permissions, RetryPolicy } from '../models/tables.ts'
 
 export interface NewBot {
@@ -170,6 +170,25 @@ export async function findDeployedUpload(
     .where('bots.id', botId)
     .first('source', 'flows', 'has_flows_in_code', 'layouts')
   return row && { source: row.source, flows: row.has_flows_in_code ? null : row.flows, layouts: row.layouts }
+}
+
+/** Whether the deployed version has a flow, and a node in it; undefined when it has no such flow. */
+export async function findDeployedFlow(
+  db: Database,
+  botId: string,
+  { flow, node }: { flow: string; node: string | undefined },
+): Promise<{ has_node: boolean } | undefined> {
+  const [row] = await query<{ has_node: boolean }>(
+    db,
+    `select exists (
+       select from jsonb_array_elements(flow.value -> 'nodes') node where node.value ->> 'id' = :node
+     ) as has_node
+     from bots join bot_versions on bot_versions.id = bots.version_id,
+       jsonb_array_elements(bot_versions.flows::jsonb) flow
+     where bots.id = :botId and flow.value ->> 'id' = :flow`,
+    { botId, flow, node: node ?? null },
+  )
+  return row
 }
 
 /** The declarations of the deployed version; undefined while no code is deployed. */

@@ -1,3 +1,4 @@
+import { flowStateName } from '../models/state.ts'
 import { query, type Database } from './database.ts'
 import type { StateRow, StateType } from '../models/tables.ts'
 
@@ -41,6 +42,16 @@ export async function touchState(db: Database, of: StateName): Promise<StateRow 
     named(of),
   )
   return row
+}
+
+/** The payload of the state that holds a conversation's position in flows; undefined when there is none. */
+export async function findFlowState(
+  db: Database,
+  botId: string,
+  conversationId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const named = { bot_id: botId, type: 'conversation', owner_id: conversationId, name: flowStateName } as const
+  return (await db('states').where(named).whereNull('installation_id').first('payload'))?.payload
 }
 
 /** Replaces or creates a state, including its expiry. */

@@ -2,7 +2,7 @@ import type { Json } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowTask } from '#sandbox/protocol/flow-contract.ts'
 import type { Context } from '#shared/context.ts'
 import type { FlowSummary } from '#shared/flows/flow-summary.ts'
-import { flowDue, flowStarted, messageCreated } from '#shared/models/event.ts'
+import { flowDue, flowEnded, flowStarted, messageCreated } from '#shared/models/event.ts'
 import { flowStateName, stateLimit } from '#shared/models/state.ts'
 import { newId } from '#shared/ids.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
@@ -40,12 +40,13 @@ export function concernsFlows(task: FlowTask): boolean {
 
 /** Whether the event is one of the platform's own for flows, which no hook of the bot receives. */
 export function isOwnEvent({ type }: ClaimedEvent): boolean {
-  return type === flowDue || type === flowStarted
+  return type === flowDue || type === flowStarted || type === flowEnded
 }
 
 function causeOf({ type }: ClaimedEvent): FlowTask['cause'] {
   if (type === messageCreated) return 'message'
   if (type === flowDue) return 'due'
+  if (type === flowEnded) return 'end'
   return type === flowStarted ? 'start' : 'event'
 }
 

@@ -97,6 +97,8 @@ export async function runFlows(
       push(flowRun, flow, input)
       return continueFrom(flowRun, { to: `${flow}/${node ?? ''}` })
     }
+    case 'end':
+      return task.position === null ? undefined : null
     case 'event':
       return undefined
   }
