@@ -40,18 +40,13 @@ export async function findVersionBefore(
     .first()
 }
 
-/** The uploaded source code. */
-export async function findSource(db: Database, botId: string, id: string): Promise<string | undefined> {
-  return (await db('bot_versions').where({ bot_id: botId, id }).first('source'))?.source
-}
-
-/** The uploaded source code, and the author's files as JSON if the upload had them. */
-export async function findSourceAndFiles(
+/** The uploaded source code; as JSON the author's files, the flows and their layouts, if the upload had them. */
+export async function findContents(
   db: Database,
   botId: string,
   id: string,
-): Promise<Pick<BotVersionRow, 'source' | 'files'> | undefined> {
-  return db('bot_versions').where({ bot_id: botId, id }).first('source', 'files')
+): Promise<Pick<BotVersionRow, 'source' | 'files' | 'flows' | 'layouts'> | undefined> {
+  return db('bot_versions').where({ bot_id: botId, id }).first('source', 'files', 'flows', 'layouts')
 }
 
 export async function nameVersion(

@@ -2,15 +2,17 @@ import { closedObject } from '../../schema.ts'
 import { diffLines, maxCharacters, maxLines } from '../../code/line-diff.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { botVersion, toBotVersion } from '../../models/bot-version.ts'
+import { compareFlows } from '../../flows/compare-flows.ts'
 import { operation } from '../../rpc/operation.ts'
-import { findSource } from '../../store/bot-versions.ts'
+import { findContents } from '../../store/bot-versions.ts'
 import { findOwnBot, findOwnVersion } from './find-version.ts'
 
 const lines = { type: 'array', items: { type: 'string' } } as const
 
 export const compareBotVersions = operation({
   name: 'compareBotVersions',
-  description: 'Compares the source of a version with that of the deployed version, or of another version.',
+  description:
+    'Compares the source and the flows of a version with those of the deployed version, or of another version.',
   method: 'GET',
   path: '/v1/admin/bots/{id}/versions/{versionId}/compare',
   access: 'developer',
@@ -33,6 +35,10 @@ export const compareBotVersions = operation({
         added: lines,
       }),
     },
+    flows: {
+      ...closedObject({ added: lines, removed: lines, changed: lines }),
+      description: 'The ids of the flows that differ. Layouts are not compared.',
+    },
   }),
 
   async handle(context, { id, versionId, from }) {
@@ -41,8 +47,8 @@ export const compareBotVersions = operation({
     const fromId = from ?? bot.version_id
     if (fromId === null) throw notFound('Deployed version', 'the bot has no version to compare with')
     const rows = [await findOwnVersion(db, id, fromId), await findOwnVersion(db, id, versionId)] as const
-    const [before = '', after = ''] = [await findSource(db, id, fromId), await findSource(db, id, versionId)]
-    const changes = diffLines(before, after)
+    const [before, after] = [await findContents(db, id, fromId), await findContents(db, id, versionId)]
+    const changes = diffLines(before?.source ?? '', after?.source ?? '')
     if (!changes) {
       throw new ApiError(
         'LimitExceeded',
@@ -50,6 +56,11 @@ export const compareBotVersions = operation({
           'Fetch both with getBotVersion and compare their code',
       )
     }
-    return { from: toBotVersion(rows[0]), to: toBotVersion(rows[1]), changes }
+    return {
+      from: toBotVersion(rows[0]),
+      to: toBotVersion(rows[1]),
+      changes,
+      flows: compareFlows(before?.flows, after?.flows),
+    }
   },
 })

@@ -20,6 +20,12 @@ const saying = (text: string) => `export const hooks = {
 }
 `
 
+const flow = (id: string, message: string) => ({
+  id,
+  start: 'only',
+  nodes: [{ id: 'only', cards: [{ id: 'greet', type: 'say', message }] }],
+})
+
 /** A bot whose versions say these words, the last of them in service; and the versions' ids in the same order. */
 async function createBot(...words: string[]): Promise<DeployedBot & { versions: string[] }> {
   const bot = await platform.createBot(saying(words[0]!))
@@ -88,6 +94,29 @@ describe('a bot’s versions', () => {
     })
     const same = `/v1/admin/bots/${id}/versions/${versions[0]}/compare?from=${versions[0]}`
     expect((await platform.ask('GET', same)).body.changes).toEqual([])
+  })
+
+  test('are shown with their flows and layouts, and told apart by flows, not by layouts', async () => {
+    const layouts = { main: { only: { x: 10, y: 20.5 } } }
+    const first = { flows: [flow('main', 'Hello'), flow('old', 'x'), flow('same', 'x')], layouts }
+    const { id } = await platform.createBot('', first)
+    const update = async (body: object): Promise<string> => {
+      const answer = await platform.ask('PUT', `/v1/admin/bots/${id}`, body)
+      return answer.body.bot.version.id
+    }
+    const compare = async (from: string, to: string) =>
+      (await platform.ask('GET', `/v1/admin/bots/${id}/versions/${to}/compare?from=${from}`)).body.flows
+    const [before] = (await platform.ask('GET', `/v1/admin/bots/${id}/versions`)).body.versions
+    const shown = (await platform.ask('GET', `/v1/admin/bots/${id}/versions/${before.id}`)).body.version
+    expect(shown).toMatchObject(first)
+
+    const second = [flow('same', 'x'), flow('main', 'Good evening'), flow('new', 'x')]
+    const after = await update({ flows: second })
+    expect(await compare(before.id, after)).toEqual({ added: ['new'], removed: ['old'], changed: ['main'] })
+    const moved = await update({ flows: second, layouts: { main: { only: { x: 0, y: 0 } } } })
+    expect(await compare(after, moved)).toEqual({ added: [], removed: [], changed: [] })
+    const withoutFlows = await update({ code: saying('one'), flows: [] })
+    expect(await compare(moved, withoutFlows)).toEqual({ added: [], removed: ['same', 'main', 'new'], changed: [] })
   })
 
   test('are not compared line by line where they have so many that it would hold up others', async () => {
