@@ -4,6 +4,8 @@ import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { Compiled, Upload } from '#sandbox/compiler/contract.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, indexSourceMap, toSourceStack, type SourceMapIndex } from '#sandbox/compiler/source-map.ts'
+import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
+import { writeFlowScript } from '#shared/flows/flow-script.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
@@ -63,7 +65,7 @@ const botId = 'bot_trial'
  * @throws Failure when the code does not load
  */
 export async function openDryRun(
-  { code, sourceMap }: Bundle,
+  { code, sourceMap, flows = [] }: Bundle,
   environment: Record<string, string> = {},
 ): Promise<DryRun> {
   const sandbox = await openSandbox({
@@ -73,10 +75,11 @@ export async function openDryRun(
     log() {},
   })
   try {
-    const compiled = await compile(sandbox, { source: code, sourceMap })
+    const compiled = await compile(sandbox, { source: code, sourceMap, flows: openFlows(flows) })
     // The source map is the author's own, so its size delays only the author.
     const map = indexSourceMap(compiled.native.sourceMap)
-    const bundle = { id: randomUUID(), botId, code: compiled.native.code, environment }
+    const script = compiled.flows === undefined ? compiled.native.code : `${compiled.native.code}\n;${compiled.flows}`
+    const bundle = { id: randomUUID(), botId, code: script, environment }
     const limits = limitsOf(readLimits({}))
     const inspection = await sandbox.inspect(bundle, limits)
     if (inspection.status === 'interrupted')
@@ -94,6 +97,18 @@ export async function openDryRun(
     await sandbox.close()
     throw error
   }
+}
+
+/** @throws Failure when the flows beside the code are not valid */
+function openFlows(flows: object[]): string | undefined {
+  if (flows.length === 0) return undefined
+  try {
+    checkFlows(flows)
+  } catch (error) {
+    if (error instanceof InvalidFlowsError) throw failed(error.message, { cause: error })
+    throw error
+  }
+  return `module.flows = ${writeFlowScript(flows).text}`
 }
 
 /** @throws Failure when the code cannot be compiled or imports a missing module */

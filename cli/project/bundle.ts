@@ -1,15 +1,17 @@
 import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
 import { context, type BuildContext, type BuildOptions, type BuildResult, type Message } from 'esbuild'
 import { codeLimit } from '#shared/models/bot-code.ts'
 import { failed } from '../failure.ts'
 import type { Problem } from './code-frame.ts'
-import type { Project } from './project.ts'
+import { readFlows, type ProjectFlows } from './flow-files.ts'
+import { isFile, type Project } from './project.ts'
 
 /** The hint in errors about packages that do not work in isolates. */
 const libraries = 'docs/libraries.md lists tested libraries and replacements for others'
 
-/** An upload: one module and the source map to its sources. */
-export interface Bundle {
+/** An upload: one module, the source map to its sources, and the flows beside it. */
+export interface Bundle extends Partial<ProjectFlows> {
   code: string
   sourceMap: string
 }
@@ -28,28 +30,39 @@ const minifiedFrom = codeLimit * 0.75
 /** The number of largest packages named in the error about a bundle that is too large. */
 const namedPackages = 5
 
-export async function openBundler({ folder, entry }: Project): Promise<Bundler> {
+export async function openBundler({ folder, entry, settings }: Project): Promise<Bundler> {
   const contexts = new AsyncDisposableStack()
   const open = async (minifies: boolean) =>
     contexts.adopt(await context(optionsOf(folder, entry, minifies)), (building) => building.dispose())
   const plain = await open(false)
   let minifying: BuildContext | undefined
+  const bundleCode = async (): Promise<Bundled> => {
+    try {
+      let result: BuildResult = await plain.rebuild()
+      if (sizeOf(result) >= minifiedFrom) result = await (minifying ??= await open(true)).rebuild()
+      return sizeOf(result) > codeLimit ? { problems: [tooLarge(result)] } : toBundled(result)
+    } catch (error) {
+      if (error instanceof Error && 'errors' in error) return { problems: toProblems(error.errors as Message[]) }
+      throw failed(`The bot cannot be bundled: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      })
+    }
+  }
   return {
     async bundle() {
-      try {
-        let result: BuildResult = await plain.rebuild()
-        if (sizeOf(result) >= minifiedFrom) result = await (minifying ??= await open(true)).rebuild()
-        return sizeOf(result) > codeLimit ? { problems: [tooLarge(result)] } : toBundled(result)
-      } catch (error) {
-        if (error instanceof Error && 'errors' in error) return { problems: toProblems(error.errors as Message[]) }
-        throw failed(`The bot cannot be bundled: ${error instanceof Error ? error.message : String(error)}`, {
-          cause: error,
-        })
-      }
+      const beside = await readFlows(folder)
+      if ('problems' in beside) return beside
+      const isFlowsAlone =
+        beside.flows.length > 0 && settings.entry === undefined && !(await isFile(join(folder, entry)))
+      const bundled = isFlowsAlone ? { bundle: noCode, sources: [] } : await bundleCode()
+      return 'problems' in bundled ? bundled : { ...bundled, bundle: { ...bundled.bundle, ...beside } }
     },
     [Symbol.asyncDispose]: () => contexts.disposeAsync(),
   }
 }
+
+/** The code of a project that consists of flows. */
+const noCode = { code: '', sourceMap: '' }
 
 /**
  * An isolate has the APIs of browsers and not those of Node, so packages are bundled in their browser form, with the

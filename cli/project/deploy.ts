@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Bot } from '#shared/models/bot.ts'
 import { findSource, indexSourceMap, sourceFile } from '#sandbox/compiler/source-map.ts'
 import type { Connection } from '../connection.ts'
@@ -59,7 +60,7 @@ export async function deployProject(
   if ('problems' in bundled) return bundled
   if (problems && problems.length > 0) return { problems }
   const { bundle } = bundled
-  if (bundle.code === options.inService?.code && bundle.sourceMap === options.inService.sourceMap) return undefined
+  if (isDeepStrictEqual(bundle, options.inService)) return undefined
   const prepared = performance.now()
   const uploaded = await upload(project, connection, bundle, options)
   if ('problems' in uploaded) return uploaded
@@ -80,7 +81,7 @@ async function upload(
   { bot, net, note, allowsNoHooks = false, signal }: DeployOptions,
 ): Promise<{ bot: Bot; isNew: boolean } | { problems: Problem[] }> {
   const permissions = net ? { net } : project.settings.permissions
-  const body = { ...bundle, ...(note !== undefined && { note }), ...(permissions && { permissions }) }
+  const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...(permissions && { permissions }) }
   const request = { body, ...(signal && { signal }) }
   try {
     const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
@@ -88,6 +89,7 @@ async function upload(
     if (updated) return { bot: updated, isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
+    if (body.flows.length === 0) delete (named.body as Partial<typeof body>).flows
     const created = await connection.ask<'createBot'>('POST', '/v1/admin/bots', named)
     return { bot: created.bot, isNew: true }
   } catch (error) {
@@ -97,6 +99,12 @@ async function upload(
   }
 }
 
+/** An upload without flows removes those that were deployed; the flows of code may have layouts. */
+function toBody({ code, sourceMap, flows = [], layouts = {} }: Bundle) {
+  const hasLayouts = flows.length > 0 || Object.keys(layouts).length > 0
+  return { code, ...(sourceMap !== '' && { sourceMap }), flows, ...(hasLayouts && { layouts }) }
+}
+
 /** @returns undefined when the platform does not have the bot: it was deleted, or the address has another platform */
 async function updateBot(
   connection: Connection,
@@ -104,18 +112,29 @@ async function updateBot(
   request: { body: object; signal?: AbortSignal },
   allowNoHooks: boolean,
 ): Promise<Bot | undefined> {
-  const update = async (body: object) =>
-    (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })).bot
+  const update = async (body: Record<string, unknown>): Promise<Bot> => {
+    try {
+      return (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })).bot
+    } catch (error) {
+      // Earlier versions of the platform do not have the field: neither the check nor flows that could be removed.
+      const unknown = Object.keys(body).find(
+        (field) => isDispensable(field, body[field]) && (error as Error).message.includes(`field '${field}'`),
+      )
+      if (!(error instanceof Failure) || unknown === undefined) throw error
+      const { [unknown]: _unknown, ...others } = body
+      return update(others)
+    }
+  }
   try {
-    return await update({ ...request.body, allowNoHooks }).catch((error: unknown) => {
-      // Earlier versions of the platform do not have the field, nor the check.
-      if (error instanceof Failure && error.message.includes("field 'allowNoHooks'")) return update(request.body)
-      throw error
-    })
+    return await update({ ...request.body, allowNoHooks })
   } catch (error) {
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error
   }
+}
+
+function isDispensable(field: string, value: unknown): boolean {
+  return field === 'allowNoHooks' || (field === 'flows' && Array.isArray(value) && value.length === 0)
 }
 
 /** The failure for a refused deployment of code without hooks; undefined for other errors. */
@@ -139,14 +158,16 @@ async function assertNameIsFree(connection: Connection, { settings: { name } }: 
   )
 }
 
-/** The platform's error about the code, with a position in the bundle mapped to the author's files. */
+/** The platform's error about the flows, or about the code, with a position in the bundle mapped to the author's files. */
 function toProblem(error: unknown, { sourceMap }: Bundle): Problem | undefined {
   if (!(error instanceof Failure)) return undefined
-  const { file, line, column } = (error.details?.['metadata'] ?? {}) as {
+  const { file, line, column, flow } = (error.details?.['metadata'] ?? {}) as {
     file?: string
     line?: number
     column?: number
+    flow?: string
   }
+  if (flow !== undefined) return { message: error.message }
   if (file === undefined) return undefined
   const words = error.message.replace(/^\S+:\d+:\d+: /, '')
   const message = words.startsWith(`${file}: `) ? words.slice(`${file}: `.length) : words
