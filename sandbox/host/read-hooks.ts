@@ -2,7 +2,8 @@ import type { HookStart, Json } from '../protocol/contract.ts'
 import { parseUntrustedJson } from '../protocol/parse-json.ts'
 
 const maxHooks = 240
-const nameCharacters = 100
+/** The path of a card has three ids of up to 64 characters. */
+const nameCharacters = 200
 const textCharacters = 64_000
 
 /**

@@ -19,7 +19,7 @@ export interface RunRecord {
   leftOut?: number
 }
 
-export const stepKinds = ['load', 'hook', 'action', 'call', 'fetch'] as const
+export const stepKinds = ['load', 'hook', 'action', 'card', 'call', 'fetch'] as const
 export type StepKind = (typeof stepKinds)[number]
 
 /**

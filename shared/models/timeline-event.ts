@@ -55,8 +55,8 @@ const step = closedObject(
     kind: {
       enum: stepKinds,
       description:
-        'load: preparation of the isolate; hook and action: code of the bot or an integration; call: an operation of ' +
-        'the platform; fetch: an outbound request.',
+        'load: preparation of the isolate; hook and action: code of the bot or an integration; card: a card of a flow, ' +
+        'named flow/node/card; call: an operation of the platform; fetch: an outbound request.',
     },
     name: { type: 'string' },
     start: { ...milliseconds, description: 'Time from the begin of the run.' },
@@ -76,7 +76,11 @@ const run = closedObject(
     outcome: { enum: ['processed', 'failed', 'ignored', 'retried'] },
     queueMilliseconds: milliseconds,
     milliseconds,
-    steps: { type: 'array', items: step, description: 'The steps in the order of their begin, at most 60.' },
+    steps: {
+      type: 'array',
+      items: step,
+      description: 'The steps in the order of their begin, at most 200 cards of flows and 60 others.',
+    },
     stepsLeftOut: { type: 'integer' },
   },
   { versionId: { type: 'string' }, cpuMilliseconds: milliseconds, error: runError },

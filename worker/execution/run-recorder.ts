@@ -4,9 +4,13 @@ import { storable } from '#shared/store/complete-events.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { Failure } from './failures.ts'
 
-/** Upper bound of recorded steps, more than people read; further steps are only counted. */
+/** Upper bound of recorded steps besides cards, more than people read; further steps are only counted. */
 const maxSteps = 60
+/** Upper bound of recorded cards of flows, apart from other steps: together they are the path in the flow. */
+const maxCards = 200
 const nameCharacters = 100
+/** For instance `main/start/ask`; names of hooks, actions and operations have no slash. */
+const cardPath = /^[\w-]{1,64}\/[\w-]{1,64}\/[\w-]{1,64}$/
 const messageCharacters = 300
 /** The preparation of an isolate is a step if it takes at least this long. */
 const minLoadMilliseconds = 1
@@ -27,6 +31,7 @@ export class RunRecorder {
   readonly #begin = performance.now()
   readonly #steps: RunStep[] = []
   readonly #inFlight = new Set<RunStep>()
+  #cards = 0
   #leftOut = 0
   #cpu = 0
 
@@ -50,7 +55,7 @@ export class RunRecorder {
     }
   }
 
-  /** Records the hooks and the processor time of a run in the sandbox that began at `start`. */
+  /** Records the hooks, the cards and the processor time of a run in the sandbox that began at `start`. */
   ran(outcome: Outcome, start: number, depth: number): void {
     // Nested runs share the processor time of the outer run, and report the whole sum.
     this.#cpu = Math.max(this.#cpu, outcome.cpuMilliseconds)
@@ -83,10 +88,15 @@ export class RunRecorder {
   }
 
   #add(step: RunStep): boolean {
-    const hasRoom = this.#steps.length < maxSteps
-    if (hasRoom) this.#steps.push(step)
-    else this.#leftOut += 1
-    return hasRoom
+    const isCard = step[0] === 'card'
+    const hasRoom = isCard ? this.#cards < maxCards : this.#steps.length - this.#cards < maxSteps
+    if (!hasRoom) {
+      this.#leftOut += 1
+      return false
+    }
+    this.#steps.push(step)
+    if (isCard) this.#cards += 1
+    return true
   }
 }
 
@@ -96,7 +106,7 @@ export function waitedMilliseconds({ started_at: startedAt, available_at: availa
 }
 
 /**
- * The sandbox process reports each change of the active hook. A hook around a call is nested in the calling hook; any
+ * The sandbox process reports each change of the active hook or card. A hook around a call is nested in the calling hook; any
  * other hook begins when the previous one has ended.
  */
 function toSteps(hooks: HookStart[], start: number, end: number, depth: number): RunStep[] {
@@ -108,7 +118,8 @@ function toSteps(hooks: HookStart[], start: number, end: number, depth: number):
   }
   for (const hook of hooks) {
     const at = start + hook.start
-    const name = cut(hook.name)
+    const isCard = cardPath.test(hook.name)
+    const name = isCard ? hook.name : cut(hook.name)
     const again = open.findIndex((step) => step[1] === name)
     if (again >= 0) {
       close(open.slice(0, again + 1), at)
@@ -117,7 +128,7 @@ function toSteps(hooks: HookStart[], start: number, end: number, depth: number):
     close(within.has(name) ? open.slice(0, 1) : [], at)
     const isAction = name.startsWith('actions.')
     const step: RunStep = [
-      isAction ? 'action' : 'hook',
+      isCard ? 'card' : isAction ? 'action' : 'hook',
       isAction ? name.slice(8) : name,
       round(at),
       0,
