@@ -17,6 +17,7 @@ let page: Page
 let bot: DeployedBot
 let fileId: string
 let tableId: string
+let flowBot: DeployedBot
 let axe: string
 
 const sizes = [
@@ -29,6 +30,7 @@ beforeAll(async () => {
   ;({ platform, browser, page } = await openConsole(parts))
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   bot = await createUsedBot()
+  flowBot = await createWaitingBot()
   await signIn(page, platform.token)
 }, installing)
 afterAll(() => parts.disposeAsync())
@@ -114,6 +116,23 @@ async function createUsedBot(): Promise<DeployedBot> {
   fileId = await createIndexedFile(bot.id)
   tableId = await createFilledTable(bot.id)
   return bot
+}
+
+/** A bot with a flow in which a conversation waits. */
+async function createWaitingBot(): Promise<DeployedBot> {
+  const ports = { failed: null, cancel: 'other/' }
+  const ask = { id: 'ask', type: 'capture', message: 'Your name?', variable: 'user.name', ports }
+  const nodes = [
+    { id: 'start', cards: [{ id: 'greet', type: 'say', message: 'Hello' }], next: 'name' },
+    { id: 'name', cards: [ask], next: 'end' },
+    { id: 'end', cards: [{ id: 'over', type: 'end' }] },
+  ]
+  const other = { id: 'other', start: 'only', nodes: [{ id: 'only', cards: [] }] }
+  const created = await platform.createBot('', { flows: [{ id: 'main', start: 'start', nodes }, other] })
+  const chatUser = await createChatUser(created.chatUrl)
+  await chatUser.send(await chatUser.createConversation(), 'hello')
+  await endedEvents(platform, created.id, 1)
+  return created
 }
 
 async function createIndexedFile(botId: string): Promise<string> {
@@ -228,6 +247,17 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
   'a row of a table': {
     path: () => `/bots/${bot.id}/tables/${tableId}/1`,
     show: () => page.getByLabel('customer', { exact: true }).waitFor(),
+  },
+  'a bot’s flows': { path: () => `/bots/${flowBot.id}/flows`, show: () => page.getByText('3 nodes').waitFor() },
+  'the path of an event in a flow': {
+    path: () => `/bots/${flowBot.id}/events`,
+    async show() {
+      await page.locator('[data-row]').first().click()
+      await page.getByRole('link', { name: 'Path in the flow main' }).click()
+      await page.locator('.node.visited').first().waitFor()
+      await page.locator('.waiting').first().waitFor()
+      await page.locator('.picture').getByRole('link', { name: /^name/ }).click()
+    },
   },
   'a bot’s integrations': { path: () => `/bots/${bot.id}/integrations` },
   'a bot’s settings': { path: () => `/bots/${bot.id}/settings` },

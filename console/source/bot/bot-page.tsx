@@ -15,6 +15,7 @@ import { CodeTab } from './code-tab.tsx'
 import { ErrorsTab } from './errors-tab.tsx'
 import { EventsTab } from './events-tab.tsx'
 import { FilesTab } from '../files/files-tab.tsx'
+import { FlowsTab } from '../flows/flows-tab.tsx'
 import { healthOf } from './health.ts'
 import { IntegrationsTab } from './integrations-tab.tsx'
 import { LogsTab } from './logs-tab.tsx'
@@ -30,6 +31,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   logs: { label: 'Logs', Tab: LogsTab },
   errors: { label: 'Errors', Tab: ErrorsTab },
   code: { label: 'Code', Tab: CodeTab },
+  flows: { label: 'Flows', Tab: FlowsTab },
   versions: { label: 'Versions', Tab: VersionsTab },
   files: { label: 'Files', Tab: FilesTab },
   tables: { label: 'Tables', Tab: TablesTab },

@@ -14,6 +14,7 @@ import { to } from '../state/route.ts'
 import { mayChange } from '../state/session.ts'
 import { LogLines } from './log-lines.tsx'
 import { Stack } from './stack.tsx'
+import { flowsOf } from '../flows/event-path.ts'
 import { Waterfall } from './waterfall.tsx'
 
 /** The details of one event. Escape closes the panel. */
@@ -64,6 +65,11 @@ function EventBody({ bot, event }: { bot: Bot; event: EventDetail }): JSX.Elemen
         <Section title="Where the time went">
           {event.runs.map((run) => (
             <Waterfall key={run.attempt} run={run} isOnly={event.runs.length === 1} />
+          ))}
+          {flowsOf(event.runs).map((flow) => (
+            <a key={flow} href={`${to('bots', bot.id, 'flows', flow)}?event=${event.id}`}>
+              Path in the flow {flow}
+            </a>
           ))}
         </Section>
       )}

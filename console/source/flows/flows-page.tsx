@@ -1,0 +1,133 @@
+import type { JSX } from 'preact'
+import type { Flow } from '../../../shared/flows/flow.ts'
+import type { EventDetail } from '../api/types.ts'
+import type { TabProps } from '../bot/tab.ts'
+import { plural, shortId } from '../format.ts'
+import { Empty, Loaded } from '../parts/loaded.tsx'
+import { moveBetweenRows } from '../parts/rows.ts'
+import { Status } from '../parts/status.tsx'
+import { useAnswer } from '../state/resource.ts'
+import { query, to } from '../state/route.ts'
+import { visitsOf, type Visit } from './event-path.ts'
+import { FlowPage } from './flow-page.tsx'
+import './flows.css'
+
+/**
+ * The flows of the deployed version, or one of them. With `?event=`, those of the version that handled the event, with
+ * its path.
+ */
+export function FlowsPage({ bot, segments: [flowId] }: TabProps): JSX.Element {
+  const eventId = query.value.get('event') ?? undefined
+  const event = useAnswer<'getBotEvent'>(eventId && `/bots/${bot.id}/events/${eventId}`)
+  const isKnown = eventId === undefined || event.data !== undefined || event.error !== undefined
+  const versionId = event.data?.event.versionId ?? bot.version?.id
+  const version = useAnswer<'getBotVersion'>(
+    isKnown && versionId !== undefined ? `/bots/${bot.id}/versions/${versionId}` : undefined,
+  )
+  const waiting = useAnswer<'getFlowPositions'>(`/bots/${bot.id}/flow-positions`, { every: 10_000 })
+  const waits = new Map(
+    waiting.data?.positions.map(({ flow, node, conversations }) => [`${flow}/${node}`, conversations]),
+  )
+  const visits = event.data ? visitsOf(event.data.event.runs) : []
+  if (!bot.version) return <NoFlows />
+  return (
+    <section class="flows" aria-label="Flows">
+      {eventId !== undefined && (
+        <EventNote
+          botId={bot.id}
+          eventId={eventId}
+          event={event.data?.event}
+          isDeployed={versionId === bot.version.id}
+          flowId={flowId}
+        />
+      )}
+      <Loaded of={version}>
+        {({ version: { flows = [], layouts = {} } }) => {
+          if (flows.length === 0) return <NoFlows />
+          const known = flows as unknown as Flow[]
+          const flow = known.find(({ id }) => id === flowId)
+          if (flowId === undefined) return <FlowList botId={bot.id} flows={known} waits={waits} visits={visits} />
+          if (!flow) return <Empty title={`Flow ${flowId} not found`} />
+          return (
+            <FlowPage
+              key={flow.id}
+              botId={bot.id}
+              flow={flow}
+              layout={layouts[flow.id] ?? {}}
+              waits={waits}
+              visits={visits}
+            />
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function NoFlows(): JSX.Element {
+  return (
+    <Empty title="No flow yet">
+      <p>
+        Files <code>flows/&lt;id&gt;.json</code> of a project are its flows; <code>isobot deploy</code> uploads them.
+      </p>
+    </Empty>
+  )
+}
+
+interface EventNoteProps {
+  botId: string
+  eventId: string
+  event: EventDetail | undefined
+  /** Whether the event was handled by the deployed version. */
+  isDeployed: boolean
+  flowId: string | undefined
+}
+
+function EventNote({ botId, eventId, event, isDeployed, flowId }: EventNoteProps): JSX.Element {
+  return (
+    <p class="event-note">
+      <span>
+        {event ? 'The path of event ' : 'Not found: event '}
+        <a href={to('bots', botId, 'events', eventId)}>{shortId(eventId)}</a>
+        {event?.preview && <> “{event.preview}”</>}
+        {event && !isDeployed && ', in the version that handled it, which is not the deployed one'}
+      </span>
+      <a class="button small" href={to('bots', botId, 'flows', ...(flowId === undefined ? [] : [flowId]))}>
+        Hide the path
+      </a>
+    </p>
+  )
+}
+
+interface FlowListProps {
+  botId: string
+  flows: Flow[]
+  waits: ReadonlyMap<string, number>
+  visits: Visit[]
+}
+
+function FlowList({ botId, flows, waits, visits }: FlowListProps): JSX.Element {
+  const search = location.search
+  return (
+    <ol class="plain lines panel flow-list" aria-label="Flows" onKeyDown={moveBetweenRows}>
+      {flows.map(({ id, name, description, nodes }) => {
+        const waiting = nodes.reduce((sum, node) => sum + (waits.get(`${id}/${node.id}`) ?? 0), 0)
+        const cards = nodes.reduce((sum, node) => sum + node.cards.length, 0)
+        return (
+          <li key={id}>
+            <div>
+              <a href={to('bots', botId, 'flows', id) + search} data-row>
+                {name ?? id}
+              </a>
+              {visits.some(({ flow }) => flow === id) && <Status tone="good">on the path</Status>}
+              {description && <p class="quiet">{description}</p>}
+            </div>
+            <span class="number quiet">{plural(nodes.length, 'node')}</span>
+            <span class="number quiet">{plural(cards, 'card')}</span>
+            <span class="number quiet">{plural(waiting, 'conversation')} waiting</span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
