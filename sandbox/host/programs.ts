@@ -1,6 +1,7 @@
-import { fileURLToPath } from 'node:url'
-import { build, stop, type BuildOptions } from 'esbuild'
+import { join } from 'node:path'
+import type { BuildOptions } from 'esbuild'
 import { groupNames, type GroupName } from '../prelude/groups.ts'
+import { builtOnce, type Built } from './build-cache.ts'
 
 export interface Programs {
   /** The program of a sandbox process. It is given on standard input, so the process needs no file. */
@@ -18,27 +19,42 @@ const minifyButNames = { minifyWhitespace: true, minifySyntax: true } as const
 
 let bundled: Promise<Programs> | undefined
 
-/** Bundles the programs in memory, once per process: their sources do not change while it runs. */
+/** Bundles the programs, once per process: their sources do not change while it runs. */
 export function bundlePrograms(): Promise<Programs> {
-  return (bundled ??= bundleAll())
+  return (bundled ??= builtOnce('programs', bundleAll))
 }
 
-async function bundleAll(): Promise<Programs> {
-  const [process, reader, inside, groups] = await Promise.all([
-    bundle('../child/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
-    bundle('../compiler/process/main.ts', { format: 'cjs', platform: 'node', target: 'node24' }),
-    bundle('../isolate/kernel.ts', {
+async function bundleAll(): Promise<Built<Programs>> {
+  const [node, kernel, preludes] = await Promise.all([
+    bundle(['child/main.ts', 'compiler/process/main.ts'], { format: 'cjs', platform: 'node', target: 'node24' }),
+    bundle(['isolate/kernel.ts'], {
       format: 'iife',
       globalName: 'inside',
       platform: 'neutral',
       target: 'es2024',
       ...minifyButNames,
     }),
-    Promise.all(groupNames.map(async (name) => [name, await bundlePrelude(`../prelude/groups/${name}.ts`)] as const)),
+    bundle(
+      groupNames.map((name) => `prelude/groups/${name}.ts`),
+      {
+        format: 'iife',
+        globalName: 'prelude',
+        // Libraries have variants for browsers, which suit isolates: there is no Node.
+        platform: 'browser',
+        target: 'es2024',
+        legalComments: 'none',
+        ...minifyButNames,
+      },
+    ),
   ])
-  // Otherwise esbuild's own process would live as long as this one.
-  await stop()
-  return { process, reader, inside, groups: Object.fromEntries(groups) as Programs['groups'] }
+  await stopEsbuild()
+  const [process, reader] = node.value as [string, string]
+  const [inside] = kernel.value as [string]
+  const groups = Object.fromEntries(groupNames.map((name, index) => [name, preludes.value[index]!]))
+  return {
+    value: { process, reader, inside, groups: groups as Programs['groups'] },
+    inputs: [...node.inputs, ...kernel.inputs, ...preludes.inputs],
+  }
 }
 
 let bundledExtractor: Promise<string> | undefined
@@ -48,31 +64,41 @@ let bundledExtractor: Promise<string> | undefined
  * a process bundles it when the first document comes.
  */
 export function bundleExtractor(): Promise<string> {
-  const options = { format: 'cjs', platform: 'node', target: 'node24', minify: true, legalComments: 'none' } as const
-  bundledExtractor ??= bundle('../extractor/process/main.ts', options).finally(stop)
-  return bundledExtractor
+  return (bundledExtractor ??= builtOnce('extractor', async () => {
+    const options = { format: 'cjs', platform: 'node', target: 'node24', minify: true, legalComments: 'none' } as const
+    const { value, inputs } = await bundle(['extractor/process/main.ts'], options).finally(stopEsbuild)
+    return { value: value[0]!, inputs }
+  }))
 }
 
-function bundlePrelude(entry: string): Promise<string> {
-  return bundle(entry, {
-    format: 'iife',
-    globalName: 'prelude',
-    // Libraries have variants for browsers, which suit isolates: there is no Node.
-    platform: 'browser',
-    target: 'es2024',
-    legalComments: 'none',
-    ...minifyButNames,
-  })
+/** Otherwise esbuild's own process would live as long as this one. */
+async function stopEsbuild(): Promise<void> {
+  const { stop } = await import('esbuild')
+  await stop()
 }
 
-async function bundle(entry: string, options: BuildOptions): Promise<string> {
-  const { outputFiles } = await build({
+const root = join(import.meta.dirname, '..', '..')
+
+/** Bundles each entry into a program of its own. Modules that several entries share are parsed once. */
+async function bundle(entries: string[], options: BuildOptions): Promise<Built<string[]>> {
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
     ...options,
-    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
+    absWorkingDir: root,
+    entryPoints: entries.map((entry) => `./sandbox/${entry}`),
     bundle: true,
     write: false,
+    // Names the programs; nothing is written.
+    outdir: '/',
+    metafile: true,
     charset: 'utf8',
     tsconfigRaw: {},
   })
-  return outputFiles[0]!.text
+  // A module that a package replaces by nothing in browsers is no file.
+  const files = Object.keys(metafile.inputs).filter((path) => !path.startsWith('(disabled):'))
+  return {
+    value: outputFiles.map(({ text }) => text),
+    // This file has the options.
+    inputs: [import.meta.filename, ...files.map((path) => join(root, path))],
+  }
 }
