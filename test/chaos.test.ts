@@ -4,7 +4,7 @@ import { describeReport, isClean } from './chaos/report.ts'
 import { runChaos } from './chaos/run.ts'
 import { backEnds } from './support/platform.ts'
 
-/** The short form of `npm run chaos`: everything goes wrong once. */
+/** The short form of `npm run chaos`: everything goes wrong once, for a bot of flows and for one of hooks. */
 test.concurrent.each(backEnds)(
   'on %s, whatever goes wrong, what was acknowledged is answered once, in order, as if nothing had',
   async (backEnd) => {
@@ -12,7 +12,7 @@ test.concurrent.each(backEnds)(
     const report = await runChaos(
       {
         backEnd,
-        bot: 'text',
+        bot: backEnd === 'redis' ? 'flow' : 'text',
         apis: 2,
         workers: 2,
         seed: 7,

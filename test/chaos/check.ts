@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { answerTo, hear, logOf, type Heard } from './bot.ts'
+import { isPositionSame, type StoredPosition } from './flow-bot.ts'
 import type { Talk } from './talk.ts'
 
 /** Deviations from a run without faults. */
@@ -12,7 +13,7 @@ export interface Differences {
   outOfOrder: number
   /** Replies that differ from those of a serial run. */
   otherAnswers: number
-  /** Conversations whose state differs from that of a serial run. */
+  /** Conversations whose state, or position in flows, differs from that of a serial run. */
   otherStates: number
   /** Events that did not end as processed. */
   unprocessed: number
@@ -28,6 +29,8 @@ interface Conversation {
   said: string[]
   answered: string[]
   state: Partial<Heard>
+  /** In the bot's flows; null for a bot without flows. */
+  position: StoredPosition | null
   logs: string[]
 }
 
@@ -38,7 +41,11 @@ export async function countWaiting(databaseUrl: string): Promise<number> {
 }
 
 /** Compares the database with a serial run of the acknowledged messages. */
-export async function findDifferences(databaseUrl: string, talks: Talk[]): Promise<Differences> {
+export async function findDifferences(
+  databaseUrl: string,
+  talks: Talk[],
+  { hasFlows = false } = {},
+): Promise<Differences> {
   const found = await readConversations(databaseUrl)
   const unprocessed = await read<{
     id: string
@@ -61,12 +68,18 @@ export async function findDifferences(databaseUrl: string, talks: Talk[]): Promi
       .slice(0, maxExamples)
       .map((event) => `${event.id} of ${event.conversation_id}: ${event.status}, ${event.failure_reason}`),
   }
-  for (const talk of talks) compare(talk, found.get(talk.conversationId), differences)
+  for (const talk of talks) compare(talk, found.get(talk.conversationId), differences, hasFlows)
   return differences
 }
 
-function compare({ conversationId, acknowledged }: Talk, found: Conversation | undefined, differences: Differences) {
-  const { said, answered, state, logs } = found ?? { said: [], answered: [], state: {}, logs: [] }
+function compare(
+  { conversationId, acknowledged }: Talk,
+  found: Conversation | undefined,
+  differences: Differences,
+  hasFlows: boolean,
+) {
+  const nothing: Conversation = { said: [], answered: [], state: {}, position: null, logs: [] }
+  const { said, answered, state, position, logs } = found ?? nothing
   const serial = runSerially(acknowledged)
   const answeredTexts = answered.map(textOf)
 
@@ -82,7 +95,10 @@ function compare({ conversationId, acknowledged }: Talk, found: Conversation | u
       acknowledged.filter((text) => answeredTexts.includes(text)),
     )
   const otherAnswers = answered.filter((answer) => !serial.answers.includes(answer))
-  const isStateSame = state.count === serial.state.count && state.digest === serial.state.digest
+  const isStateSame =
+    state.count === serial.state.count &&
+    state.digest === serial.state.digest &&
+    (!hasFlows || isPositionSame(position, serial.state))
   const otherLogs = { missing: missing(acknowledged.map(logOf), logs), repeated: repeated(logs) }
   const otherLines = otherLogs.missing.length + otherLogs.repeated.length
 
@@ -101,6 +117,7 @@ function compare({ conversationId, acknowledged }: Talk, found: Conversation | u
     otherAnswers: otherAnswers.slice(0, 1),
     otherLogs,
     state,
+    ...(hasFlows && { position }),
     serialState: serial.state,
   }
   differences.examples.push(`${conversationId} of ${acknowledged.length} messages: ${JSON.stringify(how)}`)
@@ -149,6 +166,8 @@ async function readConversations(databaseUrl: string): Promise<Map<string, Conve
          where conversation_id = conversations.id and direction = 'outgoing' order by created_at, messages.id) as answered,
        coalesce((select payload from states
          where type = 'conversation' and owner_id = conversations.id and name = 'state'), '{}') as state,
+       (select payload -> 'position' from states
+         where type = 'conversation' and owner_id = conversations.id and name = '$flow') as position,
        array(select message from logs where conversation_id = conversations.id order by logs.id) as logs
      from conversations`,
   )

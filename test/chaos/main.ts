@@ -7,7 +7,8 @@ import { runChaos, type ChaosOptions } from './run.ts'
 
 const usage = `Usage: npm run chaos -- [options]
   --backend redis|postgres|both   where jobs and signals live (both)
-  --bot text|data                 whether it also writes files and tables, as do programs over HTTP (text)
+  --bot text|data|flow            a bot of hooks, one that also writes files and tables as do programs over HTTP, or one
+                                  of flows (text)
   --messages <number>             messages at least (10000)
   --conversations <number>        conversations at once (200)
   --faults <number>               things that go wrong (60)
@@ -76,7 +77,9 @@ function readOptions(): ChaosOptions[] {
   const chosen = backEnds.filter((name) => values.backend === name || values.backend === 'both')
   if (chosen.length === 0) throw new Error(`--backend must be redis, postgres or both, not '${values.backend}'`)
   const { bot } = values
-  if (bot !== 'text' && bot !== 'data') throw new Error(`--bot must be text or data, not '${bot}'`)
+  if (bot !== 'text' && bot !== 'data' && bot !== 'flow') {
+    throw new Error(`--bot must be text, data or flow, not '${bot}'`)
+  }
   const only = values.only.split(',')
   const kinds = faultKinds.filter((kind) => only.includes(kind))
   if (kinds.length < only.length) throw new Error(`--only must be of: ${faultKinds.join(', ')}`)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { botCode } from './bot.ts'
 import { countWaiting, findDifferences, type Differences } from './check.ts'
+import { flowBotCode } from './flow-bot.ts'
 import { storingCode } from './data/bot.ts'
 import { checkData, countUnindexed, type DataCheck } from './data/check.ts'
 import { createTables, keepWriting, openWriter, type DataCounts, type Writer } from './data/writers.ts'
@@ -10,8 +11,8 @@ import { chancesFrom } from './random.ts'
 import { talk, type Counts, type Speakers, type Talk } from './talk.ts'
 
 export interface ChaosOptions extends PlatformOptions {
-  /** `data`: the bot also writes files and rows of tables, as do programs over HTTP. */
-  bot: 'text' | 'data'
+  /** `data`: the bot also writes files and rows of tables, as do programs over HTTP. `flow`: it consists of flows. */
+  bot: 'text' | 'data' | 'flow'
   /** The same seed plans the same faults. */
   seed: number
   /** Minimum number of messages; further ones are sent until the faults are over. */
@@ -54,7 +55,8 @@ export async function runChaos(
 ): Promise<ChaosReport> {
   const platform = await openChaosPlatform(options, parts)
   const storesData = options.bot === 'data'
-  const code = botCode(storesData ? storingCode : undefined)
+  const hasFlows = options.bot === 'flow'
+  const code = hasFlows ? flowBotCode : botCode(storesData ? storingCode : undefined)
   const { botId, chatPath, talks } = await platform.openTalks(options.conversations, code)
   const data = storesData ? await openData(platform, botId) : undefined
   const counts: Counts = { acknowledged: 0, replayed: 0, refusals: new Map() }
@@ -73,7 +75,7 @@ export async function runChaos(
     seconds: { faults: (mendedAt - begunAt) / 1000, drain: (handledAt - mendedAt) / 1000 },
     waiting,
     surprises,
-    differences: await findDifferences(platform.databaseUrl(), talks),
+    differences: await findDifferences(platform.databaseUrl(), talks, { hasFlows }),
     ...(data && { data: { ...(await checkData(platform.databaseUrl(), talks, data.writers)), counts: data.counts } }),
   }
 }
