@@ -60,9 +60,13 @@ export interface Extractor {
    *
    * @param owner owners take turns
    * @param open opens the document when the owner's turn has come
-   * @throws ExtractorError when the process ended through no fault of the document; or the error of the stream
+   * @throws ExtractorError when the process ended through no fault of the document; or the error of `open` or the stream
    */
-  extract(owner: string, task: ExtractionTask, open: () => AsyncIterable<Uint8Array>): Promise<Extraction>
+  extract(
+    owner: string,
+    task: ExtractionTask,
+    open: () => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>,
+  ): Promise<Extraction>
   /** Ends all extractions in flight. */
   close(): Promise<void>
 }

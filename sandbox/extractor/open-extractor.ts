@@ -79,7 +79,7 @@ export function openExtractor({ isolation, program, log, ...options }: Extractor
   }
 
   return {
-    extract: (owner, task, open) => documents.run(owner, () => extract(task, open())),
+    extract: (owner, task, open) => documents.run(owner, async () => extract(task, await open())),
     async close() {
       closing.abort()
       await Promise.all(inFlight)

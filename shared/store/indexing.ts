@@ -8,12 +8,11 @@ import { insertPassages, type NewPassage } from './passages.ts'
 
 /** The indexing of files, whose rows say what is to be done: `indexing_pending`, and the generation to index. */
 
-/** A file to index, and the number of attempts so far. */
+/** A file to index. */
 export interface IndexingClaim {
   fileId: string
   botId: string
   generation: number
-  attempts: number
   key: string
   contentType: string
   indexing: FileRow['indexing']
@@ -21,16 +20,14 @@ export interface IndexingClaim {
   object?: StoredObject
 }
 
-/** Begins to index a file. Undefined when it no longer waits for that. */
-export async function claimIndexing(db: Database, fileId: string): Promise<IndexingClaim | undefined> {
-  const [row] = await query<FileRow & { index_attempts: number; is_given: boolean }>(
+/** Finds a file to index. Undefined when it no longer waits for that. */
+export async function findIndexing(db: Database, fileId: string): Promise<IndexingClaim | undefined> {
+  const [row] = await query<FileRow & { is_given: boolean }>(
     db,
-    `update files set index_attempted = index_generation,
-       index_attempts = case when index_attempted = index_generation then index_attempts + 1 else 1 end
-     where id = :fileId and status = 'indexing_pending' and (expires_at is null or expires_at > now())
-     returning *, exists (
+    `select *, exists (
        select 1 from passages where passages.file_id = files.id and passages.generation = files.index_generation
-     ) as is_given`,
+     ) as is_given
+     from files where id = :fileId and status = 'indexing_pending' and (expires_at is null or expires_at > now())`,
     { fileId },
   )
   if (!row) return undefined
@@ -39,12 +36,28 @@ export async function claimIndexing(db: Database, fileId: string): Promise<Index
     fileId: row.id,
     botId: row.bot_id,
     generation: row.index_generation,
-    attempts: row.index_attempts,
     key: row.key,
     contentType: row.content_type,
     indexing: row.indexing,
     ...(object && { object }),
   }
+}
+
+/**
+ * Counts an attempt, which begins now: a file that only waits for its turn is not the reason why a worker ends.
+ *
+ * @returns the number of attempts so far; undefined when the file is no longer to be indexed, or is to be indexed anew
+ */
+export async function beginIndexing(db: Database, { fileId, generation }: IndexingClaim): Promise<number | undefined> {
+  const [row] = await query<{ index_attempts: number }>(
+    db,
+    `update files set index_attempted = index_generation,
+       index_attempts = case when index_attempted = index_generation then index_attempts + 1 else 1 end
+     where id = :fileId and index_generation = :generation and status = 'indexing_pending'
+     returning index_attempts`,
+    { fileId, generation },
+  )
+  return row?.index_attempts
 }
 
 /** Takes back an attempt that failed through no fault of the file. */

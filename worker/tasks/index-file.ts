@@ -6,9 +6,10 @@ import { isRecord } from '#shared/models/payload.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { wakeWorker } from '#shared/signals/after-commit.ts'
 import {
-  claimIndexing,
+  beginIndexing,
   completeIndexing,
   failIndexing,
+  findIndexing,
   IndexQuotaError,
   releaseIndexing,
   type IndexingClaim,
@@ -29,7 +30,7 @@ const usualChunking: Chunking = { minimumParagraphLength: 200, maximumChunkLengt
  */
 export async function indexFile(worker: WorkerContext, fileId: string): Promise<void> {
   const { db, metrics } = worker
-  const claim = await claimIndexing(db, fileId)
+  const claim = await findIndexing(db, fileId)
   if (!claim) return
   const stopTimer = metrics.indexingSeconds.startTimer()
   let outcome: Outcome = 'interrupted'
@@ -47,21 +48,30 @@ type Outcome = 'completed' | 'overtaken' | 'refused' | 'failed' | 'interrupted'
 /** @throws InterruptedError, or a lost connection */
 async function attempt(worker: WorkerContext, claim: IndexingClaim): Promise<Outcome> {
   const { db, config, log } = worker
-  const { fileId, attempts } = claim
+  const { fileId } = claim
+  let attempts = 0
   const fail = async (outcome: Outcome, reason: string) => {
     await failIndexing(db, claim, reason)
     return outcome
   }
-  if (attempts > maxAttempts) return fail('failed', 'Indexing the file was interrupted several times')
+  const begin = async () => {
+    const begun = await beginIndexing(db, claim)
+    if (begun === undefined) throw new OvertakenError()
+    attempts = begun
+    if (attempts > maxAttempts) throw new GivenUpError('Indexing the file was interrupted several times')
+  }
   try {
-    const passages = claim.object ? await extract(worker, claim, claim.object) : undefined
+    if (!claim.object) await begin()
+    const passages = claim.object ? await extract(worker, claim, claim.object, begin) : undefined
     const isCompleted = await completeIndexing(db, claim, passages, config)
     if (isCompleted && config.embeddings) await wakeWorker(worker, 'embed-file', fileId, claim.botId)
     return isCompleted ? 'completed' : 'overtaken'
   } catch (error) {
+    if (error instanceof OvertakenError) return 'overtaken'
+    if (error instanceof GivenUpError) return fail('failed', error.message)
     if (error instanceof NotIndexableError || error instanceof IndexQuotaError) return fail('refused', error.message)
     if (isConnectionLoss(error)) {
-      await releaseIndexing(db, claim)
+      if (attempts > 0) await releaseIndexing(db, claim)
       throw error
     }
     log.warn({ err: error, fileId, attempt: attempts }, 'Indexing a file failed')
@@ -77,17 +87,34 @@ class NotIndexableError extends Error {
   override name = 'NotIndexableError'
 }
 
-/** @throws NotIndexableError */
+/** The file was deleted, or upserted again, before its turn came. */
+class OvertakenError extends Error {
+  override name = 'OvertakenError'
+}
+
+/** The last attempt was interrupted too. */
+class GivenUpError extends Error {
+  override name = 'GivenUpError'
+}
+
+/**
+ * @param begin is called when the turn of the file has come
+ * @throws NotIndexableError, or the error of `begin`
+ */
 async function extract(
   worker: WorkerContext,
   { botId, key, contentType, indexing }: IndexingClaim,
   object: NonNullable<IndexingClaim['object']>,
+  begin: () => Promise<void>,
 ): Promise<Iterable<Passage>> {
   const { sandbox, config } = worker
   const format = formatOf(key, contentType)
   if (!format) throw new NotIndexableError(`Files of the type ${contentType} cannot be indexed: ${knownFormats}`)
   const task = { format, chunking: chunkingOf(indexing), maxPassages: config.knowledge.maxFilePassages }
-  const extraction = await sandbox.extractor.extract(botId, task, () => readObject(worker, object))
+  const extraction = await sandbox.extractor.extract(botId, task, async () => {
+    await begin()
+    return readObject(worker, object)
+  })
   if (extraction.status === 'refused') throw new NotIndexableError(extraction.reason)
   return extraction.passages
 }

@@ -1,6 +1,6 @@
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimIndexing, completeIndexing } from '#shared/store/indexing.ts'
+import { beginIndexing, completeIndexing, findIndexing } from '#shared/store/indexing.ts'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { makeDocx, makePdf } from '../../../support/documents.ts'
 import { replies } from '../../../support/outcomes.ts'
@@ -70,7 +70,7 @@ async function claimed(key: string) {
     .db('files')
     .where({ id })
     .update({ status: 'indexing_pending', updated_at: new Date(Date.now() + 3_600_000) })
-  return (await claimIndexing(platform.context.db, id))!
+  return (await findIndexing(platform.context.db, id))!
 }
 
 const handbook = `# Handbook
@@ -274,10 +274,18 @@ describe('an indexing that is overtaken changes nothing', { timeout: 60_000 }, (
     expect(await search('ostrich')).toEqual([])
   })
 
+  test('a file that only waited for its turn when workers ended has lost no attempt', async () => {
+    const claim = await claimed('waiting.txt')
+    for (let workers = 0; workers < 5; workers += 1) await findIndexing(platform.context.db, claim.fileId)
+    await platform.context.queue.wake('index-file', claim.fileId, botId)
+    expect(await settled(claim.fileId)).toMatchObject({ status: 'indexing_completed' })
+  })
+
   test('a file is given up after three attempts', async () => {
     const claim = await claimed('poison.txt')
-    // The upload began once, the claim a second time.
-    expect(await claimIndexing(platform.context.db, claim.fileId)).toMatchObject({ attempts: 3 })
+    // The upload began once.
+    expect(await beginIndexing(platform.context.db, claim)).toBe(2)
+    expect(await beginIndexing(platform.context.db, claim)).toBe(3)
     await platform.context.queue.wake('index-file', claim.fileId, botId)
     expect(await settled(claim.fileId)).toMatchObject({
       status: 'indexing_failed',
