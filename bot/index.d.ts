@@ -276,6 +276,63 @@ export interface Retry {
   backoff?: number
 }
 
+// Flows
+
+/** The event of an expression; its payload depends on its type. */
+export interface FlowEvent extends EventBase<string, any> {
+  conversationId?: string
+  userId?: string
+  messageId?: string
+  integration?: string
+}
+
+/** The argument of an expression in a flow. */
+export interface FlowScope extends Pick<State, 'bot' | 'user' | 'conversation' | 'session'> {
+  event: FlowEvent
+  /** Variables of all flows of the conversation, until they have ended. */
+  temp: JsonObject
+  /** Variables of the flow. */
+  workflow: JsonObject
+  env: Environment
+  /** The time of the event. */
+  now: Date
+  /** The answer that `validate` examines. */
+  value?: any
+}
+
+/** The argument of a code card. */
+export interface FlowCodeScope extends Omit<FlowScope, 'value'> {
+  client: Client
+  /** The same as `event.state`. */
+  state: State
+  logger: Logger
+}
+
+/** An expression: a function of the event and the variables. */
+export type FlowExpression = (scope: FlowScope) => unknown
+
+/** The function of a code card. It may return the name of a port. */
+export type FlowCode = (scope: FlowCodeScope) => string | void | Promise<string | void>
+
+/** A JSON value, in which functions stand for their results, and `{{ path }}` in texts for variables. */
+export type FlowValue =
+  | string
+  | number
+  | boolean
+  | null
+  | FlowExpression
+  | readonly FlowValue[]
+  | { readonly [name: string]: FlowValue }
+
+/** A text, a message with its type and its payload’s fields, or an expression. */
+export type FlowMessage = string | FlowExpression | { readonly type: string; readonly [field: string]: FlowValue }
+
+/** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
+export type FlowDestination = string | null
+
+/** A variable. */
+export type FlowVariable = `${'workflow' | 'temp' | 'session' | 'user' | 'conversation' | 'bot'}.${string}`
+
 // The client
 
 type InputOf<Declared> = Declared extends (input: infer Input) => any ? Input : JsonObject
@@ -395,6 +452,274 @@ export type IntegrationAction<
   Output extends object | void = object | void,
   Configuration = JsonObject,
 > = (argument: IntegrationContext<Configuration> & { input: Input }) => Returns<Output>
+
+/** A flow: a conversation as a graph of nodes. `export const flows: Flow[]` declares those of a bot. */
+export interface Flow {
+  id: string
+  /** The node at which the flow begins. */
+  start: string
+  name?: string
+  description?: string
+  /** The variables of the flow, `workflow.<name>`, with their values at its start. */
+  variables?: {
+    [Name in string]: {
+      default?: FlowValue
+      description?: string
+    }
+  }
+  /** Where the flow continues after a card has failed. */
+  onError?: FlowDestination
+  /** How long a card waits for an answer, 0 for ever, and where the flow continues then; default: 1800 seconds and flow `timeout`. */
+  timeout?: {
+    seconds: number
+    /** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
+    to?: FlowDestination
+  }
+  /** Routes that an answer to a waiting card takes before the card reads it. */
+  always?: Array<{
+    if: FlowExpression
+    /** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
+    to: FlowDestination
+  }>
+  triggers?: Array<{
+    id: string
+    /** The type of the events that start the flow; `alias:type` for those of an integration. */
+    event?: string
+    /** The name of the integration that sent the event. */
+    integration?: string
+    /** Whether the event starts the flow. */
+    filter?: FlowExpression
+    /** Whether the flow starts although another one waits for an answer, which then waits on. */
+    interrupts?: boolean
+  }>
+  nodes: FlowNode[]
+}
+
+/** A node of a flow: cards that run in order. */
+export interface FlowNode {
+  id: string
+  name?: string
+  /** Where the flow continues after the last card. Absent or null: it ends. */
+  next?: FlowDestination
+  cards: FlowCard[]
+}
+
+/** A card: one step of a node. */
+export type FlowCard =
+  | SayCard
+  | ChoiceCard
+  | CaptureCard
+  | ConditionCard
+  | RouterCard
+  | SetCard
+  | CodeCard
+  | ActionCard
+  | HttpCard
+  | CallCard
+  | JumpCard
+  | WaitCard
+  | EmitCard
+  | LogCard
+  | CommentCard
+  | EndCard
+
+/** Sends a message to the conversation. */
+export interface SayCard {
+  id: string
+  type: 'say'
+  /** A text, or a message as clients send it: `{ "type": "image", … }`. */
+  message?: FlowMessage
+  /** Messages of which one is sent, instead of `message`. */
+  variants?: Array<FlowMessage>
+  /** Messages by language, sent instead of `message` to users whose `user.language` it is. */
+  translations?: { [Name in string]: FlowMessage }
+}
+
+/** Asks the user to select an option, and waits. An answer matches an option by its value, its label, its number in the list, one of its words, or a label that it contains. The port is the value of the option. */
+export interface ChoiceCard {
+  id: string
+  type: 'choice'
+  options:
+    | Array<{
+        label: string
+        value: string
+        words?: Array<string>
+      }>
+    | FlowExpression
+  /** A text, or a message as clients send it: `{ "type": "image", … }`. */
+  message?: FlowMessage
+  /** Messages of which one is sent, instead of `message`. */
+  variants?: Array<FlowMessage>
+  /** Messages by language, sent instead of `message` to users whose `user.language` it is. */
+  translations?: { [Name in string]: FlowMessage }
+  /** Default: `buttons`. */
+  as?: 'buttons' | 'dropdown' | 'text'
+  /** Whether an answer that contains exactly one label matches its option. Default: true. */
+  contains?: boolean
+  /** The variable that receives the value of the option. */
+  variable?: FlowVariable
+  /** How often the card asks again. Default: 3. */
+  retries?: number
+  /** Sent before the question is asked again. */
+  retryMessage?: FlowMessage
+  /** Answers that leave by the port `cancel`. */
+  cancel?: Array<string>
+  /** Where the flow continues, by port. */
+  ports?: { [Port in string]?: FlowDestination }
+}
+
+/** Asks a question, waits for the answer, and stores it in a variable. */
+export interface CaptureCard {
+  id: string
+  type: 'capture'
+  /** The variable that receives the answer. */
+  variable: FlowVariable
+  /** A text, or a message as clients send it: `{ "type": "image", … }`. */
+  message?: FlowMessage
+  /** Messages of which one is sent, instead of `message`. */
+  variants?: Array<FlowMessage>
+  /** Messages by language, sent instead of `message` to users whose `user.language` it is. */
+  translations?: { [Name in string]: FlowMessage }
+  /** The kind of answer that is accepted. Default: `any`, which stores the text of any message. */
+  kind?: 'any' | 'text' | 'number' | 'integer' | 'boolean' | 'email' | 'phone' | 'url' | 'date' | 'location' | 'file'
+  /** Whether the answer is accepted; the expression finds it as `value`. */
+  validate?: FlowExpression
+  /** Whether nothing is asked when the variable has a value. */
+  skipWhenFilled?: boolean
+  /** How often the card asks again. Default: 3. */
+  retries?: number
+  /** Sent before the question is asked again. */
+  retryMessage?: FlowMessage
+  /** Answers that leave by the port `cancel`. */
+  cancel?: Array<string>
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'failed' | 'cancel']?: FlowDestination }
+}
+
+/** Continues at one of two ports. */
+export interface ConditionCard {
+  id: string
+  type: 'condition'
+  if: FlowExpression
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'true' | 'false']?: FlowDestination }
+}
+
+/** Continues at the port of the first case that holds. */
+export interface RouterCard {
+  id: string
+  type: 'router'
+  cases: Array<{
+    port: string
+    if: FlowExpression
+  }>
+  /** Where the flow continues, by port. */
+  ports?: { [Port in string]?: FlowDestination }
+}
+
+/** Sets variables, in order, and removes others. */
+export interface SetCard {
+  id: string
+  type: 'set'
+  /** Values by variable, for instance `workflow.count`. */
+  values?: { [Name in FlowVariable]: FlowValue }
+  remove?: Array<FlowVariable>
+}
+
+/** Runs JavaScript or TypeScript: the body of an async function. It may return the name of a port. */
+export interface CodeCard {
+  id: string
+  type: 'code'
+  /** It finds `event`, `state`, `workflow`, `temp`, `client`, `env` and `logger`. */
+  code: FlowCode
+  /** Where the flow continues, by port. */
+  ports?: { [Port in string]?: FlowDestination }
+}
+
+/** Calls an action of the bot, or of an integration as `alias:name`. */
+export interface ActionCard {
+  id: string
+  type: 'action'
+  action: string
+  input?: { [Name in string]: FlowValue }
+  /** The variable that receives the output. */
+  output?: FlowVariable
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
+}
+
+/** Requests an address of a host that the bot may reach. */
+export interface HttpCard {
+  id: string
+  type: 'http'
+  url: string | FlowExpression
+  /** Default: `GET`. */
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  headers?: { [Name in string]: FlowValue }
+  /** A text, or a value that is sent as JSON. */
+  body?: FlowValue
+  /** The variable that receives `{ status, body }`; a body of JSON is parsed. */
+  output?: FlowVariable
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
+}
+
+/** Runs another flow with variables of its own, and continues when that flow has ended. */
+export interface CallCard {
+  id: string
+  type: 'call'
+  flow: string
+  /** The variables with which the flow begins. */
+  input?: { [Name in string]: FlowValue }
+  /** The variables that receive variables of the flow at its end, by the names in that flow. */
+  output?: { [Name in string]: FlowVariable }
+}
+
+/** Continues at another node or flow, without a return. */
+export interface JumpCard {
+  id: string
+  type: 'jump'
+  /** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
+  to: FlowDestination
+}
+
+/** Waits for a time. A message that arrives meanwhile does not end the wait, unless a route of `always` takes it. */
+export interface WaitCard {
+  id: string
+  type: 'wait'
+  seconds: number | FlowExpression
+}
+
+/** Creates an event of the bot. */
+export interface EmitCard {
+  id: string
+  type: 'emit'
+  event: string
+  payload?: { [Name in string]: FlowValue }
+  delaySeconds?: number | FlowExpression
+}
+
+/** Writes a line to the log of the bot. */
+export interface LogCard {
+  id: string
+  type: 'log'
+  message: string | FlowExpression
+  /** Default: `info`. */
+  level?: 'debug' | 'info' | 'warn' | 'error'
+}
+
+/** Does nothing; a note for readers. */
+export interface CommentCard {
+  id: string
+  type: 'comment'
+  text: string
+}
+
+/** Ends the conversation’s flows: flow `end` runs, if the bot has one; then the position and the session are cleared. */
+export interface EndCard {
+  id: string
+  type: 'end'
+}
 
 interface EventObject {
   /** Stays the same when the event is handled again; serves as an idempotency key. */

@@ -1,14 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { cardReferenceFile, writeCardReference } from './author-types/card-reference.ts'
 import { typesFile, writeTypes } from './author-types/write-types.ts'
 
 /**
- * Writes the types for authors of bots to `bot/index.d.ts`; with `--check`, compares the committed file with the
- * operations instead.
+ * Writes the types for authors of bots to `bot/index.d.ts` and the reference of cards to `docs/cards.md`; with `--check`,
+ * compares the committed files with the schemas instead.
  */
-const types = await writeTypes()
-if (!process.argv.includes('--check')) {
-  await writeFile(typesFile, types)
-} else if (types !== (await readFile(typesFile, 'utf8').catch(() => ''))) {
-  console.error('bot/index.d.ts differs from the operations’ types: run "npm run types" and commit it')
-  process.exitCode = 1
+for (const [file, text] of [
+  [typesFile, await writeTypes()],
+  [cardReferenceFile, await writeCardReference()],
+] as const) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text)
+  } else if (text !== (await readFile(file, 'utf8').catch(() => ''))) {
+    console.error(`${relative('.', file)} differs from the schemas: run "npm run types" and commit it`)
+    process.exitCode = 1
+  }
 }

@@ -268,6 +268,63 @@ export interface Retry {
   backoff?: number
 }
 
+// Flows
+
+/** The event of an expression; its payload depends on its type. */
+export interface FlowEvent extends EventBase<string, any> {
+  conversationId?: string
+  userId?: string
+  messageId?: string
+  integration?: string
+}
+
+/** The argument of an expression in a flow. */
+export interface FlowScope extends Pick<State, 'bot' | 'user' | 'conversation' | 'session'> {
+  event: FlowEvent
+  /** Variables of all flows of the conversation, until they have ended. */
+  temp: JsonObject
+  /** Variables of the flow. */
+  workflow: JsonObject
+  env: Environment
+  /** The time of the event. */
+  now: Date
+  /** The answer that `validate` examines. */
+  value?: any
+}
+
+/** The argument of a code card. */
+export interface FlowCodeScope extends Omit<FlowScope, 'value'> {
+  client: Client
+  /** The same as `event.state`. */
+  state: State
+  logger: Logger
+}
+
+/** An expression: a function of the event and the variables. */
+export type FlowExpression = (scope: FlowScope) => unknown
+
+/** The function of a code card. It may return the name of a port. */
+export type FlowCode = (scope: FlowCodeScope) => string | void | Promise<string | void>
+
+/** A JSON value, in which functions stand for their results, and `{{ path }}` in texts for variables. */
+export type FlowValue =
+  | string
+  | number
+  | boolean
+  | null
+  | FlowExpression
+  | readonly FlowValue[]
+  | { readonly [name: string]: FlowValue }
+
+/** A text, a message with its type and its payload’s fields, or an expression. */
+export type FlowMessage = string | FlowExpression | { readonly type: string; readonly [field: string]: FlowValue }
+
+/** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
+export type FlowDestination = string | null
+
+/** A variable. */
+export type FlowVariable = `${'workflow' | 'temp' | 'session' | 'user' | 'conversation' | 'bot'}.${string}`
+
 // The client
 
 type InputOf<Declared> = Declared extends (input: infer Input) => any ? Input : JsonObject

@@ -7,6 +7,7 @@ import { chatPayload } from '#shared/models/payload.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { SchemaPublisher, type Schema } from '#shared/openapi/schemas.ts'
 import { botOperations } from '#shared/router.ts'
+import { flowTypes } from './flow-types.ts'
 import { comment, fieldsOf, typeOf } from './schema-types.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -35,9 +36,14 @@ const nameOf = (component: string) => names[component] ?? component
 /** The text of `isobot/bot`. It imports nothing, so that an editor can load it alone. */
 export async function writeTypes(): Promise<string> {
   const [author, web] = await Promise.all([readPart('author.d.ts'), readPart('web.d.ts')])
-  const text = [heading, 'export {}', author, ...describePlatform(), `declare global {\n${asGlobals(web)}\n}`].join(
-    '\n\n',
-  )
+  const text = [
+    heading,
+    'export {}',
+    author,
+    ...flowTypes(),
+    ...describePlatform(),
+    `declare global {\n${asGlobals(web)}\n}`,
+  ].join('\n\n')
   const { semi, singleQuote, printWidth } = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8')) as {
     semi: boolean
     singleQuote: boolean

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { globalsOf } from '#sandbox/prelude/groups.ts'
 import { botOperations } from '#shared/router.ts'
+import { cardReferenceFile, writeCardReference } from '../../cli/author-types/card-reference.ts'
 import { typesFile, writeTypes } from '../../cli/author-types/write-types.ts'
 import { checkTypes } from '../../cli/project/check-types.ts'
 import { openDryRun } from '../../cli/dry-run/dry-run.ts'
@@ -14,6 +15,10 @@ const root = join(import.meta.dirname, '..', '..')
 
 test('the committed types are those that the operations make', async () => {
   expect(await readFile(typesFile, 'utf8')).toBe(await writeTypes())
+})
+
+test('the committed reference of cards is what their schemas make', async () => {
+  expect(await readFile(cardReferenceFile, 'utf8')).toBe(await writeCardReference())
 })
 
 test('isolates have every global that is declared, with its members, and no other is left out', async () => {
@@ -60,6 +65,34 @@ describe('a project of isobot init', () => {
     const operations = botOperations.map(({ name }) => `void client.${name}`)
     const code = `import type { Context } from 'isobot/bot'\nexport function all({ client }: Context) { ${operations.join('; ')} }`
     expect(await problemsOf(code)).toEqual([])
+  })
+
+  test('is told which fields of a flow are wrong, and that functions stand where expressions do', async () => {
+    const cards = [
+      `{ id: 'a', type: 'say', message: 'Hello', variants: [({ user }) => String(user.visits), { type: 'image', imageUrl: '{{user.face}}' }] },`,
+      `{ id: 'b', type: 'choice', options: [{ label: 'A', value: 'a' }], variable: 'temp.a', ports: { a: 'first', other: null } },`,
+      `{ id: 'c', type: 'capture', variable: 'user.age', kind: 'integer', validate: ({ value }) => value > 17, ports: { failed: null } },`,
+      `{ id: 'd', type: 'condition', if: ({ event, now }) => event.payload.total > now.getTime(), ports: { true: 'other/' } },`,
+      `{ id: 'e', type: 'set', values: { 'workflow.list': [1, ({ workflow }) => workflow.count, { a: null }] } },`,
+      `{ id: 'f', type: 'code', code: async ({ client, state, logger }) => { logger.info(state.user); await client.getUser({ id: '' }); return 'done' }, ports: { done: 'first' } },`,
+      `{ id: 'g', type: 'say', »mesage: 'Hello' },`,
+      `{ id: 'h', »type: 'sy', message: 'Hello' },`,
+      `{ id: 'i', type: 'capture', »variable: 'age' },`,
+      `{ id: 'j', type: 'condition', if: () => true, ports: { »yes: null } },`,
+      `{ id: 'k', type: 'wait', »seconds: '5' },`,
+      `{ id: 'l', type: 'code', »code: 'return 1' },`,
+    ]
+    const code = [
+      `import type { Flow } from 'isobot/bot'`,
+      `export const flows: Flow[] = [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards: [`,
+      ...cards.map((card) => card.replace('»', '')),
+      `] }], triggers: [{ id: 'a', event: 'shipped', filter: ({ event }) => event.payload.count > 1 }] }]`,
+    ].join('\n')
+    const faults = ['TS2561', 'TS2322', 'TS2322', 'TS2353', 'TS2322', 'TS2322']
+    const positions = cards.flatMap((card, index) => {
+      return card.includes('»') ? [[index + 3, card.indexOf('»') + 1]] : []
+    })
+    expect(await problemsOf(code)).toEqual(positions.map((position, index) => [...position, faults[index]]))
   })
 
   test('is told where a bot does what it cannot do', async () => {
