@@ -7,6 +7,7 @@ import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addFilesCommand } from './commands/files.ts'
+import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogsCommand } from './commands/logs.ts'
@@ -22,6 +23,7 @@ import { reportFailure } from './report-failure.ts'
 const commands = [
   addStartCommand,
   addInitCommand,
+  addImportCommand,
   addDevCommand,
   addTestCommand,
   addRunCommand,

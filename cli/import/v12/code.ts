@@ -1,0 +1,117 @@
+import { isBuiltin } from 'node:module'
+import { transform } from 'esbuild'
+import type { Script, V12Bot } from './bots.ts'
+import type { Conversion, NewCard } from './conversion.ts'
+import { Ids } from './ids.ts'
+
+/** Members of `bp` that the wrapper has. */
+const members =
+  /^(?:events\.(?:replyToEvent|replyContentToEvent)|cms\.(?:renderElement|renderTemplate)|kvs\.\w+|logger\.\w+|dialog\.(?:jumpTo|createId)|IO\.\w+)$/
+
+/** Packages that need a database, a file system or native code. */
+const native =
+  /^(?:mongodb|mongoose|knex|sqlite3|better-sqlite3|pg|mysql2?|mssql|oracledb|redis|ioredis|nodemailer|request|request-promise|puppeteer|playwright|sharp|bcrypt|canvas|xlsx|aws-sdk|googleapis|botpress|bluebird-retry|child_process)(?:\/|$)/
+
+/** A script of the project: a module whose default export is the original’s script as a function. */
+export interface Converted {
+  /** Path in the project. */
+  path: string
+  text: string
+  packages: string[]
+  /** Whether it runs here. */
+  runs: boolean
+}
+
+/** Ids of the actions of a bot, by the names that instructions use. */
+export function actionIdsOf({ actions }: V12Bot): Map<string, string> {
+  const ids = new Ids(60)
+  return new Map([...actions.keys()].map((name) => [name, ids.make(name, 'action').replaceAll('-', '_')]))
+}
+
+/** Wraps a script with the names that v12 gives to it. A script that cannot run here throws, which the report names. */
+export async function convertScript(
+  { report }: V12Bot,
+  { file, source }: Script,
+  path: string,
+  names: string,
+): Promise<Converted> {
+  const required = [
+    ...new Set([...source.matchAll(/\brequire\s*\(\s*(['"`])([^'"`\n]+)\1\s*\)/g)].map(([, , name]) => name!)),
+  ]
+  const refused = required.filter(
+    (name) => isBuiltin(name) || native.test(name) || /^[./]/.test(name) || !/^[@\w][\w@./-]*$/.test(name),
+  )
+  const used = [
+    ...new Set([...source.matchAll(/\bbp\s*\.\s*(\w+)\s*\.\s*(\w+)/g)].map(([, room, name]) => `${room}.${name}`)),
+  ]
+  const missing = used.filter((name) => !members.test(name))
+  for (const name of missing)
+    report.lost(file, undefined, `bp.${name}`, 'Use `client` of this platform: docs/writing-a-bot.md')
+  const parses = await transform(`async function script(${names}) {\n${source}\n}`, { loader: 'js' }).then(
+    () => true,
+    () => false,
+  )
+  if (!parses) report.lost(file, undefined, 'the script does not parse', 'Correct it, and import again')
+  for (const name of refused) {
+    report.lost(
+      file,
+      undefined,
+      `require('${name}')`,
+      'Isolates have no Node: use `fetch`, tables and files of the bot, or a package for browsers',
+    )
+  }
+  if (!parses || refused.length > 0) {
+    const reason = parses ? `it needs ${refused.join(', ')}` : 'it does not parse'
+    const message = JSON.stringify(`${file} was not carried: ${reason}`)
+    // The original stays beside the call, for whoever writes it again.
+    return {
+      path,
+      text: `${commented(source)}\nexport default async () => {\n  throw new Error(${message})\n}\n`,
+      packages: [],
+      runs: false,
+    }
+  }
+  const imports = required.map((name, index) => `import * as package_${index} from ${JSON.stringify(name)}\n`)
+  const table = required.map(
+    (name, index) => `  ${JSON.stringify(name)}: package_${index}.default ?? package_${index},\n`,
+  )
+  const require = `const packages = {\n${table.join('')}}\nconst require = (name) => packages[name]\n\n`
+  const text = `${imports.join('')}${required.length > 0 ? `\n${require}` : ''}export default async ({ ${names} }) => {\n${source}\n}\n`
+  return { path, text, packages: required.map(packageName), runs: true }
+}
+
+function packageName(name: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]
+}
+
+function commented(source: string): string {
+  return source
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) => `// ${line}`)
+    .join('\n')
+}
+
+/** The card after an action: it takes the variables that the action has changed, and follows `bp.dialog.jumpTo`. */
+export function applyAction({ bot, flowIds, returning }: Conversion, name: string): NewCard {
+  const source = bot.actions.get(name)?.source ?? ''
+  const code =
+    'const { jump, ...changed } = temp.v12\n' +
+    'for (const [name, part] of Object.entries({ temp, session, user, bot, workflow })) {\n' +
+    '  for (const key of Object.keys(part)) delete part[key]\n' +
+    '  Object.assign(part, changed[name])\n' +
+    '}'
+  if (!/\bjumpTo\b/.test(source)) return { type: 'code', code }
+  const ports: Record<string, string> = {}
+  for (const [flow, id] of flowIds) {
+    const isNamed = source.includes(flow) || source.includes(`'${flow.replace(/\.flow\.json$/, '')}'`)
+    if (isNamed && !returning.has(flow)) ports[flow] = `${id}/`
+  }
+  return { type: 'code', code: `${code}\nreturn jump`, ports }
+}
+
+/** The elements of content that scripts render by their id. */
+export function contentOf({ content, actions, hooks }: V12Bot): Record<string, { type: string; fields: object }> {
+  const sources = [...actions.values(), ...hooks.map(({ script }) => script)].map(({ source }) => source).join('\n')
+  const used = [...content].filter(([id]) => id.length > 2 && sources.includes(id))
+  return Object.fromEntries(used.map(([id, { type, fields }]) => [id, { type, fields }]))
+}
