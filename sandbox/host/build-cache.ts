@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 /** Beside the code, so that only the owner of the code can write there. */
@@ -20,6 +20,7 @@ export interface Built<Value> {
 
 interface Kept<Value> {
   value: Value
+  /** By path relative to the root: a copy of the code compares its own files. */
   hashes: Record<string, string>
 }
 
@@ -51,7 +52,9 @@ async function readKept<Value>(file: string): Promise<Kept<Value> | undefined> {
 
 async function isCurrent(hashes: Record<string, string>): Promise<boolean> {
   try {
-    const matches = await Promise.all(Object.entries(hashes).map(async ([path, hash]) => (await hashOf(path)) === hash))
+    const matches = await Promise.all(
+      Object.entries(hashes).map(async ([path, hash]) => (await hashOf(join(root, path))) === hash),
+    )
     return matches.every(Boolean)
   } catch {
     return false
@@ -62,7 +65,9 @@ async function keep(file: string, folder: string, startedAt: number, value: unkn
   const modified = await Promise.all(inputs.map(async (path) => (await stat(path)).mtimeMs))
   // The build may have read what the file was before.
   if (modified.some((milliseconds) => milliseconds >= startedAt - coarseMilliseconds)) return
-  const hashes = Object.fromEntries(await Promise.all(inputs.map(async (path) => [path, await hashOf(path)])))
+  const hashes = Object.fromEntries(
+    await Promise.all(inputs.map(async (path) => [relative(root, path), await hashOf(path)])),
+  )
   await mkdir(folder, { recursive: true })
   // Other processes never see half of it.
   const unfinished = `${file}.${process.pid}`
