@@ -6,6 +6,7 @@ import { endingsTable, measureEndings } from './endings.ts'
 import { compareFairness, floods, type FairnessComparison, type Flood } from './fairness/compare.ts'
 import { describeFairness, fairnessTable } from './fairness/report.ts'
 import { compareFiles, describeFiles, filesTable } from './files/compare.ts'
+import { describeFlows, flowsTable, measureFlows } from './flows.ts'
 import { compareListeners, type ListenersComparison } from './listeners/compare.ts'
 import { maxStreams } from './listeners/open-files.ts'
 import { describeListeners, listenersTable } from './listeners/report.ts'
@@ -68,6 +69,7 @@ async function measure(options: Options, parts: AsyncDisposableStack): Promise<v
     if (benchmarks.includes('tables')) sections.push(...(await tables(servers)))
     if (benchmarks.includes('files')) sections.push(...(await files(servers)))
     if (benchmarks.includes('search')) sections.push(...(await search(servers)))
+    if (benchmarks.includes('flows')) sections.push(...(await flows(servers)))
     if (benchmarks.includes('memory')) sections.push(...(await memory(servers, options, parts)))
   }
   sections.push(summaryTable(results))
@@ -116,6 +118,11 @@ async function search(servers: Servers): Promise<string[]> {
   console.error('Measuring search')
   const measured = await measureSearch(servers)
   return [describeSearch(measured), ...searchTables(measured)]
+}
+
+async function flows(servers: Servers): Promise<string[]> {
+  console.error('Measuring flows')
+  return [describeFlows(), flowsTable(await measureFlows(servers))]
 }
 
 async function memory(servers: Servers, options: Options, parts: AsyncDisposableStack): Promise<string[]> {

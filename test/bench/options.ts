@@ -15,6 +15,7 @@ const usual = [
   'tables',
   'files',
   'search',
+  'flows',
 ] as const
 /** `memory` runs only on request, because it takes as long as its events do. */
 const benchmarks = [...usual, 'memory'] as const
@@ -41,8 +42,8 @@ export interface Options {
 
 export const usage = `Usage: npm run bench -- [options]
   --only <benchmark>                 straight-line, listeners, bundles, sandbox, endings, schemas,
-                                     fairness, uploads, tables, files, search (all of
-                                     these) or memory
+                                     fairness, uploads, tables, files, search, flows
+                                     (all of these) or memory
   --seconds <number>                 length of each measurement (3)
   --conversations <number>           conversations at once (100)
   --rounds <number>                  measurements of each side, in turn (3)
