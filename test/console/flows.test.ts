@@ -53,7 +53,7 @@ const flows = [
         cards: [{ id: 'ask', type: 'capture', message: 'Which size?', variable: 'temp.size' }],
         next: 'far',
       },
-      { id: 'far', cards: [{ id: 'say', type: 'say', message: 'Thanks' }] },
+      { id: 'far', cards: [{ id: 'again', type: 'capture', variable: 'temp.size', ports: { failed: 'far' } }] },
     ],
   },
 ]
@@ -152,6 +152,12 @@ test('nodes stand where the layout says, and on a phone only the picture scrolls
   await page.setViewportSize({ width: 390, height: 844 })
   const [size, far] = [await place(/^size/), await place(/^far/)]
   expect([Math.round(far.x - size.x), Math.round(far.y - size.y)]).toEqual([500, 300])
+  // No arrow leaves the picture.
+  const [lowest, height] = await page.evaluate<[number, number]>(`[
+    Math.max(...[...document.querySelectorAll('.picture .edge')].map((edge) => edge.getBBox().y + edge.getBBox().height)),
+    document.querySelector('.picture svg').height.baseVal.value,
+  ]`)
+  expect(lowest).toBeLessThan(height)
   expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390)
   await page.getByRole('button', { name: 'Smaller' }).click()
   await expect.poll(async () => Math.round((await place(/^far/)).x - (await place(/^size/)).x), patience).toBe(375)

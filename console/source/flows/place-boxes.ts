@@ -17,6 +17,8 @@ export interface Placed {
 const margin = 24
 const gap = 28
 const rankGap = 88
+/** Room for ways back, which pass below the boxes. */
+const wayBackRoom = 96
 
 /**
  * Places the boxes at the positions of the layout, or all of them by rank where the layout has none of a node.
@@ -114,6 +116,6 @@ function fit(boxes: Box[], at: Map<string, Point>): Placed {
   return {
     at: moved,
     width: ends.reduce((most, { x }) => Math.max(most, x), 0) + margin,
-    height: ends.reduce((most, { y }) => Math.max(most, y), 0) + margin,
+    height: ends.reduce((most, { y }) => Math.max(most, y), 0) + wayBackRoom,
   }
 }
