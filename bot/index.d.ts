@@ -533,6 +533,8 @@ export interface SayCard {
   variants?: Array<FlowMessage>
   /** Messages by language, sent instead of `message` to users whose `user.language` it is. */
   translations?: { [Name in string]: FlowMessage }
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Asks the user to select an option, and waits. An answer matches an option by its value, its label, its number in the list, one of its words, or a label that it contains. The port is the value of the option. */
@@ -593,7 +595,7 @@ export interface CaptureCard {
   /** Answers that leave by the port `cancel`. */
   cancel?: Array<string>
   /** Where the flow continues, by port. */
-  ports?: { [Port in 'failed' | 'cancel']?: FlowDestination }
+  ports?: { [Port in 'failed' | 'cancel' | 'error']?: FlowDestination }
 }
 
 /** Continues at one of two ports. */
@@ -602,7 +604,7 @@ export interface ConditionCard {
   type: 'condition'
   if: FlowExpression
   /** Where the flow continues, by port. */
-  ports?: { [Port in 'true' | 'false']?: FlowDestination }
+  ports?: { [Port in 'true' | 'false' | 'error']?: FlowDestination }
 }
 
 /** Continues at the port of the first case that holds. */
@@ -624,6 +626,8 @@ export interface SetCard {
   /** Values by variable, for instance `workflow.count`. */
   values?: { [Name in FlowVariable]: FlowValue }
   remove?: Array<FlowVariable>
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Runs JavaScript or TypeScript: the body of an async function. It may return the name of a port. */
@@ -673,6 +677,8 @@ export interface CallCard {
   input?: { [Name in string]: FlowValue }
   /** The variables that receive variables of the flow at its end, by the names in that flow. */
   output?: { [Name in string]: FlowVariable }
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Continues at another node or flow, without a return. */
@@ -681,6 +687,8 @@ export interface JumpCard {
   type: 'jump'
   /** A node of the flow, `flow/node`, or `flow/` for the start of another flow. Null ends the flow. */
   to: FlowDestination
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Waits for a time. A message that arrives meanwhile does not end the wait, unless a route of `always` takes it. */
@@ -688,6 +696,8 @@ export interface WaitCard {
   id: string
   type: 'wait'
   seconds: number | FlowExpression
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Creates an event of the bot. */
@@ -697,6 +707,8 @@ export interface EmitCard {
   event: string
   payload?: { [Name in string]: FlowValue }
   delaySeconds?: number | FlowExpression
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Writes a line to the log of the bot. */
@@ -706,6 +718,8 @@ export interface LogCard {
   message: string | FlowExpression
   /** Default: `info`. */
   level?: 'debug' | 'info' | 'warn' | 'error'
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Does nothing; a note for readers. */
@@ -713,12 +727,17 @@ export interface CommentCard {
   id: string
   type: 'comment'
   text: string
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 /** Ends the conversation’s flows: flow `end` runs, if the bot has one; then the position and the session are cleared. */
 export interface EndCard {
   id: string
   type: 'end'
+
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'error']?: FlowDestination }
 }
 
 interface EventObject {

@@ -119,7 +119,7 @@ export const cards = {
     'Calls an action of the bot, or of an integration as `alias:name`.',
     { action: { type: 'string', minLength: 1, maxLength: 200 } },
     { input: values, output: { ...variable, description: 'The variable that receives the output.' } },
-    ['error'],
+    [],
   ),
 
   http: closedCard(
@@ -134,7 +134,7 @@ export const cards = {
         description: 'The variable that receives `{ status, body }`; a body of JSON is parsed.',
       },
     },
-    ['error'],
+    [],
   ),
 
   call: closedCard(

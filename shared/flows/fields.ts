@@ -81,13 +81,14 @@ export type Ports = readonly string[] | 'declared'
 
 /**
  * @param description for the card reference
- * @param ports the names of the ports besides those of options and cases
+ * @param named the names of the ports besides those of options and cases, and besides `error`: any card may fail
  */
-export function closedCard<const Required extends object, const Optional extends object, const Named extends Ports>(
+export function closedCard<const Required extends object, const Optional extends object>(
   description: string,
   required: Required,
   optional: Optional,
-  ports: Named,
+  named: readonly string[] | 'declared',
 ) {
+  const ports: Ports = named === 'declared' ? named : [...named, 'error']
   return { description, required, optional, ports }
 }

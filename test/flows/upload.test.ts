@@ -164,6 +164,14 @@ test('flows beyond the limits are refused by name', async () => {
   expect(tooLarge.body.message).toContain('characters of JSON')
 })
 
+test('every card may have a port for its failure', async () => {
+  const set = { id: 'set', type: 'set', values: { 'temp.x': { $: 'missing.field' } }, ports: { error: 'sorry' } }
+  const sorry = { id: 'sorry', cards: [{ id: 'say', type: 'say', message: 'Sorry' }] }
+  const flow = { id: 'main', start: 'first', nodes: [{ id: 'first', cards: [set] }, sorry] }
+  const { say } = await openConversation(platform, await platform.createBot('', { flows: [flow] }))
+  expect(await say('hi')).toEqual(['Sorry'])
+})
+
 test('only the platform writes the position of a conversation', async () => {
   const bot = await platform.createBot('', { flows: [main([end])] })
   const { id } = await openConversation(platform, bot)
