@@ -28,6 +28,7 @@ import * as tableJobs from './040_table_jobs.ts'
 import * as passageVectors from './041_passage_vectors.ts'
 import * as computedColumns from './042_computed_columns.ts'
 import * as flows from './043_flows.ts'
+import * as flowPositions from './044_flow_positions.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -57,6 +58,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '041_passage_vectors': passageVectors,
   '042_computed_columns': computedColumns,
   '043_flows': flows,
+  '044_flow_positions': flowPositions,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

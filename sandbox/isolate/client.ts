@@ -129,7 +129,7 @@ function unwrap(run: KernelRun, replyText: string, site: CallSite): unknown {
 }
 
 /** Gives the event what its code has found, for the rest of its handling. The event is the code's, which may freeze it. */
-function setKnowledge({ shared }: KernelRun, kb: unknown): void {
+export function setKnowledge({ shared }: KernelRun, kb: unknown): void {
   try {
     defineProperty(shared.event, 'kb', record({ value: kb, writable: true, enumerable: true, configurable: true }))
   } catch {

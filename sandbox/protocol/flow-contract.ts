@@ -30,7 +30,7 @@ export interface FlowFrame {
 }
 
 export interface FlowWait {
-  for: 'answer' | 'time'
+  for: 'answer' | 'time' | 'handover'
   /** When the wait ends without an answer, in milliseconds since 1970; null for never. */
   until: number | null
   /** How many answers were not accepted. */
@@ -44,8 +44,8 @@ export interface FlowTask {
   /** The bot version of the run. */
   version: string
   position: FlowPosition | null
-  /** `message` answers a waiting card or begins `main`; `due` ends a wait; `start` begins a flow; `end` ends all; `event` may match triggers. */
-  cause: 'message' | 'event' | 'due' | 'start' | 'end'
+  /** `message` answers a waiting card or begins `main`; `due` ends a wait; `start` begins a flow; `resume` ends a handover; `end` ends all; `event` may match triggers. */
+  cause: 'message' | 'event' | 'due' | 'start' | 'resume' | 'end'
   /** For `due`: the event that made the position whose wait is over. */
   waitOf?: string
   /** For `start`: where, and with which variables. */

@@ -179,6 +179,31 @@ export const cards = {
     [],
   ),
 
+  knowledge: closedCard(
+    'Searches the knowledge of the bot. What it finds is `event.kb` for the rest of the event.',
+    { question: { title: 'a text, or an expression', anyOf: [{ type: 'string', maxLength: 4096 }, expression] } },
+    {
+      knowledgeBases: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 50,
+        items: { type: 'string', minLength: 1, maxLength: 500 },
+        description: 'The names of the knowledge bases to search. Default: all.',
+      },
+      limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Default: 5.' },
+      output: { ...variable, description: 'The variable that receives the results, as in `event.kb.results`.' },
+    },
+    ['none'],
+  ),
+
+  handover: closedCard(
+    'Hands the conversation over to people: hooks and flows of the bot rest there, until `resumeFlow` hands it back. ' +
+      'Creates the event `handover_started` without a conversation.',
+    {},
+    { reason: { title: 'a text, or an expression', anyOf: [{ type: 'string', maxLength: 4096 }, expression] } },
+    ['resumed'],
+  ),
+
   log: closedCard(
     'Writes a line to the log of the bot.',
     { message: { title: 'a text, or an expression', anyOf: [{ type: 'string', maxLength: 4096 }, expression] } },

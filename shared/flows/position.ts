@@ -6,7 +6,7 @@ export const flowPosition = closedObject(
     flow: { type: 'string' },
     node: { type: 'string' },
     card: { type: 'string', description: 'The card that waits.' },
-    waitsFor: { enum: ['answer', 'time'] },
+    waitsFor: { enum: ['answer', 'time', 'handover'] },
     callers: {
       type: 'array',
       items: { type: 'string' },
@@ -20,7 +20,12 @@ export const flowPosition = closedObject(
 /** The parts of a stored position that programs see. The kernel writes it. */
 interface StoredPosition {
   version: string
-  frames: { flow: string; node: string; card: string; waits?: { for: 'answer' | 'time'; until: number | null } }[]
+  frames: {
+    flow: string
+    node: string
+    card: string
+    waits?: { for: 'answer' | 'time' | 'handover'; until: number | null }
+  }[]
 }
 
 /** @param stored the payload of the state `$flow`; undefined when no flow is in progress */

@@ -15,6 +15,8 @@ export const workflowUpdate = 'workflow_update'
 export const flowDue = 'flow_due'
 /** A flow begins in a conversation, at the request of an operation. */
 export const flowStarted = 'flow_started'
+/** People have handed a conversation back to the flows. */
+export const flowResumed = 'flow_resumed'
 /** The flows of a conversation end, at the request of an operation. */
 export const flowEnded = 'flow_ended'
 /** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
@@ -34,6 +36,7 @@ export const reservedTypes: readonly string[] = [
   flowDue,
   flowStarted,
   flowEnded,
+  flowResumed,
   messageScheduled,
   webhookReceived,
   register,

@@ -57,6 +57,7 @@ export { getOrSetState as runtimeGetOrSetState } from './runtime/getOrSetState.t
 export { setStateExpiry as runtimeSetStateExpiry } from './runtime/setStateExpiry.ts'
 export { startFlow } from './runtime/startFlow.ts'
 export { getFlowPosition } from './runtime/getFlowPosition.ts'
+export { resumeFlow } from './runtime/resumeFlow.ts'
 export { endFlow } from './runtime/endFlow.ts'
 export { createWorkflow as runtimeCreateWorkflow } from './runtime/createWorkflow.ts'
 export { getWorkflow as runtimeGetWorkflow } from './runtime/getWorkflow.ts'

@@ -17,13 +17,13 @@ export async function countFlowPositions(
        from (
          select payload -> 'position' -> 'frames' -> -1 as frame
          from states
-         where bot_id = :botId and type = 'conversation' and name = :name and installation_id is null
+         where bot_id = :botId and type = 'conversation' and name = '${flowStateName}' and installation_id is null
        ) as positions
        where frame is not null
      ) as nodes
      group by flow, node
      order by conversations desc, flow, node
      limit :limit`,
-    { botId, name: flowStateName, limit: maxCountedNodes },
+    { botId, limit: maxCountedNodes },
   )
 }

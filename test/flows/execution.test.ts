@@ -186,6 +186,29 @@ describe('a wait', () => {
   })
 })
 
+test('a wait whose event has failed continues with the next message', async () => {
+  const {
+    say: tell,
+    id,
+    bot,
+  } = await talk([
+    flowOf('main', [
+      { id: 'long', type: 'wait', seconds: 3600 },
+      { id: 'fail', type: 'code', code: "if (event.type === 'flow_due') throw new Error('no')" },
+      say('over', 'over'),
+    ]),
+  ])
+  await tell('hi')
+  await platform.context.db.raw(
+    `update states set payload = jsonb_set(payload, '{position,frames,0,waits,until}', '1') where owner_id = ?`,
+    [id],
+  )
+  await letWaitEnd(id)
+  const events = await endedEvents(platform, bot.id, 2)
+  expect(events[1]).toMatchObject({ type: 'flow_due', status: 'failed' })
+  expect(await tell('are you there?')).toEqual(['over'])
+})
+
 test('always leaves a waiting card before it reads the answer', async () => {
   const main = {
     id: 'main',

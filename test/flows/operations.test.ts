@@ -93,3 +93,74 @@ test('code starts a flow once, although its event runs twice', async () => {
     }),
   ).toMatchObject({ events: [{ status: 'processed' }] })
 })
+
+test('a handover lets hooks and flows rest, until people hand the conversation back', async () => {
+  const code = `export const hooks = {
+    afterIncomingMessage: ({ event, client }) => client.createMessage({ conversationId: event.conversationId, type: 'text', payload: { text: 'hook' } }),
+    beforeIncomingEvent: ({ event, logger }) => { logger.info(event.type, event.payload.node, event.payload.reason) },
+  }`
+  const cards = [
+    { id: 'people', type: 'handover', reason: 'asked for {{event.preview}}', ports: { resumed: 'back' } },
+    { id: 'never', type: 'say', message: 'never' },
+  ]
+  const back = { id: 'back', cards: [{ id: 'say', type: 'say', message: 'I am back' }] }
+  const bot = await platform.createBot(code, {
+    flows: [{ id: 'main', start: 'first', nodes: [{ id: 'first', cards }, back] }],
+  })
+  const { id, say, heard } = await openConversation(platform, bot)
+  const replies = await say('help')
+  await endedEvents(platform, bot.id, 2)
+  expect([...replies, ...(await heard())]).toEqual(['hook'])
+  const [started] = await platform.context.db('logs').where({ bot_id: bot.id })
+  expect(started).toMatchObject({ message: 'handover_started first asked for help' })
+  expect(await say('are you a person?')).toEqual([])
+  const path = `/v1/chat/conversations/${id}/flow`
+  const position = await platform.ask('GET', path, undefined, { 'x-bot-id': bot.id })
+  expect(position.body.position).toMatchObject({ card: 'people', waitsFor: 'handover' })
+  await platform.ask('POST', `${path}/resume`, {}, { 'x-bot-id': bot.id })
+  await endedEvents(platform, bot.id, 4)
+  expect(await heard()).toEqual(['I am back'])
+  expect(await say('hello')).toEqual(['hook'])
+})
+
+test('knowledge is found by a card, once for all runs of the event, and is event.kb', async () => {
+  const code = `
+    export const retry = { attempts: 2, backoff: 1 }
+    let runs = 0
+    export const actions = { fail: () => { if (++runs === 1) throw new Error('once more'); return {} } }`
+  const ask = (id: string, question: string) => ({
+    id,
+    type: 'knowledge',
+    question,
+    knowledgeBases: ['shop'],
+    limit: 1,
+    output: 'workflow.found',
+    ports: { none: 'none' },
+  })
+  const nodes = [
+    {
+      id: 'first',
+      cards: [
+        ask('ask', '{{event.preview}}'),
+        { id: 'say', type: 'say', message: '{{event.kb.included.0.name}}: {{workflow.found.0.content}}' },
+        { id: 'fail', type: 'action', action: 'fail' },
+        { id: 'again', type: 'say', message: '{{event.kb.results.0.content}}' },
+      ],
+    },
+    { id: 'none', cards: [{ id: 'say', type: 'say', message: 'I do not know' }] },
+  ]
+  const bot = await platform.createBot(code, { flows: [{ id: 'main', start: 'first', nodes }] })
+  const client = new Client({ apiUrl: platform.url, token: platform.token, botId: bot.id })
+  const { knowledgeBase } = await client.createKnowledgeBase({ name: 'shop' })
+  const { file } = await client.uploadFile({
+    key: 'hours.md',
+    content: 'The bakery opens at seven.',
+    index: true,
+    tags: { kbId: knowledgeBase.id, kbName: 'shop' },
+  })
+  const status = async () => (await client.getFile({ id: file.id })).file.status
+  await expect.poll(status, { timeout: 30_000 }).toBe('indexing_completed')
+  const { say } = await openConversation(platform, bot)
+  expect(await say('bakery')).toEqual(['shop: The bakery opens at seven.', 'The bakery opens at seven.'])
+  expect(await say('xyzzy')).toEqual(['I do not know'])
+})

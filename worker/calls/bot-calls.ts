@@ -6,7 +6,7 @@ import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
-import { concernsFlows, flowTask, isOwnEvent } from '../execution/flow-task.ts'
+import { concernsFlows, flowTask, isHandedOver, isOwnEvent } from '../execution/flow-task.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
@@ -30,6 +30,7 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
   const atEnd = isDeclared(turnEndStage)
   const { flows } = code
   const flow = flows && (await flowTask(context, event, { ...code, flows }))
+  if (flow && !isOwn && isHandedOver(flow)) return undefined
   const concerns = flow !== undefined && concernsFlows(flow)
   if (!concerns && (isOwn || (stages.length === 0 && !atEnd))) return undefined
   const ending = atEnd && { finally: turnEndStage }

@@ -2,7 +2,7 @@ import type { Json } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowTask } from '#sandbox/protocol/flow-contract.ts'
 import type { Context } from '#shared/context.ts'
 import type { FlowSummary } from '#shared/flows/flow-summary.ts'
-import { flowDue, flowEnded, flowStarted, messageCreated } from '#shared/models/event.ts'
+import { flowDue, flowEnded, flowResumed, flowStarted, messageCreated } from '#shared/models/event.ts'
 import { flowStateName, stateLimit } from '#shared/models/state.ts'
 import { newId } from '#shared/ids.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
@@ -40,13 +40,19 @@ export function concernsFlows(task: FlowTask): boolean {
 
 /** Whether the event is one of the platform's own for flows, which no hook of the bot receives. */
 export function isOwnEvent({ type }: ClaimedEvent): boolean {
-  return type === flowDue || type === flowStarted || type === flowEnded
+  return [flowDue, flowStarted, flowEnded, flowResumed].includes(type)
+}
+
+/** Whether the conversation is with people, so that the bot rests. */
+export function isHandedOver({ position }: FlowTask): boolean {
+  return position?.frames.at(-1)?.waits?.for === 'handover'
 }
 
 function causeOf({ type }: ClaimedEvent): FlowTask['cause'] {
   if (type === messageCreated) return 'message'
   if (type === flowDue) return 'due'
   if (type === flowEnded) return 'end'
+  if (type === flowResumed) return 'resume'
   return type === flowStarted ? 'start' : 'event'
 }
 

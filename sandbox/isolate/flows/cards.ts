@@ -1,7 +1,7 @@
 import type { FlowFrame } from '../../protocol/flow-contract.ts'
 import type { Json, JsonObject } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
-import type { Client } from '../client.ts'
+import { setKnowledge, type Client } from '../client.ts'
 import { followed } from '../run.ts'
 import type { Stream } from '../streams.ts'
 import {
@@ -98,6 +98,10 @@ export async function performCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame
       return wait(flowRun, frame, toNumber(await field('seconds')))
     case 'emit':
       return emit(flowRun, frame, card, await field('payload'), toNumber((await field('delaySeconds')) ?? 0))
+    case 'knowledge':
+      return findKnowledge(flowRun, frame, card, toWords(await field('question')))
+    case 'handover':
+      return handOver(flowRun, frame, card, toWords(await field('reason')))
     case 'log': {
       const level = (card['level'] ?? 'info') as 'info'
       flowRun.pipeline.logger[level](toWords(await field('message')))
@@ -229,7 +233,11 @@ async function openCalls(flowRun: FlowRun, frame: FlowFrame, card: Card): Promis
 
 type Method = (input: object) => Promise<unknown>
 
-function call(client: Client, operation: 'createMessage' | 'callAction' | 'createEvent', input: object) {
+function call(
+  client: Client,
+  operation: 'createMessage' | 'callAction' | 'createEvent' | 'searchFiles',
+  input: object,
+) {
   return ((client as Record<string, Method>)[operation] as Method)(input)
 }
 
@@ -376,6 +384,38 @@ async function emit(flowRun: FlowRun, frame: FlowFrame, card: Card, payload: unk
     ...(seconds > 0 && { schedule: { delay: seconds * 1000 } }),
   })
   return next
+}
+
+/** The outcome of a search: the value of `event.kb` after it. */
+interface Knowledge {
+  results: Json[]
+  included: Json
+}
+
+async function findKnowledge(flowRun: FlowRun, frame: FlowFrame, card: Card, question: string): Promise<Step> {
+  const { client, scope } = await openCalls(flowRun, frame, card)
+  const { shared } = flowRun.pipeline.run
+  const { knowledgeBases, limit = 5 } = card as { knowledgeBases?: Json; limit?: number } & Card
+  const kb = await onceInEvent<Knowledge>(flowRun, scope, async () => {
+    if (question === '') return { included: [], results: [] }
+    const tags = knowledgeBases === undefined ? undefined : { kbName: knowledgeBases }
+    await call(client, 'searchFiles', { query: question, limit, ...(tags && { tags }) })
+    return toData(shared.event['kb'], parse) as Knowledge
+  })
+  setKnowledge(flowRun.pipeline.run, kb)
+  store(flowRun, card, kb.results)
+  return kb.results.length === 0 ? { kind: 'port', port: 'none' } : next
+}
+
+async function handOver(flowRun: FlowRun, frame: FlowFrame, card: Card, reason: string): Promise<Step> {
+  const { conversationId, userId } = flowRun.pipeline.run.shared.event
+  if (typeof conversationId !== 'string') throw new NativeError('The event has no conversation to hand over')
+  const { client } = await openCalls(flowRun, frame, card)
+  const place = { conversationId, flow: frame.flow, node: frame.node }
+  const payload = { ...place, ...(reason !== '' && { reason }), ...(typeof userId === 'string' && { userId }) }
+  await call(client, 'createEvent', { type: 'handover_started', payload })
+  frame.waits = { for: 'handover', until: null, tries: 0 }
+  return { kind: 'wait' }
 }
 
 /** Makes the request of an `http` card. @returns its status and body; a failed request throws */

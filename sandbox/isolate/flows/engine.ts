@@ -7,6 +7,7 @@ import {
   isObject,
   NativeError,
   NativeWeakMap,
+  now,
   parse,
   sliceText,
   weakMapGet,
@@ -97,6 +98,8 @@ export async function runFlows(
       push(flowRun, flow, input)
       return continueFrom(flowRun, { to: `${flow}/${node ?? ''}` })
     }
+    case 'resume':
+      return resumeAfterHandover(flowRun)
     case 'end':
       return task.position === null ? undefined : null
     case 'event':
@@ -116,45 +119,65 @@ async function message(flowRun: FlowRun): Promise<FlowResult['position']> {
       delete frame.waits
       return continueFrom(flowRun, { to: route.to })
     }
-    // A wait for time is not over because of a message.
-    if (frame.waits.for === 'time') return undefined
-    const node = nodeOf(flow, frame.node)
-    const index = node === undefined ? -1 : indexOfCard(node, frame.card)
-    if (index >= 0) return continueFrom(flowRun, { resume: true })
-    // A new version has removed the card, so its node begins again; or the node.
-    if (node !== undefined) return continueFrom(flowRun, { to: frame.node })
+    const { waits } = frame
+    // Such messages are for people; the worker leaves most of them out.
+    if (waits.for === 'handover') return undefined
+    // A wait for time is not over because of a message, unless its own event has failed.
+    if (waits.for === 'time' && waits.until !== null && waits.until > now()) return undefined
+    if (waits.for === 'time') delete frame.waits
+    return continueAt(flowRun, waits.for === 'time' ? { after: true } : { resume: true })
   }
+  return beginMain(flowRun)
+}
+
+/**
+ * Continues at the card of the position. Where a new version has removed the card, its node begins again; where it has
+ * removed the node, `main` begins.
+ */
+async function continueAt(flowRun: FlowRun, start: Start): Promise<FlowResult['position']> {
+  const frame = topFrame(flowRun)!
+  const flow = flowRun.flows[frame.flow]
+  const node = flow && nodeOf(flow, frame.node)
+  if (node === undefined) return beginMain(flowRun)
+  return continueFrom(flowRun, indexOfCard(node, frame.card) >= 0 ? start : { to: frame.node })
+}
+
+async function beginMain(flowRun: FlowRun): Promise<FlowResult['position']> {
+  const frame = topFrame(flowRun)
   if (frame !== undefined) {
     flowRun.pipeline.logger.warn(
       `The conversation stood at ${frame.flow}/${frame.node}, which this version does not have: flow main begins`,
     )
   }
   if (flowRun.flows['main'] === undefined) return frame === undefined ? undefined : null
-  const { temp } = flowRun.position
-  restart(flowRun)
-  flowRun.position.temp = temp
+  restartKeepingTemp(flowRun)
   push(flowRun, 'main', {})
   return continueFrom(flowRun, { to: 'main/' })
+}
+
+/** People have handed the conversation back. */
+async function resumeAfterHandover(flowRun: FlowRun): Promise<FlowResult['position']> {
+  const frame = topFrame(flowRun)
+  if (frame?.waits?.for !== 'handover') return undefined
+  delete frame.waits
+  const node = nodeOf(flowRun.flows[frame.flow] ?? noFlow, frame.node)
+  const card = node && node.cards[indexOfCard(node, frame.card)]
+  const to = card && portOf(card, 'resumed')
+  return continueAt(flowRun, to === undefined ? { after: true } : { to })
 }
 
 /** The end of a wait. An older one, whose conversation has gone on meanwhile, has no effect. */
 async function due(flowRun: FlowRun): Promise<FlowResult['position']> {
   const { task, position, flows } = flowRun
   const frame = topFrame(flowRun)
-  if (frame?.waits === undefined || position.event !== task.waitOf) return undefined
+  if (frame?.waits === undefined || position.event !== task.waitOf || frame.waits.for === 'handover') return undefined
   const { waits } = frame
   delete frame.waits
-  const flow = flows[frame.flow]
-  if (waits.for === 'time') {
-    if (flow !== undefined) return continueFrom(flowRun, { after: true })
-    return null
-  }
-  const to = flow?.timeout?.to
+  if (waits.for === 'time') return continueAt(flowRun, { after: true })
+  const to = flows[frame.flow]?.timeout?.to
   if (to !== undefined && to !== null) return continueFrom(flowRun, { to })
   if (flows['timeout'] === undefined || frame.flow === 'timeout') return null
-  const { temp } = position
-  restart(flowRun)
-  flowRun.position.temp = temp
+  restartKeepingTemp(flowRun)
   push(flowRun, 'timeout', {})
   return continueFrom(flowRun, { to: 'timeout/' })
 }
@@ -386,6 +409,8 @@ function endAll(flowRun: FlowRun): number {
   pipeline.run.shared.event.state['session'] = {}
   return 0
 }
+
+const noFlow: Flow = { id: '', start: '', nodes: [] }
 
 const flowLimits = new NativeWeakMap<object, true>()
 

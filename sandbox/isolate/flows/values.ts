@@ -1,6 +1,6 @@
 import {
   apply,
-  assign,
+  defineProperty,
   getPrototypeOf,
   hasOwn,
   indexIn,
@@ -41,7 +41,7 @@ export async function evaluate(value: unknown, scope: Scope): Promise<unknown> {
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index]!
     const evaluated = await evaluate(value[name], scope)
-    assign(object, record({ [name]: evaluated }))
+    defineProperty(object, name, record({ value: evaluated, writable: true, enumerable: true, configurable: true }))
   }
   return object
 }
