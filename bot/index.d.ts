@@ -519,6 +519,8 @@ export type FlowCard =
   | JumpCard
   | WaitCard
   | EmitCard
+  | KnowledgeCard
+  | HandoverCard
   | LogCard
   | CommentCard
   | EndCard
@@ -709,6 +711,30 @@ export interface EmitCard {
   delaySeconds?: number | FlowExpression
   /** Where the flow continues, by port. */
   ports?: { [Port in 'error']?: FlowDestination }
+}
+
+/** Searches the knowledge of the bot. What it finds is `event.kb` for the rest of the event. */
+export interface KnowledgeCard {
+  id: string
+  type: 'knowledge'
+  question: string | FlowExpression
+  /** The names of the knowledge bases to search. Default: all. */
+  knowledgeBases?: Array<string>
+  /** Default: 5. */
+  limit?: number
+  /** The variable that receives the results, as in `event.kb.results`. */
+  output?: FlowVariable
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'none' | 'error']?: FlowDestination }
+}
+
+/** Hands the conversation over to people: hooks and flows of the bot rest there, until `resumeFlow` hands it back. Creates the event `handover_started` without a conversation. */
+export interface HandoverCard {
+  id: string
+  type: 'handover'
+  reason?: string | FlowExpression
+  /** Where the flow continues, by port. */
+  ports?: { [Port in 'resumed' | 'error']?: FlowDestination }
 }
 
 /** Writes a line to the log of the bot. */
@@ -1157,7 +1183,7 @@ export interface GetFlowPositionOutput {
     node: string
     /** The card that waits. */
     card: string
-    waitsFor: 'answer' | 'time'
+    waitsFor: 'answer' | 'time' | 'handover'
     /** The flows that wait for the end of this one, the first of the conversation first. */
     callers: string[]
     /** The bot version whose flows brought the conversation here. */
@@ -1704,6 +1730,14 @@ export interface RenameTableColumnOutput {
   table: Table
 }
 
+export interface ResumeFlowInput {
+  conversationId: string
+}
+
+export interface ResumeFlowOutput {
+  event: StoredEvent
+}
+
 export interface SearchFilesInput {
   /** A question, or words; at most 2048 bytes. */
   query: string
@@ -2093,7 +2127,7 @@ export interface Operations {
   duplicateTable(input: DuplicateTableInput): Promise<DuplicateTableOutput>
   /**
    * Ends the flows in progress in a conversation, without a further card. The event takes its turn among those of the conversation.
-   * @throws ApiError `ReferenceNotFound`, `RateLimited`
+   * @throws ApiError `RateLimited`
    */
   endFlow(input: EndFlowInput): Promise<EndFlowOutput>
   /**
@@ -2266,6 +2300,11 @@ export interface Operations {
    * @throws ApiError `AlreadyExists`, `RelationConflict`
    */
   renameTableColumn(input: RenameTableColumnInput): Promise<RenameTableColumnOutput>
+  /**
+   * Hands a conversation back to the flows of the bot, which continue after the card that handed it over. The event takes its turn among those of the conversation.
+   * @throws ApiError `RateLimited`
+   */
+  resumeFlow(input: ResumeFlowInput): Promise<ResumeFlowOutput>
   /**
    * Finds the passages of indexed files that match a question best.
    * @throws ApiError `InvalidQuery`

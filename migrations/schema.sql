@@ -643,6 +643,8 @@ create table states (
 
 CREATE INDEX states_by_installation ON public.states USING btree (installation_id) WHERE (installation_id IS NOT NULL);
 
+CREATE INDEX states_of_flows ON public.states USING btree (bot_id) WHERE (name = '$flow'::text);
+
 CREATE INDEX states_to_expire ON public.states USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 create table table_jobs (

@@ -7,6 +7,7 @@ export function addImportCommand(program: Command): void {
     .command('import')
     .summary('make projects of bots of other platforms')
     .description('Makes projects of bots of other platforms.')
+    .addHelpText('after', '\nExample:\n  $ isobot import v12 my-bot.tgz --out my-bot\n')
   importing
     .command('v12')
     .summary('make projects of bots of Botpress v12')

@@ -180,7 +180,7 @@ function exceeded(ended: Ended, limits: CompileLimits): Exceeded {
     const problem = `The compiled code and its source map have more than ${outputBytes / megabyte} MB: ${smaller}`
     return { status: 'exceeded', limit: 'size', problem }
   }
-  if (ended.stopped === 'time' || isOverCpu(ended, limits)) {
+  if (ended.stopped === 'time' || (ended.wasKilled && isOverCpu(ended, limits))) {
     const time = `${seconds} s of processor time (COMPILE_SECONDS), or ${seconds * wallShare} s`
     return { status: 'exceeded', limit: 'time', problem: `Compiling it takes more than ${time}: ${smaller}` }
   }

@@ -110,8 +110,7 @@ function limits({ layers, profile, dataKilobytes, program }: CommandOptions): st
     'ulimit -n 64',
     ...(layers.chroot ? [] : ['ulimit -f 0']),
     ...(keepsCap ? [`ulimit -d ${dataKilobytes}`] : []),
-    // SIGXCPU ends it; a program that handles the signal gets SIGKILL a second later.
-    ...(program ? [`ulimit -S -t ${program.cpuSeconds}`, `ulimit -H -t ${program.cpuSeconds + 1}`] : []),
+    ...(program ? [`ulimit -t ${program.cpuSeconds}`] : []),
   ]
 }
 

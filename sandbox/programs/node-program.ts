@@ -21,6 +21,8 @@ export function nodeProgram({
       '--disable-warning=PERM0001',
       '--no-experimental-sqlite',
       `--max-old-space-size=${heapMegabytes}`,
+      // Several threads use more processor time than the time that passes, by which its limit is recognized.
+      '--single-threaded',
       '-',
     ],
     files: [],

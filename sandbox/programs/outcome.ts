@@ -5,20 +5,17 @@ export function isWhole({ code, stopped }: Ended): boolean {
   return code === 0 && stopped === undefined
 }
 
-/**
- * Whether the limit of processor time ended the program: by the signal for it, or, where the program ignores that
- * signal, by a kill close to the limit. Time that passes tells less: threads that work at once use more processor time.
- */
-export function isOverCpu({ exceededCpu, wasKilled, milliseconds }: Ended, { seconds }: { seconds: number }): boolean {
-  return exceededCpu || (wasKilled && milliseconds > seconds * 900)
+/** Whether the process ended close to its limit of processor time, so that the kernel's limit ended it. */
+export function isOverCpu({ milliseconds }: Ended, { seconds }: { seconds: number }): boolean {
+  return milliseconds > seconds * 900
 }
 
 /**
  * Whether the program itself never ran: it was not found, may not be executed, or a tool that builds its isolation failed.
  * None of that is the fault of the upload.
  */
-export function hasNotStarted({ code, wasKilled, exceededCpu, stopped, complaint }: Ended): boolean {
-  if (stopped !== undefined || wasKilled || exceededCpu || code === 0) return false
+export function hasNotStarted({ code, wasKilled, stopped, complaint }: Ended): boolean {
+  if (stopped !== undefined || wasKilled || code === 0) return false
   return (
     code === null ||
     code === 126 ||

@@ -26,15 +26,12 @@ export interface Ended {
   code: number | null
   /** Whether SIGKILL ended the program, sent by this process, the kernel or another process. */
   wasKilled: boolean
-  /** Whether the signal for exceeding the limit of processor time ended the program. */
-  exceededCpu: boolean
   /** The reason why this process ended the program; absent when it did not. */
   stopped?: 'time' | 'output' | 'closed'
   milliseconds: number
 }
 
 const killedCode = 128 + constants.signals.SIGKILL
-const overCpuCode = 128 + constants.signals.SIGXCPU
 const complaintBytes = 16 * 1024
 
 /** Runs an isolated program until all of its processes have ended. Never rejects. */
@@ -60,11 +57,11 @@ export async function runProgram(
 
   let complaint = ''
   child.on('error', (error) => (complaint += error.message))
-  const closed = new Promise<{ code: number | null; by: NodeJS.Signals | null }>((resolve) => {
+  const closed = new Promise<{ code: number | null; wasKilled: boolean }>((resolve) => {
     // `unshare` exits with its child's code, and reports the child's signal as shells do or by a message.
-    child.once('close', (code, by) => resolve({ code, by }))
+    child.once('close', (code, by) => resolve({ code, wasKilled: by === 'SIGKILL' || code === killedCode }))
     // A program that cannot be started emits no `close`.
-    child.once('error', () => child.pid === undefined && resolve({ code: null, by: null }))
+    child.once('error', () => child.pid === undefined && resolve({ code: null, wasKilled: false }))
   })
   const duplex = child.stdio[3] as Duplex
   const output = collect(duplex, limits.outputBytes, () => stop('output'))
@@ -74,9 +71,7 @@ export async function runProgram(
   child.stdin!.end(stdin)
   if (channel) send(channel, duplex, closed).catch(() => stop('closed'))
   else duplex.end()
-  const { code, by } = await closed
-  const wasKilled = by === 'SIGKILL' || code === killedCode
-  const exceededCpu = by === 'SIGXCPU' || code === overCpuCode
+  const { code, wasKilled } = await closed
   clearTimeout(overdue)
   signal.removeEventListener('abort', close)
   const written = complaint + Buffer.concat(complaints).toString()
@@ -86,8 +81,7 @@ export async function runProgram(
     complaint,
     code,
     // A process that ends itself by a signal, as V8 does when its heap is full, writes a message before.
-    wasKilled: !exceededCpu && (wasKilled || (complaint === '' && written !== '')),
-    exceededCpu,
+    wasKilled: wasKilled || (complaint === '' && written !== ''),
     milliseconds: performance.now() - started,
     ...(stopped && { stopped }),
   }

@@ -216,7 +216,7 @@ describe('help', () => {
     const rows = Array.from(page.matchAll(/^\| (`isobot .*?) +\|/gm), ([, cell]) => cell!)
     const named = rows.flatMap((cell) => {
       const [first = '', ...others] = Array.from(cell.matchAll(/`([^`]+)`/g), ([, text]) => text!)
-      const words = first.split(' ').filter((word) => /^[a-z]+$/.test(word))
+      const words = first.split(' ').filter((word) => /^[a-z][a-z\d]*$/.test(word))
       const parent = words.slice(0, others.some((other) => !other.startsWith('isobot')) ? -1 : undefined).join(' ')
       return [words.join(' '), ...others.map((other) => (other.startsWith('isobot') ? other : `${parent} ${other}`))]
     })

@@ -48,7 +48,7 @@ async function writeSources(folder: string, files: Record<string, string>): Prom
 async function deploy(folder: string, options: Partial<DeployOptions> = {}, on = connection) {
   const project = await openProject(folder)
   await using bundler = await openBundler(project)
-  return deployProject(project, on, bundler, { checksTypes: false, ...options })
+  return await deployProject(project, on, bundler, { checksTypes: false, ...options })
 }
 
 /** A bot that answers with what an expression of the event comes to. */

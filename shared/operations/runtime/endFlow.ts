@@ -12,7 +12,7 @@ export const endFlow = operation({
   path: '/v1/chat/conversations/{conversationId}/flow',
   access: 'bot',
   stability: 'experimental',
-  errors: ['ReferenceNotFound', 'RateLimited'],
+  errors: ['RateLimited'],
   input: closedObject({ conversationId: { type: 'string' } }),
   output: flowEventOutput,
 

@@ -1,11 +1,12 @@
 import { wakeWorker } from '../../signals/after-commit.ts'
 import type { BotContext } from '../../rpc/caller.ts'
-import { ApiError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeEvent, toRuntimeEvent } from '../../models/event.ts'
 import { closedObject, type Infer } from '../../schema.ts'
 import { insertConversationEvent } from '../../store/events.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './not-found.ts'
 import { assertReferences } from './references.ts'
 
 export const flowEventOutput = closedObject({ event: runtimeEvent })
@@ -21,7 +22,7 @@ interface FlowEvent {
  * Creates an event of the platform's own for the flows of a conversation. It takes its turn in the mailbox.
  *
  * @param input of the operation, for the journal
- * @throws ApiError `ReferenceNotFound`
+ * @throws ApiError `ResourceNotFound` for the conversation, `ReferenceNotFound` for the user
  */
 export async function createFlowEvent(
   context: BotContext,
@@ -29,12 +30,13 @@ export async function createFlowEvent(
   { conversationId, userId, ...event }: FlowEvent,
 ): Promise<Infer<typeof flowEventOutput>> {
   const { botId, installation } = context.caller
-  await assertReferences(context, { conversationId, userId })
+  if (!(await findScopedConversation(context.db, context.caller, conversationId))) throw noConversation(conversationId)
+  await assertReferences(context, { userId })
   const created = await once(context, input, async (db) => {
     const row = await context.waiting.admit(db, botId, () =>
       insertConversationEvent(db, { ...event, id: newId('evt'), botId, conversationId, ...(userId && { userId }) }),
     )
-    if (!row) throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
+    if (!row) throw noConversation(conversationId)
     return toRuntimeEvent(row, installation)
   })
   await wakeWorker(context, 'event', conversationId, botId)

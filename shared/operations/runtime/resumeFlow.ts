@@ -12,7 +12,7 @@ export const resumeFlow = operation({
   path: '/v1/chat/conversations/{conversationId}/flow/resume',
   access: 'bot',
   stability: 'experimental',
-  errors: ['ReferenceNotFound', 'RateLimited'],
+  errors: ['RateLimited'],
   status: 201,
   input: closedObject({ conversationId: { type: 'string' } }),
   output: flowEventOutput,

@@ -3,6 +3,8 @@ import { ApiError } from '../../errors.ts'
 import { flowStarted } from '../../models/event.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findDeployedFlow } from '../../store/bots.ts'
+import { findScopedConversation } from '../../store/runtime-conversations.ts'
+import { noConversation } from './not-found.ts'
 import { createFlowEvent, flowEventOutput } from './flow-events.ts'
 
 export const startFlow = operation({
@@ -27,8 +29,10 @@ export const startFlow = operation({
   output: flowEventOutput,
 
   async handle(context, { conversationId, userId, ...start }) {
+    const { db, caller } = context
+    if (!(await findScopedConversation(db, caller, conversationId))) throw noConversation(conversationId)
     const { flow, node } = start
-    const found = await findDeployedFlow(context.db, context.caller.botId, { flow, node })
+    const found = await findDeployedFlow(db, caller.botId, { flow, node })
     if (!found) throw new ApiError('ReferenceNotFound', `Flow '${flow}' not found`)
     if (node !== undefined && !found.has_node) {
       throw new ApiError('ReferenceNotFound', `Node '${node}' of flow '${flow}' not found`)
