@@ -8,7 +8,7 @@ import type { NeighbourAnswer, NeighbourQuestion } from './neighbour.ts'
 import { round, table } from './report.ts'
 import type { Servers } from './servers.ts'
 import { percentile } from './statistics.ts'
-import type { SystemOptions } from './system.ts'
+import { smallMachineHeap, type SystemOptions } from './system.ts'
 
 const rowCount = 1000
 /** A row of a table with this factor has up to 44 KB, and so those of this body fit. */
@@ -42,12 +42,21 @@ function rows(rowOf: (bytes: number) => string): Buffer {
   return Buffer.from(`{"rows":[${Array.from({ length: rowCount }, () => row).join(',')}]}`)
 }
 
-/** Measures what bodies of 40 MB cost the api, each in a process of its own, and a neighbour, who asks for a table. */
+/**
+ * Measures what bodies of 40 MB cost the api, each in a process of its own with the heap of a small machine, and a
+ * neighbour, who asks for a table.
+ */
 export async function measureLargeBodies(servers: Servers): Promise<Measured[]> {
   const measured: Measured[] = []
   for (const [index, [name, body]] of Object.entries(bodies).entries()) {
     await using parts = new AsyncDisposableStack()
-    const options: SystemOptions = { servers, backEnd: 'postgres', conversations: 0, nodeOptions: [], parts }
+    const options: SystemOptions = {
+      servers,
+      backEnd: 'postgres',
+      conversations: 0,
+      nodeOptions: smallMachineHeap,
+      parts,
+    }
     const host = await startTableHost(`large_bodies_${index}`, options)
     const path = '/v1/tables/LargeTable/rows'
     const schema = { text: { type: 'string' }, list: { type: 'array' } }

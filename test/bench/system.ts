@@ -44,6 +44,11 @@ export const poolSize = 10
 /** Connections of a worker for its queue, where that is in PostgreSQL. */
 export const queuePoolSize = 5
 
+/** Memory of a small machine. */
+export const smallMachineMegabytes = 512
+/** The heap that Node chooses in a container with this much memory. Where there is more, garbage is kept for longer. */
+export const smallMachineHeap = [`--max-old-space-size=${smallMachineMegabytes / 2}`, '--max-semi-space-size=1']
+
 /** Waits until a process reports that it is ready. */
 export async function untilReady(url: string): Promise<void> {
   await untilOk(`${url}/readyz`)

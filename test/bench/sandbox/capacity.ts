@@ -1,17 +1,15 @@
 import { sandboxMegabytes } from '#shared/config/sandbox-memory.ts'
 import { startBotHost } from '../isobot.ts'
 import { startServers } from '../servers.ts'
+import { smallMachineHeap, smallMachineMegabytes } from '../system.ts'
 import { botSource, type BotInput, type BotOutput } from './bots.ts'
 import { residentMegabytes } from './resident.ts'
 import { startSide, type Program } from './sides.ts'
 
 /** Memory of a small machine for a worker and its sandbox process together. */
-export const workerMegabytes = 512
+export const workerMegabytes = smallMachineMegabytes
 /** The default share of the sandbox process. */
 export const sandboxShare = sandboxMegabytes(1, workerMegabytes * 1024 * 1024)
-/** The heap that Node chooses in a container with this much memory. */
-const nodeOptions = [`--max-old-space-size=${workerMegabytes / 2}`, '--max-semi-space-size=1']
-
 const step = 20
 const most = 600
 
@@ -32,7 +30,7 @@ export interface Capacity {
 export async function measureOurCapacity(parts: AsyncDisposableStack): Promise<Capacity | undefined> {
   await using own = parts.use(new AsyncDisposableStack())
   const servers = await startServers(own)
-  const options = { servers, backEnd: 'redis' as const, conversations: 0, nodeOptions, parts: own }
+  const options = { servers, backEnd: 'redis' as const, conversations: 0, nodeOptions: smallMachineHeap, parts: own }
   const host = await startBotHost('isobot_capacity', { SANDBOX_MEMORY: String(sandboxShare) }, options)
   const code = `
     const handle = ${botSource('plain')}
