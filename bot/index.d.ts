@@ -156,6 +156,16 @@ interface CustomEventOfChat extends EventBase<'chat:custom', JsonObject> {
 /** A state of the bot has expired. */
 type StateExpired = EventBase<'state_expired', { state: StoredState }>
 
+/** A conversation was created, and a flow of the bot begins with it. */
+interface ConversationStarted extends EventBase<'conversation_started', { channel: string }> {
+  conversationId: string
+  /** The integration of the conversation. */
+  integration: string
+}
+
+/** The time of a flow's cron trigger has come. */
+type FlowScheduled = EventBase<'flow_scheduled', { flow: string; trigger: string }>
+
 /** The status of a workflow has changed. */
 type WorkflowUpdate = EventBase<
   'workflow_update',
@@ -177,6 +187,8 @@ type WorkflowUpdate = EventBase<
 export type IncomingEvent =
   | CustomEventOfChat
   | StateExpired
+  | ConversationStarted
+  | FlowScheduled
   | WorkflowUpdate
   | ValueOf<{ [Type in keyof Events & string]: EventBase<Type, Events[Type]> }>
 
@@ -247,6 +259,8 @@ export interface Hooks {
   beforeCallAction?: Hook<Context & { action: ActionCall }, ActionCall>
   /** The bot has called an action. */
   afterCallAction?: Hook<Context & { action: ActionCall & { output: JsonObject } }, ActionCall & { output: JsonObject }>
+  /** The flows of a conversation were ended: by the card `end`, after flow `end`, or by `endFlow`. */
+  afterConversationEnd?: Hook<Context<FlowEvent>, FlowEvent>
   /** The event has been handled, even if a hook stopped the pipeline. */
   afterTurnEnd?: Hook<Context, AnyEvent>
 }
@@ -483,8 +497,10 @@ export interface Flow {
   }>
   triggers?: Array<{
     id: string
-    /** The type of the events that start the flow; `alias:type` for those of an integration. */
+    /** The type of the events that start the flow; `alias:type` for those of an integration, `conversation_started` for a new conversation. */
     event?: string
+    /** In the place of `event`: the times at which the flow starts, as a cron expression in UTC. */
+    cron?: string
     /** The name of the integration that sent the event. */
     integration?: string
     /** Whether the event starts the flow. */
@@ -708,6 +724,8 @@ export interface EmitCard {
   type: 'emit'
   event: string
   payload?: { [Name in string]: FlowValue }
+  /** The id of the conversation of the event. Default: that of the present event, if it has one. */
+  conversation?: string | FlowExpression
   delaySeconds?: number | FlowExpression
   /** Where the flow continues, by port. */
   ports?: { [Port in 'error']?: FlowDestination }

@@ -29,6 +29,8 @@ import * as passageVectors from './041_passage_vectors.ts'
 import * as computedColumns from './042_computed_columns.ts'
 import * as flows from './043_flows.ts'
 import * as flowPositions from './044_flow_positions.ts'
+import * as conversationTriggers from './045_conversation_triggers.ts'
+import * as renamedNodes from './046_renamed_nodes.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -59,6 +61,8 @@ export const migrations: Record<string, Knex.Migration> = {
   '042_computed_columns': computedColumns,
   '043_flows': flows,
   '044_flow_positions': flowPositions,
+  '045_conversation_triggers': conversationTriggers,
+  '046_renamed_nodes': renamedNodes,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

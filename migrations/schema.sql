@@ -147,6 +147,8 @@ create table bot_versions (
   flows text,
   has_flows_in_code boolean not null default false,
   layouts text,
+  starts_with_conversation boolean not null default false,
+  renamed_nodes jsonb,
   constraint bot_versions_author_id_fkey FOREIGN KEY (author_id) REFERENCES accounts(id) ON DELETE SET NULL,
   constraint bot_versions_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint bot_versions_bot_id_id_key UNIQUE (bot_id, id),

@@ -148,6 +148,16 @@ interface CustomEventOfChat extends EventBase<'chat:custom', JsonObject> {
 /** A state of the bot has expired. */
 type StateExpired = EventBase<'state_expired', { state: StoredState }>
 
+/** A conversation was created, and a flow of the bot begins with it. */
+interface ConversationStarted extends EventBase<'conversation_started', { channel: string }> {
+  conversationId: string
+  /** The integration of the conversation. */
+  integration: string
+}
+
+/** The time of a flow's cron trigger has come. */
+type FlowScheduled = EventBase<'flow_scheduled', { flow: string; trigger: string }>
+
 /** The status of a workflow has changed. */
 type WorkflowUpdate = EventBase<
   'workflow_update',
@@ -169,6 +179,8 @@ type WorkflowUpdate = EventBase<
 export type IncomingEvent =
   | CustomEventOfChat
   | StateExpired
+  | ConversationStarted
+  | FlowScheduled
   | WorkflowUpdate
   | ValueOf<{ [Type in keyof Events & string]: EventBase<Type, Events[Type]> }>
 
@@ -239,6 +251,8 @@ export interface Hooks {
   beforeCallAction?: Hook<Context & { action: ActionCall }, ActionCall>
   /** The bot has called an action. */
   afterCallAction?: Hook<Context & { action: ActionCall & { output: JsonObject } }, ActionCall & { output: JsonObject }>
+  /** The flows of a conversation were ended: by the card `end`, after flow `end`, or by `endFlow`. */
+  afterConversationEnd?: Hook<Context<FlowEvent>, FlowEvent>
   /** The event has been handled, even if a hook stopped the pipeline. */
   afterTurnEnd?: Hook<Context, AnyEvent>
 }

@@ -1,7 +1,19 @@
 import type { Command } from 'commander'
-import { failed, Failure } from '../failure.ts'
+import { failed, Failure, misused } from '../failure.ts'
 import { toolsOf } from '../tools.ts'
 import { addDeployOptions, hostsIn, type DeployOptions } from './deploy-options.ts'
+
+interface OwnOptions extends DeployOptions {
+  note?: string
+  renamed?: string
+  yes?: boolean
+}
+
+/** The losses that a deployment may cause. */
+interface Allowed {
+  allowsNoHooks: boolean
+  allowsRemovedNodes: boolean
+}
 
 export function addDeployCommand(program: Command): void {
   addDeployOptions(program.command('deploy'))
@@ -12,9 +24,10 @@ export function addDeployCommand(program: Command): void {
         'stays.',
     )
     .option('--note <note>', 'the changes in this version, for the list of versions')
-    .option('-y, --yes', 'skip the confirmation before a version without hooks replaces one with hooks')
+    .option('--renamed <nodes>', 'comma-separated removed nodes and those in their place, as main/ask=order/size')
+    .option('-y, --yes', 'skip the confirmation before hooks, or nodes at which conversations wait, are removed')
     .addHelpText('after', '\nExample:\n  $ isobot deploy --profile production --note "Understands Dutch"\n')
-    .action(async (folder: string, options: DeployOptions & { note?: string; yes?: boolean }, command: Command) => {
+    .action(async (folder: string, options: OwnOptions, command: Command) => {
       const { output, connect } = toolsOf(command)
       const [{ openProject }, { openBundler }, { deployProject }, { refreshPlatformFiles }, { showProblems }, words] =
         await Promise.all([
@@ -29,25 +42,35 @@ export function addDeployCommand(program: Command): void {
       const connection = await connect()
       await refreshPlatformFiles(project.folder)
       await using bundler = await openBundler(project)
-      const deploy = (allowsNoHooks: boolean) => {
+      const renamed = renamedIn(options)
+      const deploy = async (allowed: Allowed): ReturnType<typeof deployProject> => {
         const deploying = deployProject(project, connection, bundler, {
           checksTypes: options.types,
           bot: options.bot,
           net: hostsIn(options),
           note: options.note,
-          allowsNoHooks,
+          renamed,
+          ...allowed,
         })
-        return output.during('Deploying', deploying)
+        try {
+          return await output.during('Deploying', deploying)
+        } catch (error) {
+          if (!(error instanceof Failure) || error.type !== 'BreakingChanges') throw error
+          const { confirm } = await import('../confirm.ts')
+          const { removed, lost } = (error.details ?? {}) as { removed?: string; lost?: string }
+          const question =
+            removed === undefined
+              ? `The project has no hooks. Replace the version that has ${lost}?`
+              : `Conversations wait at nodes that the project does not have: ${removed}. Let them begin again at main?`
+          await confirm(question, false)
+          return deploy({
+            ...allowed,
+            ...(removed === undefined ? { allowsNoHooks: true } : { allowsRemovedNodes: true }),
+          })
+        }
       }
-      const deployed = await deploy(options.yes ?? false).catch(async (error: unknown) => {
-        if (!(error instanceof Failure) || error.type !== 'BreakingChanges') throw error
-        const { confirm } = await import('../confirm.ts')
-        await confirm(
-          `The project has no hooks. Replace the version that has ${String(error.details?.['lost'])}?`,
-          false,
-        )
-        return deploy(true)
-      })
+      const isSure = options.yes ?? false
+      const deployed = await deploy({ allowsNoHooks: isSure, allowsRemovedNodes: isSure })
       if (!deployed) return
       if ('problems' in deployed) {
         const { problems } = deployed
@@ -56,4 +79,14 @@ export function addDeployCommand(program: Command): void {
       }
       output.result(words.describeDeployed(deployed), () => words.showDeployed(deployed))
     })
+}
+
+function renamedIn({ renamed }: OwnOptions): Record<string, string> | undefined {
+  if (renamed === undefined) return undefined
+  const pairs = renamed.split(',').map((pair) => {
+    const [from = '', to = '', ...rest] = pair.trim().split('=')
+    if (from === '' || to === '' || rest.length > 0) throw misused(`--renamed takes flow/node=flow/node, not '${pair}'`)
+    return [from, to] as const
+  })
+  return Object.fromEntries(pairs)
 }

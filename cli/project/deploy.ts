@@ -20,6 +20,10 @@ export interface DeployOptions {
   note?: string | undefined
   /** Whether code without hooks may replace a version that has hooks. */
   allowsNoHooks?: boolean | undefined
+  /** Whether flows may lack nodes at which conversations wait. Default: true. */
+  allowsRemovedNodes?: boolean | undefined
+  /** The nodes in the place of removed ones, each as `flow/node`. */
+  renamed?: Record<string, string> | undefined
   signal?: AbortSignal
   /** The deployed bundle; an equal one is not deployed again. */
   inService?: Bundle | undefined
@@ -27,8 +31,16 @@ export interface DeployOptions {
   isStale?: () => boolean
 }
 
+export interface RemovedNode {
+  flow: string
+  node: string
+  conversations: number
+}
+
 export interface Deployed {
   bot: Bot
+  /** The removed nodes at which conversations wait; absent without any. */
+  removedNodes?: RemovedNode[]
   bundle: Bundle
   isNew: boolean
   /** Whether the types were checked; a check needs a compiler and a tsconfig.json. */
@@ -78,15 +90,20 @@ async function upload(
   project: Project,
   connection: Connection,
   bundle: Bundle,
-  { bot, net, note, allowsNoHooks = false, signal }: DeployOptions,
-): Promise<{ bot: Bot; isNew: boolean } | { problems: Problem[] }> {
+  { bot, net, note, allowsNoHooks = false, allowsRemovedNodes = true, renamed, signal }: DeployOptions,
+): Promise<Pick<Deployed, 'bot' | 'isNew' | 'removedNodes'> | { problems: Problem[] }> {
   const permissions = net ? { net } : project.settings.permissions
   const body = { ...toBody(bundle), ...(note !== undefined && { note }), ...(permissions && { permissions }) }
   const request = { body, ...(signal && { signal }) }
   try {
     const id = bot === undefined ? project.settings.bots?.[connection.profile.url] : (await findBot(connection, bot)).id
-    const updated = id === undefined ? undefined : await updateBot(connection, id, request, allowsNoHooks)
-    if (updated) return { bot: updated, isNew: false }
+    const allowed = {
+      allowNoHooks: allowsNoHooks,
+      ...(!allowsRemovedNodes && { allowRemovedNodes: false }),
+      ...(renamed && { renamed }),
+    }
+    const updated = id === undefined ? undefined : await updateBot(connection, id, request, allowed)
+    if (updated) return { ...updated, isNew: false }
     await assertNameIsFree(connection, project)
     const named = { ...request, body: { ...body, name: project.settings.name } }
     if (body.flows.length === 0) delete (named.body as Partial<typeof body>).flows
@@ -95,7 +112,7 @@ async function upload(
   } catch (error) {
     const problem = toProblem(error, bundle)
     if (problem) return { problems: [problem] }
-    throw lossOfHooks(error) ?? error
+    throw lossOf(error) ?? error
   }
 }
 
@@ -110,13 +127,13 @@ async function updateBot(
   connection: Connection,
   id: string,
   request: { body: object; signal?: AbortSignal },
-  allowNoHooks: boolean,
-): Promise<Bot | undefined> {
-  const update = async (body: Record<string, unknown>): Promise<Bot> => {
+  allowed: object,
+): Promise<{ bot: Bot; removedNodes?: RemovedNode[] } | undefined> {
+  const update = async (body: Record<string, unknown>): Promise<{ bot: Bot; removedNodes?: RemovedNode[] }> => {
     try {
-      return (await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })).bot
+      return await connection.ask<'updateBot'>('PUT', `/v1/admin/bots/${id}`, { ...request, body })
     } catch (error) {
-      // Earlier versions of the platform do not have the field: neither the check nor flows that could be removed.
+      // Earlier versions of the platform do not have the field: neither the checks nor flows that could be removed.
       const unknown = Object.keys(body).find(
         (field) => isDispensable(field, body[field]) && (error as Error).message.includes(`field '${field}'`),
       )
@@ -126,7 +143,7 @@ async function updateBot(
     }
   }
   try {
-    return await update({ ...request.body, allowNoHooks })
+    return await update({ ...request.body, ...allowed })
   } catch (error) {
     if (error instanceof Failure && error.type === 'ResourceNotFound') return undefined
     throw error
@@ -134,19 +151,44 @@ async function updateBot(
 }
 
 function isDispensable(field: string, value: unknown): boolean {
-  return field === 'allowNoHooks' || (field === 'flows' && Array.isArray(value) && value.length === 0)
+  return (
+    field === 'allowNoHooks' ||
+    field === 'allowRemovedNodes' ||
+    (field === 'flows' && Array.isArray(value) && value.length === 0)
+  )
 }
 
-/** The failure for a refused deployment of code without hooks; undefined for other errors. */
-function lossOfHooks(error: unknown): Failure | undefined {
+/**
+ * The failure for a refused deployment of code without hooks, or of flows without nodes at which conversations wait;
+ * undefined for other errors.
+ */
+function lossOf(error: unknown): Failure | undefined {
   if (!(error instanceof Failure) || error.type !== 'BreakingChanges') return undefined
-  const { hooks = [], actions = [] } = (error.details?.['metadata'] ?? {}) as { hooks?: string[]; actions?: string[] }
+  const {
+    hooks = [],
+    actions = [],
+    nodes,
+  } = (error.details?.['metadata'] ?? {}) as { hooks?: string[]; actions?: string[]; nodes?: RemovedNode[] }
+  if (nodes) {
+    const removed = listNodes(nodes)
+    return failed(
+      `Conversations wait at nodes that the project does not have: ${removed}. The deployed version stays. Name the ` +
+        'nodes in their place with `--renamed flow/node=flow/node`, or use `isobot deploy --yes`',
+      { cause: error, type: error.type, details: { ...error.details, removed } },
+    )
+  }
   const lost = [...hooks, ...actions.map((action) => `the action ${action}`)].join(', ')
   return failed(
     `The project has no hooks, and would replace a version that has ${lost}. That version stays deployed. ` +
       'To deploy the project anyway, use `isobot deploy --yes`',
     { cause: error, type: error.type, details: { ...error.details, lost } },
   )
+}
+
+/** For instance `main/ask (12), main/size (1)`. */
+export function listNodes(nodes: RemovedNode[]): string {
+  const listed = nodes.slice(0, 5).map(({ flow, node, conversations }) => `${flow}/${node} (${conversations})`)
+  return listed.join(', ') + (nodes.length > listed.length ? ` and ${nodes.length - listed.length} more` : '')
 }
 
 async function assertNameIsFree(connection: Connection, { settings: { name } }: Project): Promise<void> {

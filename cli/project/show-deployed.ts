@@ -1,14 +1,22 @@
 import { styled } from '../output.ts'
-import type { Deployed } from './deploy.ts'
+import { listNodes, type Deployed } from './deploy.ts'
 
 /** The result of a deployment as a document for programs. */
-export function describeDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed) {
+export function describeDeployed({ bot, isNew, removedNodes, checkedTypes, milliseconds }: Deployed) {
   const { id, name, version, integrations } = bot
-  return { bot: { id, name }, isNew, checkedTypes, version, chatUrl: integrations['chat']?.webhookUrl, milliseconds }
+  return {
+    bot: { id, name },
+    isNew,
+    checkedTypes,
+    version,
+    chatUrl: integrations['chat']?.webhookUrl,
+    ...(removedNodes && { removedNodes }),
+    milliseconds,
+  }
 }
 
 /** The result of a deployment as text for people. */
-export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deployed): string {
+export function showDeployed({ bot, isNew, removedNodes, checkedTypes, milliseconds }: Deployed): string {
   const { id, name, version } = bot
   const heading = `${styled('green', isNew ? 'Created' : 'Deployed')} ${styled('bold', name)} in ${seconds(milliseconds.all)}`
   return [
@@ -18,6 +26,7 @@ export function showDeployed({ bot, isNew, checkedTypes, milliseconds }: Deploye
     `  hooks    ${listed(version?.hooks)}`,
     `  actions  ${listed(version?.actions)}`,
     `  talk     isobot chat ${name}`,
+    ...(removedNodes ? [`  waiting  at removed nodes, and continue at main: ${listNodes(removedNodes)}`] : []),
     ...(checkedTypes
       ? []
       : ['  types    not checked: the check needs a tsconfig.json, and typescript from isobot’s dev dependencies']),

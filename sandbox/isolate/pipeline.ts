@@ -27,6 +27,9 @@ export async function runEvent(pipeline: Pipeline, task: EventTask): Promise<boo
     stopped = await runStage(pipeline, stages[index]!)
   }
   const position = flowRun === undefined || stopped ? undefined : await runFlows(flowRun, trigger)
+  if (flowRun?.ended === true && hasOwn(task, 'atFlowEnd') && task.atFlowEnd !== undefined) {
+    await runStage(pipeline, task.atFlowEnd)
+  }
   if (hasOwn(task, 'finally') && task.finally !== undefined) await runStage(pipeline, task.finally)
   return flowRun === undefined ? stopped : { stopped, ...(position !== undefined && { position }) }
 }

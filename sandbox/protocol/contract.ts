@@ -84,6 +84,8 @@ export interface EventTask {
   stages: string[]
   /** The flows, which run after the stages unless a hook has stopped the event. The result is then a `FlowResult`. */
   flow?: FlowTask
+  /** A stage that runs when the flows of the conversation were ended, and not just left: `afterConversationEnd`. */
+  atFlowEnd?: string
   /** A stage that runs after the others have finished or were stopped, but not after a failure: `afterTurnEnd`. */
   finally?: string
   /** Prefix of the ids of the run's message streams: unique to the event, and the same when the event runs again. */

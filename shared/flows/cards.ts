@@ -171,6 +171,11 @@ export const cards = {
     { event: { type: 'string', minLength: 1, maxLength: 200 } },
     {
       payload: values,
+      conversation: {
+        title: 'a text, or an expression',
+        anyOf: [{ type: 'string', minLength: 1, maxLength: 200 }, expression],
+        description: 'The id of the conversation of the event. Default: that of the present event, if it has one.',
+      },
       delaySeconds: {
         title: 'a number of seconds, or an expression',
         anyOf: [{ type: 'number', minimum: 0, maximum: 30 * 24 * 60 * 60 }, expression],

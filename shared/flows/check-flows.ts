@@ -1,8 +1,20 @@
 import { closedObject, compile, describeErrors, type Validator } from '../schema.ts'
 import { cards, reservedCards, type CardType } from './cards.ts'
+import { flowEvents } from '../models/event.ts'
+import { nextOccurrence } from '../recurrence.ts'
 import { readDestination } from './destinations.ts'
 import { destination } from './fields.ts'
-import { flow as flowSchema, maxCards, maxCharacters, maxFlows, type Card, type Flow, type FlowNode } from './flow.ts'
+import {
+  flow as flowSchema,
+  maxCards,
+  maxCharacters,
+  maxCronTriggers,
+  maxFlows,
+  type Card,
+  type Flow,
+  type FlowNode,
+  type Trigger,
+} from './flow.ts'
 
 /** A fault of the flows of an upload, and the place of it. */
 export interface FlowProblem {
@@ -10,6 +22,7 @@ export interface FlowProblem {
   flow?: string
   node?: string
   card?: string
+  trigger?: string
   field?: string
 }
 
@@ -60,6 +73,8 @@ export function checkFlows(flows: unknown): asserts flows is Flow[] {
   const valid = flows as Flow[]
   const count = valid.flatMap(({ nodes }) => nodes).reduce((sum, node) => sum + node.cards.length, 0)
   if (count > maxCards) throw tooMany(count, maxCards, 'cards')
+  const schedules = valid.flatMap(({ triggers = [] }) => triggers).filter(({ cron }) => cron !== undefined).length
+  if (schedules > maxCronTriggers) throw tooMany(schedules, maxCronTriggers, 'cron triggers')
   problems.push(...duplicates(valid, 'flow', {}))
   const nodesOf = new Map(valid.map(({ id, nodes }) => [id, new Set(nodes.map((node) => node.id))]))
   for (const flow of valid) problems.push(...flowProblems(flow, nodesOf))
@@ -152,6 +167,7 @@ function flowProblems(flow: Flow, nodesOf: Map<string, Set<string>>): FlowProble
     ...to(flow.timeout?.to, { ...place, field: 'timeout.to' }),
     ...(flow.always ?? []).flatMap((route, index) => to(route.to, { ...place, field: `always.${index}.to` })),
     ...duplicates(flow.triggers ?? [], 'trigger', place),
+    ...(flow.triggers ?? []).flatMap((trigger) => triggerProblems(trigger, { ...place, trigger: trigger.id })),
     ...flow.nodes.flatMap((node) => {
       const where = { ...place, node: node.id }
       return [
@@ -161,6 +177,25 @@ function flowProblems(flow: Flow, nodesOf: Map<string, Set<string>>): FlowProble
       ]
     }),
   ]
+}
+
+function triggerProblems({ event, cron, integration }: Trigger, place: Place): FlowProblem[] {
+  if ((event === undefined) === (cron === undefined)) {
+    return [{ ...place, problem: 'a trigger has either the field event or the field cron' }]
+  }
+  if (event !== undefined) {
+    const isOwn = flowEvents.includes(event)
+    return isOwn ? [{ ...place, field: 'event', problem: `events of type '${event}' start no flow` }] : []
+  }
+  if (integration !== undefined) {
+    return [{ ...place, field: 'integration', problem: 'a cron trigger belongs to no integration' }]
+  }
+  try {
+    nextOccurrence(cron!, new Date())
+    return []
+  } catch (error) {
+    return [{ ...place, field: 'cron', problem: (error as Error).message }]
+  }
 }
 
 function linkProblems(
@@ -208,8 +243,8 @@ function duplicates(items: { id: string }[], what: 'flow' | 'node' | 'card' | 't
 }
 
 /** For instance `flow 'main', node 'ask', card 'age', field 'variable': `. */
-function placeOf({ flow, node, card, field }: FlowProblem): string {
-  const parts = Object.entries({ flow, node, card, field }).flatMap(([kind, name]) =>
+function placeOf({ flow, node, card, trigger, field }: FlowProblem): string {
+  const parts = Object.entries({ flow, node, card, trigger, field }).flatMap(([kind, name]) =>
     name === undefined ? [] : [`${kind} '${name}'`],
   )
   return parts.length === 0 ? '' : `${parts.join(', ')}: `

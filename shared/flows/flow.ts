@@ -13,6 +13,8 @@ export const maxFlows = 100
 export const maxNodes = 1000
 /** Cards of all flows of a bot. */
 export const maxCards = 5000
+/** Cron triggers of all flows of a bot: the schedules of all bots run one after the other. */
+export const maxCronTriggers = 20
 /** Characters of all flows of a bot, as JSON. */
 export const maxCharacters = 2 * 1024 * 1024
 
@@ -23,7 +25,14 @@ const trigger = closedObject(
       type: 'string',
       minLength: 1,
       maxLength: 200,
-      description: 'The type of the events that start the flow; `alias:type` for those of an integration.',
+      description:
+        'The type of the events that start the flow; `alias:type` for those of an integration, `conversation_started` ' +
+        'for a new conversation.',
+    },
+    cron: {
+      type: 'string',
+      maxLength: 200,
+      description: 'In the place of `event`: the times at which the flow starts, as a cron expression in UTC.',
     },
     integration: { type: 'string', maxLength: 200, description: 'The name of the integration that sent the event.' },
     filter: { ...expression, description: 'Whether the event starts the flow.' },
@@ -118,6 +127,7 @@ export interface FlowNode {
 export interface Trigger {
   id: string
   event?: string
+  cron?: string
   integration?: string
   filter?: unknown
   interrupts?: boolean

@@ -4,6 +4,8 @@ import { findInstallationFor } from '../integrations/find-installation.ts'
 import { newId } from '../ids.ts'
 import type { RuntimeConversationRow } from '../models/conversation.ts'
 import { isSettled, toChange, toMatch, toStoredTags } from '../models/tags.ts'
+import { wakeWorker } from '../signals/after-commit.ts'
+import type { CreatedConversation } from '../store/conversations.ts'
 import type { Database } from '../store/database.ts'
 import { findOrCreate } from '../store/find-or-create.ts'
 import {
@@ -39,6 +41,9 @@ export interface ConversationInput extends ResourceInput {
   channel: string
 }
 
+/** A conversation, which may be new: then `has_started_event` tells whether a flow begins with it. */
+export type GotConversation = RuntimeConversationRow & Partial<CreatedConversation<object>>
+
 export interface UserInput extends ResourceInput {
   name?: string
   pictureUrl?: string
@@ -50,14 +55,17 @@ interface Got<Row> {
 }
 
 /**
- * Creates a conversation, as the caller sees it.
+ * Creates a conversation, as the caller sees it. The caller wakes a worker for its event, if it has one.
+ *
+ * @param startedBy the user whose message creates it
  * @throws ApiError as `findInstallationFor`
  */
 export async function createConversation(
   context: BotContext,
   db: Database,
   { channel, tags, properties, integrationName }: ConversationInput,
-): Promise<RuntimeConversationRow> {
+  startedBy?: string,
+): Promise<GotConversation> {
   return insertRuntimeConversation(db, {
     id: newId('conv'),
     botId: context.caller.botId,
@@ -65,18 +73,20 @@ export async function createConversation(
     channel,
     tags: toStoredTags(context.caller, tags),
     properties: toStoredTags({}, properties),
+    startedBy,
   })
 }
 
-/** Finds the caller's conversation of a channel with these tags, or creates it. */
+/** Finds the caller's conversation of a channel with these tags, or creates it as `createConversation`. */
 export async function getOrCreateConversation(
   context: BotContext,
   db: Database,
   given: ConversationInput,
-): Promise<Got<RuntimeConversationRow>> {
+  startedBy?: string,
+): Promise<Got<GotConversation>> {
   const { caller } = context
   const match = toMatch(caller, given.tags ?? {}, given.discriminateByTags)
-  const create = (on: Database) => createConversation(context, on, given)
+  const create = (on: Database) => createConversation(context, on, given, startedBy)
   if (!match) return { row: await create(db), created: true }
   const { channel } = given
   const { id: installationId } = await findInstallationFor({ ...context, db }, given.integrationName)
@@ -88,6 +98,15 @@ export async function getOrCreateConversation(
   const { row } = found
   if (found.created || (isSettled(row.tags, change.tags) && isSettled(row.properties, change.properties))) return found
   return { row: (await updateRuntimeConversation(db, caller, row.id, change)) ?? row, created: false }
+}
+
+/**
+ * Wakes a worker for the event of a new conversation, with which a flow of the bot begins.
+ *
+ * @param hasEvent undefined when the call was replayed: the event may wait still
+ */
+export async function wakeForStart(context: BotContext, conversationId: string, hasEvent = true): Promise<void> {
+  if (hasEvent) await wakeWorker(context, 'event', conversationId, context.caller.botId)
 }
 
 /** Creates a user. An integration's users are its own. */

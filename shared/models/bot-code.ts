@@ -5,6 +5,8 @@ import { grantedHost } from '../config/granted-host.ts'
 /** The stages of an event's handling at which a bot's hooks run, in the order in which they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
 export const incomingEventStages = ['beforeIncomingEvent', 'afterIncomingEvent'] as const
+/** The stage after the flows of a conversation have been ended: by the card `end`, or by `endFlow`. */
+export const conversationEndStage = 'afterConversationEnd'
 export const turnEndStage = 'afterTurnEnd'
 
 /** Every hook that a bot may declare; those for outgoing messages and actions run during the bot's calls. */
@@ -15,6 +17,7 @@ export const hookNames = [
   'afterOutgoingMessage',
   'beforeCallAction',
   'afterCallAction',
+  conversationEndStage,
   turnEndStage,
 ] as const
 

@@ -11,6 +11,10 @@ export const actionTriggered = 'action_triggered'
 export const stateExpired = 'state_expired'
 /** A workflow has changed; the payload's `type` names the change. */
 export const workflowUpdate = 'workflow_update'
+/** A conversation was created; only for bots with a flow that begins then. */
+export const conversationStarted = 'conversation_started'
+/** The time of a flow's cron trigger has come; the payload names the flow and the trigger. */
+export const flowScheduled = 'flow_scheduled'
 /** A flow has waited for as long as it should; the payload names the event that began the wait. */
 export const flowDue = 'flow_due'
 /** A flow begins in a conversation, at the request of an operation. */
@@ -26,6 +30,9 @@ export const webhookReceived = 'webhook_received'
 export const register = 'register'
 export const unregister = 'unregister'
 
+/** The events of the platform's own for flows, which no hook receives and no trigger names. */
+export const flowEvents: readonly string[] = [flowDue, flowStarted, flowEnded, flowResumed]
+
 /** The types that only the platform may create. */
 export const reservedTypes: readonly string[] = [
   messageCreated,
@@ -33,6 +40,8 @@ export const reservedTypes: readonly string[] = [
   actionTriggered,
   stateExpired,
   workflowUpdate,
+  conversationStarted,
+  flowScheduled,
   flowDue,
   flowStarted,
   flowEnded,

@@ -99,6 +99,10 @@ export interface BotVersionRow {
   has_flows_in_code: boolean
   /** The positions of nodes in the picture of the flows, as JSON. They have no effect on runs. */
   layouts: string | null
+  /** Whether one of the flows begins with a new conversation. */
+  starts_with_conversation: boolean
+  /** Nodes of earlier versions that it has under other names, as `flow/node`; null for none. */
+  renamed_nodes: Readonly<Record<string, string>> | null
   hooks: string[]
   actions: string[]
   retry: RetryPolicy | null

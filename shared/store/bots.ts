@@ -109,6 +109,10 @@ export interface NewBotVersion {
   hasFlowsInCode: boolean
   /** The positions of nodes, as JSON. */
   layouts?: string | null
+  /** Whether a flow begins with a new conversation. */
+  startsWithConversation: boolean
+  /** Nodes of earlier versions that it has under other names; null for none. */
+  renamedNodes: Readonly<Record<string, string>> | null
   hooks: string[]
   actions: string[]
   retry?: RetryPolicy
@@ -132,6 +136,8 @@ export async function deployVersion(db: Database, version: NewBotVersion): Promi
     flows: version.flows,
     has_flows_in_code: version.hasFlowsInCode,
     layouts: version.layouts ?? null,
+    starts_with_conversation: version.startsWithConversation,
+    renamed_nodes: version.renamedNodes,
     hooks: version.hooks,
     actions: version.actions,
     retry: version.retry ?? null,
@@ -151,13 +157,13 @@ export async function setDeployedVersion(db: Database, botId: string, versionId:
 /** The columns of a version that a run needs. */
 export type RunnableVersionRow = Pick<
   BotVersionRow,
-  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry' | 'flows'
+  'id' | 'kind' | 'script' | 'source_map' | 'hooks' | 'actions' | 'retry' | 'flows' | 'renamed_nodes'
 >
 
 export async function findVersion(db: Database, botId: string, id: string): Promise<RunnableVersionRow | undefined> {
   return db('bot_versions')
     .where({ bot_id: botId, id })
-    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry', 'flows')
+    .first('id', 'kind', 'script', 'source_map', 'hooks', 'actions', 'retry', 'flows', 'renamed_nodes')
 }
 
 /** The uploaded code of the deployed version, and the flows beside it; undefined while no code is deployed. */
@@ -170,6 +176,18 @@ export async function findDeployedUpload(
     .where('bots.id', botId)
     .first('source', 'flows', 'has_flows_in_code', 'layouts')
   return row && { source: row.source, flows: row.has_flows_in_code ? null : row.flows, layouts: row.layouts }
+}
+
+/** The flows of the deployed version, as JSON, and the nodes that it has renamed; undefined while it has no flows. */
+export async function findDeployedFlows(
+  db: Database,
+  botId: string,
+): Promise<{ flows: string; renamed_nodes: Record<string, string> | null } | undefined> {
+  const row = await db('bots')
+    .join('bot_versions', 'bot_versions.id', 'bots.version_id')
+    .where('bots.id', botId)
+    .first('flows', 'renamed_nodes')
+  return row && row.flows !== null ? { ...row, flows: row.flows } : undefined
 }
 
 /** Whether the deployed version has a flow, and a node in it; undefined when it has no such flow. */

@@ -1,7 +1,9 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { ChatSignal } from '../models/signal.ts'
 import type { UserKey } from '../models/user-key.ts'
+import { newId } from '../ids.ts'
 import { changeAndRecord, type LogEntry } from './conversation-log.ts'
+import { startedInsert } from './conversation-started.ts'
 import { query, type Database } from './database.ts'
 import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
 import type { ConversationRow, UserRow } from '../models/tables.ts'
@@ -16,12 +18,18 @@ export interface NewConversation {
   tags: Record<string, string>
 }
 
+/** A conversation that was created. */
+export type CreatedConversation<Row> = Row & {
+  /** Whether an event of it waits for a flow that begins with it. */
+  has_started_event: boolean
+}
+
 /** Stores a conversation with its owner as first participant. Undefined when the external id is taken. */
 export async function insertConversation(
   db: Database,
   conversation: NewConversation,
-): Promise<ConversationRow | undefined> {
-  const [row] = await query<ConversationRow>(
+): Promise<CreatedConversation<ConversationRow> | undefined> {
+  const [row] = await query<CreatedConversation<ConversationRow>>(
     db,
     `with conversation as (
        insert into conversations (id, bot_id, installation_id, foreign_id, owner_id, channel, tags)
@@ -30,9 +38,15 @@ export async function insertConversation(
        returning *
      ), participant as (
        insert into participants (conversation_id, user_id, bot_id) select id, owner_id, bot_id from conversation
-     )
-     select * from conversation`,
-    { ...conversation, externalId: conversation.externalId ?? null, tags: JSON.stringify(conversation.tags) },
+     ), started as (${startedInsert})
+     select conversation.*, exists (select from started) as has_started_event from conversation`,
+    {
+      ...conversation,
+      externalId: conversation.externalId ?? null,
+      tags: JSON.stringify(conversation.tags),
+      startedId: newId('evt'),
+      startedBy: conversation.ownerId,
+    },
   )
   return row
 }

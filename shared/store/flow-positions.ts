@@ -27,3 +27,33 @@ export async function countFlowPositions(
     { botId, limit: maxCountedNodes },
   )
 }
+
+/** Upper bound of the conversations that a count of some nodes reads. */
+export const maxReadPositions = 100_000
+
+/**
+ * The numbers of a bot's conversations that wait at some nodes, as `countFlowPositions`.
+ *
+ * @param nodes as `flow/node`
+ */
+export async function countPositionsAt(
+  db: Database,
+  botId: string,
+  nodes: string[],
+): Promise<{ flow: string; node: string; conversations: number }[]> {
+  return query(
+    db,
+    `select frame ->> 'flow' as flow, frame ->> 'node' as node, count(*)::integer as conversations
+     from (
+       select payload -> 'position' -> 'frames' -> -1 as frame
+       from states
+       where bot_id = :botId and type = 'conversation' and name = '${flowStateName}' and installation_id is null
+       limit :read
+     ) as positions
+     where (frame ->> 'flow') || '/' || (frame ->> 'node') = any(:nodes::text[])
+     group by flow, node
+     order by conversations desc, flow, node
+     limit :limit`,
+    { botId, nodes, read: maxReadPositions, limit: maxCountedNodes },
+  )
+}

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { flowScheduled } from '../models/event.ts'
 import { nextOccurrence } from '../recurrence.ts'
 import { query, type Database } from './database.ts'
 import { eventInsert } from './insert-rows.ts'
@@ -7,6 +8,9 @@ import type { RecurringEventRow } from '../models/tables.ts'
 
 /** Bounded because the recurring events of all bots fire one after the other. */
 const maxPerBot = 20
+
+/** The names of the schedules of flows begin so; those of the bot's own recurring events do not. */
+const ofFlows = '$flow/'
 
 /** An event that a bot receives by schedule. */
 export interface RecurringEvent {
@@ -19,7 +23,8 @@ export interface RecurringEvent {
  * Changes a bot's recurring events: given ones are set, null ones are removed, the others stay. One whose schedule is
  * unchanged keeps its next time.
  *
- * @throws ApiError `InvalidPayload` when a schedule is not a cron expression, `LimitExceeded` when there are too many
+ * @throws ApiError `InvalidPayload` when a schedule is not a cron expression or a name is reserved, `LimitExceeded` when
+ *   there are too many
  */
 export async function setRecurringEvents(
   db: Database,
@@ -28,15 +33,42 @@ export async function setRecurringEvents(
   now = new Date(),
 ): Promise<void> {
   for (const [name, change] of Object.entries(changes)) {
+    if (name.startsWith(ofFlows)) {
+      throw new ApiError('InvalidPayload', `recurringEvents: names that begin with '${ofFlows}' belong to flows`)
+    }
     if (change) await putRecurringEvent(db, botId, name, change, nextOccurrence(change.schedule.cron, now))
     else await db('recurring_events').where({ bot_id: botId, name }).delete()
   }
   const names = await db('recurring_events')
     .where({ bot_id: botId })
+    .whereRaw('not starts_with(name, ?)', [ofFlows])
     .limit(maxPerBot + 1)
     .pluck('name')
   if (names.length > maxPerBot) {
     throw new ApiError('LimitExceeded', `A bot has at most ${maxPerBot} recurring events: remove some`)
+  }
+}
+
+/**
+ * Sets the schedules of a bot's flows, and removes its other schedules of flows. One whose cron expression is unchanged
+ * keeps its next time.
+ */
+export async function setFlowSchedules(
+  db: Database,
+  botId: string,
+  schedules: { flow: string; trigger: string; cron: string }[],
+  now = new Date(),
+): Promise<void> {
+  const named = schedules.map((schedule) => ({ ...schedule, name: `${ofFlows}${schedule.flow}/${schedule.trigger}` }))
+  await query(
+    db,
+    `delete from recurring_events
+     where bot_id = :botId and starts_with(name, :ofFlows) and name <> all(:names::text[])`,
+    { botId, ofFlows, names: named.map(({ name }) => name) },
+  )
+  for (const { name, flow, trigger, cron } of named) {
+    const event = { schedule: { cron }, type: flowScheduled, payload: { flow, trigger } }
+    await putRecurringEvent(db, botId, name, event, nextOccurrence(cron, now))
   }
 }
 
@@ -65,13 +97,13 @@ const failures = `
 
 const joinLast = `left join events last on last.id = last_event_id and last.bot_id = recurring_events.bot_id`
 
-/** A bot's recurring events. */
+/** A bot's own recurring events. */
 export async function listRecurringEvents(db: Database, botId: string): Promise<RecurringEventRow[]> {
   return query<RecurringEventRow>(
     db,
     `select recurring_events.*, ${failures} from recurring_events ${joinLast}
-     where recurring_events.bot_id = :botId order by name`,
-    { botId },
+     where recurring_events.bot_id = :botId and not starts_with(name, :ofFlows) order by name`,
+    { botId, ofFlows },
   )
 }
 

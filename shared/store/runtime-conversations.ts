@@ -1,7 +1,10 @@
 import { page, toPage, type Page } from './pagination.ts'
 import type { SortedPageRequest } from './listing.ts'
+import { newId } from '../ids.ts'
 import type { RuntimeConversationRow } from '../models/conversation.ts'
 import type { Change, TagMatch } from '../models/tags.ts'
+import { startedInsert } from './conversation-started.ts'
+import type { CreatedConversation } from './conversations.ts'
 import { query, type Database } from './database.ts'
 import { applyFilters, applyMatch, type Filters } from './filters.ts'
 import { inScope, scopeBindings, type Scope } from './scope.ts'
@@ -19,26 +22,30 @@ export interface NewRuntimeConversation {
   channel: string
   tags: Record<string, string>
   properties: Record<string, string>
+  /** The user whose message creates the conversation. */
+  startedBy?: string | undefined
 }
 
 /** Stores a conversation without participants. */
 export async function insertRuntimeConversation(
   db: Database,
   conversation: NewRuntimeConversation,
-): Promise<RuntimeConversationRow> {
-  const [row] = await query<RuntimeConversationRow>(
+): Promise<CreatedConversation<RuntimeConversationRow>> {
+  const [row] = await query<CreatedConversation<RuntimeConversationRow>>(
     db,
     `with conversation as (
        insert into conversations (id, bot_id, installation_id, channel, tags, properties)
        values (:id, :botId, :installationId, :channel, :tags, :properties)
        returning *
-     )
-     select conversation.*, integration, 0 as message_count
+     ), started as (${startedInsert})
+     select conversation.*, integration, 0 as message_count, exists (select from started) as has_started_event
      from conversation join installations on installations.id = installation_id`,
     {
       ...conversation,
       tags: JSON.stringify(conversation.tags),
       properties: JSON.stringify(conversation.properties),
+      startedId: newId('evt'),
+      startedBy: conversation.startedBy ?? null,
     },
   )
   return row!

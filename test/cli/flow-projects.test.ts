@@ -162,3 +162,27 @@ test('`isobot run` loads the flows of a project, and names the card of a wrong o
     "flow 'main', field 'start': there is no node 'none'",
   )
 })
+
+const asking = (node: string) => ({
+  start: node,
+  nodes: [{ id: node, cards: [{ id: 'ask', type: 'capture', message: `${node}?`, variable: 'temp.answer' }] }],
+})
+
+test('a deployment that removes nodes at which conversations wait is confirmed, or names the nodes in their place', async () => {
+  const folder = await createProject('waiting', { 'main.json': asking('name') })
+  const { bot, chatUrl } = await isobot.json<Shown>('deploy', folder)
+  const { say } = await openConversation(platform, { id: bot.id, chatUrl })
+  expect(await say('hi')).toEqual(['name?'])
+  await writeFlow(folder, 'main.json', asking('title'))
+  const refused = await isobot.run(['deploy', folder])
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain('Conversations wait at nodes that the project does not have: main/name (1)')
+  const misspelt = await isobot.run(['deploy', folder, '--renamed', 'main/name'])
+  expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining('flow/node=flow/node') })
+  await isobot.json<Shown>('deploy', folder, '--renamed', 'main/name=main/title')
+  expect(await say('Ada')).toEqual([])
+  await say('hi')
+  await writeFlow(folder, 'main.json', asking('size'))
+  const confirmed = await isobot.run(['deploy', folder, '--yes'])
+  expect(confirmed).toMatchObject({ code: 0, stdout: expect.stringContaining('main/title (1)') })
+})

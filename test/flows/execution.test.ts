@@ -354,6 +354,40 @@ describe('hostile flows', () => {
     expect(events[1]!.failure_reason).toContain('more than their maximum of 128 KB')
   })
 
+  test('of 5,000 cards are accepted, and an event runs 500 of them at most', async () => {
+    const cards = Array.from({ length: 500 }, (_, index) => ({ id: `c${index}`, type: 'comment', text: 'x' }))
+    const nodes = Array.from({ length: 10 }, (_, index) => ({
+      id: `n${index}`,
+      // The other flow has one card.
+      cards: index < 9 ? cards : cards.slice(1),
+      ...(index < 9 && { next: `n${index + 1}` }),
+    }))
+    const { say: tell, bot } = await talk([
+      { id: 'main', start: 'n0', nodes },
+      flowOf('error', [say('never', 'never')]),
+    ])
+    expect(await tell('hi')).toEqual([])
+    const [event] = await endedEvents(platform, bot.id, 1)
+    expect(event!.failure_reason).toContain(
+      'FlowLimitError: An event may run at most 500 cards; the last one was main/n1/',
+    )
+  })
+
+  test('with ids that every object has as properties are flows like others', async () => {
+    const ports = { ['__proto__']: 'toString/' }
+    const leave = { id: 'constructor', type: 'code', code: "return '__proto__'", ports }
+    const { say: tell } = await talk([
+      { id: 'main', start: '__proto__', nodes: [{ id: '__proto__', cards: [leave] }] },
+      {
+        id: 'toString',
+        start: 'valueOf',
+        nodes: [{ id: 'valueOf', cards: [{ id: 'call', type: 'call', flow: '__proto__' }, say('back', 'back')] }],
+      },
+      flowOf('__proto__', [say('say', 'hello')]),
+    ])
+    expect(await tell('hi')).toEqual(['hello', 'back'])
+  })
+
   test('that burn are stopped by the limits of the bot', async () => {
     const { say: tell, bot } = await talk([
       flowOf('main', [{ id: 'if', type: 'condition', if: { $: '(() => { while (true); })()' } }]),

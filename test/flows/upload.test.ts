@@ -105,6 +105,26 @@ describe('a wrong flow refuses the upload, with its place:', () => {
       { flow: 'main', field: 'start' },
       "there is no node 'gone'",
     ],
+    ...[
+      [{ cron: '61 * * * *' }, 'cron', 'is not a cron expression'],
+      [{ cron: '0 0 31 2 *' }, 'cron', 'is not a cron expression'],
+      [{ cron: '0 3 * * *', integration: 'telegram' }, 'integration', 'belongs to no integration'],
+      [{ event: 'flow_due' }, 'event', 'start no flow'],
+    ].map(
+      ([trigger, field, problem]) =>
+        [
+          `the trigger ${JSON.stringify(trigger)}`,
+          [main([], { triggers: [{ id: 't', ...(trigger as object) }] })],
+          { flow: 'main', trigger: 't', field },
+          problem,
+        ] as [string, object[], object, string],
+    ),
+    [
+      'a trigger of nothing',
+      [main([], { triggers: [{ id: 't' }] })],
+      { flow: 'main', trigger: 't' },
+      'either the field event or the field cron',
+    ],
     ['two cards of one id', [main([end, end])], { flow: 'main', node: 'first' }, "two cards with the id 'end'"],
     ['two flows of one id', [main([]), main([])], {}, "two flows with the id 'main'"],
     [
@@ -158,6 +178,9 @@ test('flows beyond the limits are refused by name', async () => {
   const nodes = Array.from({ length: 11 }, (_, index) => ({ id: `n${index}`, cards }))
   const tooMany = await platform.ask('POST', '/v1/admin/bots', { flows: [{ id: 'main', start: 'n0', nodes }] })
   expect(tooMany.body.message).toContain('at most 5000 cards')
+  const triggers = Array.from({ length: 21 }, (_, index) => ({ id: `t${index}`, cron: '0 3 * * *' }))
+  const tooOften = await platform.ask('POST', '/v1/admin/bots', { flows: [main([], { triggers })] })
+  expect(tooOften.body.message).toContain('at most 20 cron triggers')
   const comment = { id: 'c', type: 'comment', text: 'x'.repeat(4000) }
   const large = Array.from({ length: 600 }, (_, index) => ({ id: `n${index}`, cards: [comment] }))
   const tooLarge = await platform.ask('POST', '/v1/admin/bots', { flows: [{ id: 'main', start: 'n0', nodes: large }] })

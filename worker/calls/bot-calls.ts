@@ -1,12 +1,17 @@
 import type { JsonObject } from '#sandbox/protocol/contract.ts'
 import { unknownAction } from '#shared/messaging/call-action.ts'
 import type { Context } from '#shared/context.ts'
-import { incomingEventStages, incomingMessageStages, turnEndStage } from '#shared/models/bot-code.ts'
+import {
+  conversationEndStage,
+  incomingEventStages,
+  incomingMessageStages,
+  turnEndStage,
+} from '#shared/models/bot-code.ts'
 import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
-import { concernsFlows, flowTask, isHandedOver, isOwnEvent } from '../execution/flow-task.ts'
+import { concernsFlows, flowTask, isHandedOver, isOwnEvent, isWanted } from '../execution/flow-task.ts'
 import { platformRetry, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
 import { findMessageContext } from './message-context.ts'
@@ -22,7 +27,7 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
     return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
   }
   const isOwn = isOwnEvent(event)
-  if (!isOwn && event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
+  if (!isWanted(event) && event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
   const isDeclared = (stage: string) => code.hooks.includes(stage)
   const incoming = event.type === messageCreated ? incomingMessageStages : incomingEventStages
@@ -33,7 +38,10 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
   if (flow && !isOwn && isHandedOver(flow)) return undefined
   const concerns = flow !== undefined && concernsFlows(flow)
   if (!concerns && (isOwn || (stages.length === 0 && !atEnd))) return undefined
-  const ending = atEnd && { finally: turnEndStage }
+  const ending = {
+    ...(flow && isDeclared(conversationEndStage) && { atFlowEnd: conversationEndStage }),
+    ...(atEnd && { finally: turnEndStage }),
+  }
   return {
     code,
     task: { kind: 'event', event: toEventObject(event), stages, ...(flow && { flow }), ...ending },

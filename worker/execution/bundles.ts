@@ -125,7 +125,9 @@ const sdkEnvironment = { BP_API_URL: platformUrl, BP_TOKEN: platformToken, BP_LO
 type Loaded = Omit<RunnableVersionRow, 'flows'> & { flows: FlowSummary | undefined }
 
 function toLoaded(row: RunnableVersionRow | undefined): Loaded | undefined {
-  return row && { ...row, flows: row.flows === null ? undefined : summarizeFlows(row.flows) }
+  if (row === undefined) return undefined
+  const { flows, renamed_nodes: renamed } = row
+  return { ...row, flows: flows === null ? undefined : { ...summarizeFlows(flows), ...(renamed && { renamed }) } }
 }
 
 type Scripted = Pick<BotVersionRow, 'script' | 'source_map'>

@@ -1,8 +1,19 @@
 import type { Json } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowTask } from '#sandbox/protocol/flow-contract.ts'
 import type { Context } from '#shared/context.ts'
-import type { FlowSummary } from '#shared/flows/flow-summary.ts'
-import { flowDue, flowEnded, flowResumed, flowStarted, messageCreated } from '#shared/models/event.ts'
+import { readDestination } from '#shared/flows/destinations.ts'
+import type { FlowSummary, TriggerSummary } from '#shared/flows/flow-summary.ts'
+import type { RenamedNodes } from '#shared/flows/renamed-nodes.ts'
+import {
+  conversationStarted,
+  flowDue,
+  flowEnded,
+  flowEvents,
+  flowResumed,
+  flowScheduled,
+  flowStarted,
+  messageCreated,
+} from '#shared/models/event.ts'
 import { flowStateName, stateLimit } from '#shared/models/state.ts'
 import { newId } from '#shared/ids.ts'
 import type { StateChange } from '#shared/store/complete-events.ts'
@@ -20,12 +31,12 @@ export async function flowTask(
   const { payload } = event
   return {
     version: versionId,
-    position: positionOf(event) ?? null,
+    position: renamedPosition(positionOf(event), flows.renamed) ?? null,
     cause: causeOf(event),
     ...(event.type === flowDue && { waitOf: payload['waitOf'] as string }),
     ...(event.type === flowStarted && { start: payload as unknown as NonNullable<FlowTask['start']> }),
     triggers: flows.triggers
-      .filter((each) => each.event === event.type && (each.integration ?? event.integration) === event.integration)
+      .filter((each) => isMet(each, event))
       .map(({ flow, node, trigger }) => ({ flow, node, trigger })),
     // Only a run that was begun before has recorded any.
     recorded: event.attempt > 1 ? ((await cardOutcomes(db, event.id)) as Record<string, Json>) : {},
@@ -38,9 +49,20 @@ export function concernsFlows(task: FlowTask): boolean {
   return task.cause !== 'event' || task.triggers.length > 0
 }
 
+/** Whether an event meets a trigger, except for its filter. */
+function isMet({ flow, trigger, event, integration, cron }: TriggerSummary, { type, payload, ...met }: ClaimedEvent) {
+  if (cron !== undefined) return type === flowScheduled && payload['flow'] === flow && payload['trigger'] === trigger
+  return event === type && (integration ?? met.integration) === met.integration
+}
+
 /** Whether the event is one of the platform's own for flows, which no hook of the bot receives. */
 export function isOwnEvent({ type }: ClaimedEvent): boolean {
-  return [flowDue, flowStarted, flowEnded, flowResumed].includes(type)
+  return flowEvents.includes(type)
+}
+
+/** Whether the event exists only because a trigger of the bot wants it: it needs no subscription. */
+export function isWanted({ type }: ClaimedEvent): boolean {
+  return flowEvents.includes(type) || type === conversationStarted || type === flowScheduled
 }
 
 /** Whether the conversation is with people, so that the bot rests. */
@@ -58,6 +80,18 @@ function causeOf({ type }: ClaimedEvent): FlowTask['cause'] {
 
 function positionOf({ states }: ClaimedEvent): FlowPosition | undefined {
   return states?.find(({ name }) => name === flowStateName)?.payload['position'] as FlowPosition | undefined
+}
+
+/** A position in a version that has some nodes of earlier ones under other names. */
+function renamedPosition(position: FlowPosition | undefined, renamed: RenamedNodes = {}): FlowPosition | undefined {
+  if (position === undefined) return undefined
+  const frames = position.frames.map((frame) => {
+    const path = `${frame.flow}/${frame.node}`
+    if (!Object.hasOwn(renamed, path)) return frame
+    const { flow = frame.flow, node = frame.node } = readDestination(renamed[path]!)
+    return { ...frame, flow, node }
+  })
+  return { ...position, frames }
 }
 
 /**

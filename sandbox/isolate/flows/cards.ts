@@ -2,6 +2,7 @@ import type { FlowFrame } from '../../protocol/flow-contract.ts'
 import type { Json, JsonObject } from '../../protocol/contract.ts'
 import { callSite } from '../call-site.ts'
 import { setKnowledge, type Client } from '../client.ts'
+import { limitError } from '../errors.ts'
 import { followed } from '../run.ts'
 import type { Stream } from '../streams.ts'
 import {
@@ -97,7 +98,7 @@ export async function performCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame
     case 'wait':
       return wait(flowRun, frame, toNumber(await field('seconds')))
     case 'emit':
-      return emit(flowRun, frame, card, await field('payload'), toNumber((await field('delaySeconds')) ?? 0))
+      return emit(flowRun, frame, card, field)
     case 'knowledge':
       return findKnowledge(flowRun, frame, card, toWords(await field('question')))
     case 'handover':
@@ -275,13 +276,22 @@ function codeOf(text: string, at: number): number {
   return 0
 }
 
+/**
+ * The conversation of the event.
+ *
+ * @param consequence of its absence, for the error
+ */
+function conversationOf(flowRun: FlowRun, consequence: string): string {
+  const { conversationId } = flowRun.pipeline.run.shared.event
+  if (typeof conversationId === 'string') return conversationId
+  const remedy = "a card 'emit' with the field conversation, or client.startFlow, continues in a conversation"
+  throw limitError('error', 'NoConversationError', `The event has no conversation, ${consequence}: ${remedy}`)
+}
+
 /** Sends a message. The text of an empty one would be refused, so it is left out. */
 async function say(flowRun: FlowRun, frame: FlowFrame, card: Card, message: Message | undefined): Promise<void> {
   if (message === undefined || (message.type === 'text' && message['text'] === '')) return
-  const { conversationId } = flowRun.pipeline.run.shared.event
-  if (typeof conversationId !== 'string') {
-    throw new NativeError('The event has no conversation, to which the card could send a message')
-  }
+  const conversationId = conversationOf(flowRun, 'so the card can send no message')
   const { client } = await openCalls(flowRun, frame, card)
   const { type, payload } = toContent(message)
   await call(client, 'createMessage', { conversationId, type, payload })
@@ -302,9 +312,7 @@ function toContent(message: Message): { type: string; payload: Record<string, un
 
 /** Asks the question of a card, and waits for an answer. */
 async function ask(flowRun: FlowRun, flow: Flow, frame: FlowFrame, card: Card, tries = 0): Promise<Step> {
-  if (typeof flowRun.pipeline.run.shared.event['conversationId'] !== 'string') {
-    throw new NativeError('The event has no conversation, in which the card could wait for an answer')
-  }
+  conversationOf(flowRun, 'so the card can wait for no answer')
   const question = await messageOf(flowRun, card)
   let options: unknown
   if (card.type === 'choice') {
@@ -366,16 +374,26 @@ async function wait(flowRun: FlowRun, frame: FlowFrame, seconds: number): Promis
       await new NativePromise<void>((resolve) => void flowRun.pipeline.setTimeout(resolve, milliseconds))
     return next
   }
-  if (typeof flowRun.pipeline.run.shared.event['conversationId'] !== 'string') {
-    throw new NativeError(`The event has no conversation, so a card waits for at most ${shortWaitSeconds} seconds`)
-  }
+  conversationOf(flowRun, `so a card waits for at most ${shortWaitSeconds} seconds`)
   frame.waits = { for: 'time', until: now() + milliseconds, tries: 0 }
   return { kind: 'wait' }
 }
 
-async function emit(flowRun: FlowRun, frame: FlowFrame, card: Card, payload: unknown, seconds: number): Promise<Step> {
+/** @param field evaluates a field of the card */
+async function emit(
+  flowRun: FlowRun,
+  frame: FlowFrame,
+  card: Card,
+  field: (name: string) => Promise<unknown>,
+): Promise<Step> {
+  const payload = await field('payload')
+  const seconds = toNumber((await field('delaySeconds')) ?? 0)
+  const named = card['conversation'] === undefined ? undefined : toWords(await field('conversation'))
   const { client } = await openCalls(flowRun, frame, card)
-  const { conversationId, userId } = flowRun.pipeline.run.shared.event
+  const { event } = flowRun.pipeline.run.shared
+  const conversationId = named ?? event['conversationId']
+  // The user of the event need not belong to another conversation.
+  const userId = named === undefined || named === event['conversationId'] ? event['userId'] : undefined
   await call(client, 'createEvent', {
     type: card['event'],
     payload: isPlain(payload) ? payload : {},
@@ -408,8 +426,8 @@ async function findKnowledge(flowRun: FlowRun, frame: FlowFrame, card: Card, que
 }
 
 async function handOver(flowRun: FlowRun, frame: FlowFrame, card: Card, reason: string): Promise<Step> {
-  const { conversationId, userId } = flowRun.pipeline.run.shared.event
-  if (typeof conversationId !== 'string') throw new NativeError('The event has no conversation to hand over')
+  const { userId } = flowRun.pipeline.run.shared.event
+  const conversationId = conversationOf(flowRun, 'so the card can hand none over')
   const { client } = await openCalls(flowRun, frame, card)
   const place = { conversationId, flow: frame.flow, node: frame.node }
   const payload = { ...place, ...(reason !== '' && { reason }), ...(typeof userId === 'string' && { userId }) }

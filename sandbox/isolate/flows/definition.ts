@@ -1,4 +1,13 @@
-import { create, hasOwn, isArray, isObject, NativeTypeError } from '../primordials.ts'
+import {
+  create,
+  hasOwn,
+  isArray,
+  isObject,
+  NativeTypeError,
+  NativeWeakMap,
+  weakMapGet,
+  weakMapSet,
+} from '../primordials.ts'
 
 /** Flows as the isolate has them: the uploaded form, with functions in the place of expressions. */
 export interface Flow {
@@ -52,11 +61,18 @@ export function indexFlows(uploaded: unknown, exported: unknown): Flows | undefi
   return flows
 }
 
+/** The nodes of flows by id, once one was asked for. */
+const nodesOf = new NativeWeakMap<Flow, Record<string, FlowNode>>()
+
 export function nodeOf(flow: Flow, id: string): FlowNode | undefined {
-  for (let index = 0; index < flow.nodes.length; index += 1) {
-    if (flow.nodes[index]!.id === id) return flow.nodes[index]
-  }
-  return undefined
+  return (weakMapGet(nodesOf, flow) ?? indexNodes(flow))[id]
+}
+
+function indexNodes(flow: Flow): Record<string, FlowNode> {
+  const nodes = create(null) as Record<string, FlowNode>
+  for (let index = 0; index < flow.nodes.length; index += 1) nodes[flow.nodes[index]!.id] = flow.nodes[index]!
+  weakMapSet(nodesOf, flow, nodes)
+  return nodes
 }
 
 /** @returns -1 when the node has no such card */

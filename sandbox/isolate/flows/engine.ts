@@ -1,4 +1,11 @@
-import { maxCardsPerEvent, maxFrames, maxVisits, type FlowResult, type FlowTask } from '../../protocol/flow-contract.ts'
+import {
+  maxCardsPerEvent,
+  maxFrames,
+  maxVisits,
+  type FlowFrame,
+  type FlowResult,
+  type FlowTask,
+} from '../../protocol/flow-contract.ts'
 import { limitError, reasonOf } from '../errors.ts'
 import type { Pipeline } from '../pipeline-parts.ts'
 import {
@@ -44,6 +51,7 @@ export function beginFlows(pipeline: Pipeline, flows: Flows, task: FlowTask): Fl
     cards: 0,
     waited: 0,
     unrecorded: emptyRecord(),
+    ended: false,
   }
   showContext(flowRun)
   return flowRun
@@ -101,7 +109,8 @@ export async function runFlows(
     case 'resume':
       return resumeAfterHandover(flowRun)
     case 'end':
-      return task.position === null ? undefined : null
+      flowRun.ended = task.position !== null
+      return flowRun.ended ? null : undefined
     case 'event':
       return undefined
   }
@@ -144,15 +153,15 @@ async function continueAt(flowRun: FlowRun, start: Start): Promise<FlowResult['p
 
 async function beginMain(flowRun: FlowRun): Promise<FlowResult['position']> {
   const frame = topFrame(flowRun)
-  if (frame !== undefined) {
-    flowRun.pipeline.logger.warn(
-      `The conversation stood at ${frame.flow}/${frame.node}, which this version does not have: flow main begins`,
-    )
-  }
+  if (frame !== undefined) warnOfRemoved(flowRun, frame)
   if (flowRun.flows['main'] === undefined) return frame === undefined ? undefined : null
   restartKeepingTemp(flowRun)
   push(flowRun, 'main', {})
   return continueFrom(flowRun, { to: 'main/' })
+}
+
+function warnOfRemoved({ pipeline }: FlowRun, { flow, node }: FlowFrame): void {
+  pipeline.logger.warn(`The conversation stood at ${flow}/${node}, which this version does not have: flow main begins`)
 }
 
 /** People have handed the conversation back. */
@@ -353,11 +362,18 @@ function leave(flowRun: FlowRun): number {
   frames.length -= 1
   position.previous = { flow: ended.flow, node: ended.node }
   const frame = topFrame(flowRun)
-  if (frame === undefined && ended.flow === 'end') flowRun.pipeline.run.shared.event.state['session'] = {}
+  if (frame === undefined && ended.flow === 'end') endSession(flowRun)
   if (frame === undefined || ended.interrupts) return 0
-  const node = nodeOf(flows[frame.flow]!, frame.node)
-  const index = node === undefined ? -1 : indexOfCard(node, frame.card)
-  const output = index < 0 ? undefined : (node!.cards[index]!['output'] as Record<string, string> | undefined)
+  const node = nodeOf(flows[frame.flow] ?? noFlow, frame.node)
+  if (node === undefined) {
+    warnOfRemoved(flowRun, frame)
+    restartKeepingTemp(flowRun)
+    if (flows['main'] === undefined) return 0
+    push(flowRun, 'main', {})
+    return enter(flowRun, flows['main'].start)
+  }
+  const index = indexOfCard(node, frame.card)
+  const output = index < 0 ? undefined : (node.cards[index]!['output'] as Record<string, string> | undefined)
   for (const name in output) {
     if (hasOwn(output, name) && hasOwn(ended.variables, name))
       setVariable(flowRun, output[name]!, ended.variables[name])
@@ -399,15 +415,20 @@ function enter(flowRun: FlowRun, node: string, isSameFlow = true): number {
 
 /** The card `end`: flow `end` runs, or all flows end at once. The session ends with them. */
 function endAll(flowRun: FlowRun): number {
-  const { flows, pipeline } = flowRun
+  const { flows } = flowRun
   const isEnding = topFrame(flowRun)?.flow === 'end'
   restartKeepingTemp(flowRun)
   if (flows['end'] !== undefined && !isEnding) {
     push(flowRun, 'end', {})
     return enter(flowRun, flows['end'].start)
   }
-  pipeline.run.shared.event.state['session'] = {}
+  endSession(flowRun)
   return 0
+}
+
+function endSession(flowRun: FlowRun): void {
+  flowRun.pipeline.run.shared.event.state['session'] = {}
+  flowRun.ended = true
 }
 
 const noFlow: Flow = { id: '', start: '', nodes: [] }

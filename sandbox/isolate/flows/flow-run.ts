@@ -34,6 +34,8 @@ export interface FlowRun {
   waited: number
   /** Outcomes that are not recorded yet, by scope. */
   readonly unrecorded: Record<string, Json>
+  /** Whether the event has ended the flows of the conversation, and not just left the last one. */
+  ended: boolean
 }
 
 export function newPosition({ version }: FlowTask): FlowPosition {

@@ -116,7 +116,8 @@ export function toWords(value: unknown): string {
  */
 export function toData(value: unknown, parse: (text: string) => unknown): unknown {
   if (value === undefined) return null
-  if (!isObject(value) && typeof value !== 'function') return value
+  const hasJson = typeof value !== 'bigint' && typeof value !== 'symbol' && typeof value !== 'function'
+  if (!isObject(value) && hasJson) return value
   let text: string | undefined
   try {
     text = stringify(value)

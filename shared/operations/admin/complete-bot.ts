@@ -1,5 +1,7 @@
 import type { InspectedCode } from '../../code/inspect-code.ts'
 import type { Context } from '../../context.ts'
+import { schedulesOf, startsWithConversation, summarizeFlows } from '../../flows/flow-summary.ts'
+import type { RenamedNodes } from '../../flows/renamed-nodes.ts'
 import { newId } from '../../ids.ts'
 import { changeInstallations, type PostCommitWork } from '../../integrations/install.ts'
 import { planInstallations, type integrations } from '../../integrations/integrations.ts'
@@ -9,13 +11,15 @@ import type { Infer } from '../../schema.ts'
 import { deployVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
 import { listInstallations } from '../../store/installations.ts'
-import { setRecurringEvents } from '../../store/recurring-events.ts'
+import { setFlowSchedules, setRecurringEvents } from '../../store/recurring-events.ts'
 
 /** The parts of a bot that have rows of their own. */
 interface Parts {
   inspected: InspectedCode | undefined
   /** The positions of nodes in pictures of the flows, as JSON. */
   layouts: string | null | undefined
+  /** Nodes of earlier versions that the new one has under other names; null for none. */
+  renamedNodes: RenamedNodes | null
   /** The description of the new version. */
   note: string | undefined
   recurringEvents: Infer<typeof recurringEvents>
@@ -27,12 +31,22 @@ export async function completeBot(
   context: Context & { caller: Administrator },
   transaction: Database,
   botId: string,
-  { inspected, layouts, note, recurringEvents, integrations }: Parts,
+  { inspected, layouts, renamedNodes, note, recurringEvents, integrations }: Parts,
 ): Promise<PostCommitWork> {
   const { caller, config } = context
   if (inspected) {
-    const version = { ...inspected, id: newId('botver'), botId, authorId: caller.accountId, description: note }
-    await deployVersion(transaction, { ...version, layouts: layouts ?? null })
+    const flows = summarizeFlows(inspected.flows)
+    await deployVersion(transaction, {
+      ...inspected,
+      id: newId('botver'),
+      botId,
+      authorId: caller.accountId,
+      description: note,
+      layouts: layouts ?? null,
+      startsWithConversation: startsWithConversation(flows),
+      renamedNodes,
+    })
+    await setFlowSchedules(transaction, botId, schedulesOf(flows))
   }
   await setRecurringEvents(transaction, botId, recurringEvents)
   const present = await listInstallations(transaction, botId)

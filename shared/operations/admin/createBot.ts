@@ -68,6 +68,7 @@ export const createBot = operation({
       return completeBot(context, transaction, id, {
         inspected,
         layouts: upload?.layouts,
+        renamedNodes: null,
         note,
         recurringEvents,
         integrations,

@@ -1,8 +1,10 @@
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
-import { findVersionBefore } from '../../store/bot-versions.ts'
+import { schedulesOf, summarizeFlows } from '../../flows/flow-summary.ts'
+import { findContents, findVersionBefore } from '../../store/bot-versions.ts'
 import { lockBot, setDeployedVersion } from '../../store/bots.ts'
+import { setFlowSchedules } from '../../store/recurring-events.ts'
 import { noSuchBot } from './describe-bot.ts'
 import { findOwnVersion } from './find-version.ts'
 
@@ -27,5 +29,7 @@ export async function deployAgain(
       throw new ApiError('InvalidPayload', `The version is disabled: ${version.disabled_reason}`)
     }
     await setDeployedVersion(transaction, botId, version.id)
+    const contents = await findContents(transaction, botId, version.id)
+    await setFlowSchedules(transaction, botId, schedulesOf(summarizeFlows(contents?.flows ?? null)))
   })
 }

@@ -2,12 +2,15 @@ import { closedObject } from '../../schema.ts'
 import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { ApiError } from '../../errors.ts'
+import { renamedNodes } from '../../flows/renamed-nodes.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
 import { assertAllowed } from './assert-allowed.ts'
+import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
@@ -42,13 +45,20 @@ export const updateBot = operation({
           'Whether `code` without hooks may replace a deployed version with hooks. Default: only if `code` has ' +
           'actions.',
       },
+      renamed: renamedNodes,
+      allowRemovedNodes: {
+        type: 'boolean',
+        description:
+          'Whether flows may lack nodes of the deployed version at which conversations wait. Default: true; the answer ' +
+          'has their numbers.',
+      },
     },
   ),
-  output: closedObject({ bot }),
+  output: closedObject({ bot }, { removedNodes }),
 
   async handle(context, input) {
     const { id, name, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
-    const { integrations = {}, recurringEvents = {}, secrets, ...change } = others
+    const { integrations = {}, recurringEvents = {}, secrets, renamed, allowRemovedNodes, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits ?? {})
@@ -58,9 +68,10 @@ export const updateBot = operation({
     mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
     const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
+    if (renamed && !upload) throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
     const ownLimits = limits ?? present.limits
     const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits }))
-    const postCommitWork = await db.transaction(async (transaction) => {
+    const { postCommitWork, removed } = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
       await updateBotFields(transaction, workspaceId, id, {
@@ -71,15 +82,18 @@ export const updateBot = operation({
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
       if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
-      return completeBot(context, transaction, id, {
+      const nodes = inspected && (await changeNodes(transaction, id, inspected.flows, { renamed, allowRemovedNodes }))
+      const postCommitWork = await completeBot(context, transaction, id, {
         inspected,
         layouts: upload?.layouts,
+        renamedNodes: nodes?.renamed ?? null,
         note,
         recurringEvents,
         integrations,
       })
+      return { postCommitWork, removed: nodes?.removed ?? [] }
     })
     await finishInstallations(context, postCommitWork)
-    return { bot: await describeBot(context, id) }
+    return { bot: await describeBot(context, id), ...(removed.length > 0 && { removedNodes: removed }) }
   },
 })

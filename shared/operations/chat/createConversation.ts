@@ -1,13 +1,9 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
-import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertConversation } from '../../store/conversations.ts'
 import { assertExternalId, externalId, presentUser } from './external-ids.ts'
-
-/** The one channel of the chat integration. */
-export const chatChannel = 'channel'
+import { insertChatConversation } from './insert-chat-conversation.ts'
 
 export const createConversation = operation({
   name: 'createConversation',
@@ -21,15 +17,10 @@ export const createConversation = operation({
   output: closedObject({ conversation }),
 
   async handle(context, { id }) {
-    const { db, caller } = context
     if (id !== undefined) assertExternalId(id)
     const { id: ownerId } = await presentUser(context)
-    const row = await insertConversation(db, {
-      id: newId('conv'),
-      botId: caller.installation.bot_id,
-      installationId: caller.installation.id,
+    const row = await insertChatConversation(context, {
       ownerId,
-      channel: chatChannel,
       tags: { owner: ownerId, ...(id && { fid: id }) },
       ...(id && { externalId: id }),
     })

@@ -1,11 +1,9 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
-import { newId } from '../../ids.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
 import { operation } from '../../rpc/operation.ts'
-import { insertConversation } from '../../store/conversations.ts'
-import { chatChannel } from './createConversation.ts'
 import { assertExternalId, externalId, findConversationWithMembership, presentUser } from './external-ids.ts'
+import { insertChatConversation } from './insert-chat-conversation.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',
@@ -19,22 +17,12 @@ export const getOrCreateConversation = operation({
   output: closedObject({ conversation }),
 
   async handle(context, { id }) {
-    const { db, caller } = context
     const { id: ownerId } = await presentUser(context)
-    const { installation } = caller
     const existing = await findConversationWithMembership(context, id)
     if (!existing) assertExternalId(id)
     const row =
       existing ??
-      (await insertConversation(db, {
-        id: newId('conv'),
-        botId: installation.bot_id,
-        installationId: installation.id,
-        externalId: id,
-        ownerId,
-        channel: chatChannel,
-        tags: { owner: ownerId },
-      })) ??
+      (await insertChatConversation(context, { externalId: id, ownerId, tags: { owner: ownerId } })) ??
       (await findConversationWithMembership(context, id))
     if (row?.owner_id !== ownerId) {
       throw new ApiError('Forbidden', `The conversation '${id}' belongs to another user: choose another id`)

@@ -1,5 +1,5 @@
 import { closedObject } from '../../schema.ts'
-import { createConversation as create } from '../../messaging/get-or-create.ts'
+import { createConversation as create, wakeForStart } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { tagsInput } from '../../models/tags.ts'
@@ -25,10 +25,13 @@ export const createConversation = operation({
   output: closedObject({ conversation: runtimeConversation }),
 
   async handle(context, input) {
-    return {
-      conversation: await once(context, input, async (db) =>
-        toRuntimeConversation(await create(context, db, input), context.caller),
-      ),
-    }
+    let hasEvent: boolean | undefined
+    const conversation = await once(context, input, async (db) => {
+      const row = await create(context, db, input)
+      hasEvent = row.has_started_event
+      return toRuntimeConversation(row, context.caller)
+    })
+    await wakeForStart(context, conversation.id, hasEvent)
+    return { conversation }
   },
 })

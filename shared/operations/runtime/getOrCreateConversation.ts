@@ -1,5 +1,5 @@
 import { closedObject } from '../../schema.ts'
-import { createdMeta, getOrCreateConversation as getOrCreate } from '../../messaging/get-or-create.ts'
+import { createdMeta, getOrCreateConversation as getOrCreate, wakeForStart } from '../../messaging/get-or-create.ts'
 import { once } from '../../rpc/journal.ts'
 import { runtimeConversation, toRuntimeConversation } from '../../models/conversation.ts'
 import { changedTags, discriminateByTags } from '../../models/tags.ts'
@@ -22,9 +22,13 @@ export const getOrCreateConversation = operation({
   output: closedObject({ conversation: runtimeConversation, meta: createdMeta }),
 
   async handle(context, input) {
-    return once(context, input, async (db) => {
+    let hasEvent: boolean | undefined
+    const got = await once(context, input, async (db) => {
       const { row, created } = await getOrCreate(context, db, input)
+      hasEvent = row.has_started_event ?? false
       return { conversation: toRuntimeConversation(row, context.caller), meta: { created } }
     })
+    await wakeForStart(context, got.conversation.id, got.meta.created ? hasEvent : false)
+    return got
   },
 })

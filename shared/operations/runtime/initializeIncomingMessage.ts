@@ -5,7 +5,9 @@ import { ApiError } from '../../errors.ts'
 import {
   getOrCreateConversation,
   getOrCreateUser,
+  wakeForStart,
   type ConversationInput,
+  type GotConversation,
   type UserInput,
 } from '../../messaging/get-or-create.ts'
 import { getOrCreateMessage } from '../../messaging/get-or-create-message.ts'
@@ -60,9 +62,11 @@ export const initializeIncomingMessage = operation({
       )
     }
     let stored: MessageRow | undefined
+    let hasEvent: boolean | undefined
     const { user, conversation, message } = await once(context, input, async (db) => {
       const author = await findOrGetUser(context, db, input)
-      const conversation = await findOrGetConversation(context, db, input)
+      const conversation = await findOrGetConversation(context, db, input, author.id)
+      hasEvent = conversation.has_started_event ?? false
       const said = { conversationId: conversation.id, userId: author.id }
       const got = input.message && (await getOrCreateMessage(context, db, { ...input.message, ...said }))
       stored = got?.row
@@ -73,7 +77,9 @@ export const initializeIncomingMessage = operation({
       }
     })
     const row = stored ?? (message ? await findMessage(context.db, caller.botId, message.id) : undefined)
+    // A message of the conversation wakes a worker for all its events.
     if (row && message?.created) await announceMessage(context, row)
+    else await wakeForStart(context, conversation.id, hasEvent)
     return { user, conversation, ...(row && { message: toRuntimeMessage(row, caller) }) }
   },
 })
@@ -93,7 +99,8 @@ async function findOrGetConversation(
   context: BotContext,
   db: Database,
   given: { conversationId?: string; conversation?: ConversationInput },
-) {
+  authorId: string,
+): Promise<GotConversation> {
   const { conversationId, conversation } = given
   if (conversationId !== undefined && conversation === undefined) {
     const row = await findRuntimeConversation(db, context.caller, conversationId)
@@ -101,7 +108,7 @@ async function findOrGetConversation(
     throw new ApiError('ReferenceNotFound', `Conversation '${conversationId}' not found`)
   }
   if (conversation === undefined || conversationId !== undefined) throw oneOf('conversationId', 'conversation')
-  return (await getOrCreateConversation(context, db, conversation)).row
+  return (await getOrCreateConversation(context, db, conversation, authorId)).row
 }
 
 function oneOf(id: string, object: string): ApiError {
