@@ -3,10 +3,12 @@ import { bundleOnce } from './dry-run/find-code.ts'
 import { openDryRun, type DryRun } from './dry-run/dry-run.ts'
 
 export type { DryRunCall, DryRunFetch } from './dry-run/host.ts'
-export type { DryRunOptions, DryRunResult } from './dry-run/dry-run.ts'
+export type { ConversationOptions, DryRunOptions } from './dry-run/dry-run.ts'
+export type { DryRunResult } from './dry-run/result.ts'
+export type { DryRunConversation as Conversation, Reply, Variables } from './dry-run/conversation.ts'
 
 /** The bot of a project, for the author's tests: `import { openBot } from 'isobot/test'`. */
-export interface TestedBot extends Pick<DryRun, 'run' | 'hooks' | 'actions'>, AsyncDisposable {
+export interface TestedBot extends Pick<DryRun, 'run' | 'openConversation' | 'hooks' | 'actions'>, AsyncDisposable {
   /** Ends the isolate. The open isolate keeps the test process alive. */
   close(): Promise<void>
 }
@@ -20,5 +22,6 @@ export interface TestedBot extends Pick<DryRun, 'run' | 'hooks' | 'actions'>, As
 export async function openBot(folder: string, secrets: Record<string, string> = {}): Promise<TestedBot> {
   const trial = await openDryRun(await bundleOnce(await openProject(folder)), secrets)
   const close = async () => trial[Symbol.asyncDispose]()
-  return { hooks: trial.hooks, actions: trial.actions, run: trial.run, close, [Symbol.asyncDispose]: close }
+  const { hooks, actions, run, openConversation } = trial
+  return { hooks, actions, run, openConversation, close, [Symbol.asyncDispose]: close }
 }

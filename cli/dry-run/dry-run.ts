@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject, LogLine, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import type { JsonObject, LogLine, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
-import type { Compiled, Upload } from '#sandbox/compiler/contract.ts'
+import type { Compiled } from '#sandbox/compiler/contract.ts'
+import { flowsFile } from '#sandbox/compiler/esbuild.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
-import { firstPosition, indexSourceMap, toSourceStack, type SourceMapIndex } from '#sandbox/compiler/source-map.ts'
+import { indexSourceMap, toSourceStack, type SourceMapIndex } from '#sandbox/compiler/source-map.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
+import type { Flow } from '#shared/flows/flow.ts'
 import { writeFlowScript } from '#shared/flows/flow-script.ts'
 import { readLimits } from '#shared/config/limit-settings.ts'
 import { hookNames } from '#shared/models/bot-code.ts'
@@ -14,33 +16,20 @@ import { limitsOf } from '../../worker/execution/limits.ts'
 import { failed, misused } from '../failure.ts'
 import type { Bundle } from '../project/bundle.ts'
 import { openAnswers, type ScriptedAnswers } from './answers.ts'
+import { openConversation, type DryRunConversation, type Variables } from './conversation.ts'
 import { toDryRunEvent } from './event.ts'
 import { runDry, type DryRunCall, type DryRunFetch } from './host.ts'
-
-export interface DryRunResult {
-  status: 'done' | 'failed'
-  /** The output of an action, or whether a hook stopped the pipeline. */
-  result?: unknown
-  /** `event.state` after the run. */
-  state?: JsonObject
-  error?: {
-    reason: string
-    name: string
-    message: string
-    stack: string
-    place?: { file: string; line: number; column: number }
-  }
-  calls: DryRunCall[]
-  fetches: DryRunFetch[]
-  logs: LogLine[]
-  milliseconds: number
-  cpuMilliseconds: number
-}
+import { toResult, type DryRunResult } from './result.ts'
 
 export interface DryRunOptions {
   answers?: ScriptedAnswers
   /** Whether outbound requests without a given answer are made. */
   allowsFetch?: boolean
+}
+
+export interface ConversationOptions extends DryRunOptions {
+  /** `event.state` at the beginning. */
+  state?: Partial<Pick<Variables, 'user' | 'conversation' | 'session' | 'bot'>>
 }
 
 /** A bot's code in its own isolate without a platform: its calls are recorded, not executed. */
@@ -54,6 +43,8 @@ export interface DryRun extends AsyncDisposable {
    * @throws Failure when there is no such hook or action
    */
   run(name: string, given: Record<string, unknown>, options?: DryRunOptions): Promise<DryRunResult>
+  /** Opens a conversation with the bot: its hooks and flows handle each event, and it keeps its state and position. */
+  openConversation(options?: ConversationOptions): DryRunConversation
 }
 
 const botId = 'bot_trial'
@@ -64,10 +55,7 @@ const botId = 'bot_trial'
  * @param environment the secrets that the code reads from `env`
  * @throws Failure when the code does not load
  */
-export async function openDryRun(
-  { code, sourceMap, flows = [] }: Bundle,
-  environment: Record<string, string> = {},
-): Promise<DryRun> {
+export async function openDryRun(bundle: Bundle, environment: Record<string, string> = {}): Promise<DryRun> {
   const sandbox = await openSandbox({
     processes: 1,
     operations: botOperations.map(({ name, method, path }) => ({ name, method, path })),
@@ -75,22 +63,13 @@ export async function openDryRun(
     log() {},
   })
   try {
-    const compiled = await compile(sandbox, { source: code, sourceMap, flows: openFlows(flows) })
-    // The source map is the author's own, so its size delays only the author.
-    const map = indexSourceMap(compiled.native.sourceMap)
-    const script = compiled.flows === undefined ? compiled.native.code : `${compiled.native.code}\n;${compiled.flows}`
-    const bundle = { id: randomUUID(), botId, code: script, environment }
-    const limits = limitsOf(readLimits({}))
-    const inspection = await sandbox.inspect(bundle, limits)
-    if (inspection.status === 'interrupted')
-      throw failed(`The inspection of the code was interrupted: ${inspection.reason}`)
-    if (inspection.status === 'refused') throw refused(map, inspection)
-    const { hooks, actions } = inspection
-    const base = { bundle, limits, hooks, actions, map, sandbox }
+    const base = await load(sandbox, bundle, environment)
     return {
-      hooks,
-      actions,
+      hooks: base.hooks,
+      actions: base.actions,
       run: (name, given, options = {}) => execute(base, name, given, options),
+      openConversation: ({ state = {}, answers = {}, allowsFetch = false } = {}) =>
+        openConversation({ ...base, context: { ...base, answers: openAnswers(answers, { allowsFetch }) }, state }),
       [Symbol.asyncDispose]: () => sandbox.close(),
     }
   } catch (error) {
@@ -99,35 +78,68 @@ export async function openDryRun(
   }
 }
 
-/** @throws Failure when the flows beside the code are not valid */
-function openFlows(flows: object[]): string | undefined {
-  if (flows.length === 0) return undefined
+interface Base extends Pick<RunRequest, 'bundle' | 'limits'> {
+  sandbox: Sandbox
+  hooks: string[]
+  actions: string[]
+  map: SourceMapIndex | undefined
+  /** The flows of the bot, as JSON; none where it has none. */
+  flows: Flow[]
+}
+
+/** Compiles a bundle, and evaluates it once. @throws Failure when the code does not load */
+async function load(
+  sandbox: Sandbox,
+  { code, sourceMap, flows: given = [], hasFlowsOfCode }: Bundle,
+  environment: Record<string, string>,
+): Promise<Base> {
+  const limits = limitsOf(readLimits({}))
+  const evaluate = async (flows: object[]) => {
+    const compiled = await compile(sandbox, { code, sourceMap, flows })
+    // The source map is the author's own, so its size delays only the author.
+    const map = indexSourceMap(compiled.native.sourceMap)
+    const script = compiled.flows === undefined ? compiled.native.code : `${compiled.native.code}\n;${compiled.flows}`
+    const bundle = { id: randomUUID(), botId, code: script, environment }
+    const inspection = await sandbox.inspect(bundle, limits)
+    if (inspection.status === 'interrupted')
+      throw failed(`The inspection of the code was interrupted: ${inspection.reason}`)
+    if (inspection.status === 'refused') throw refused(map, inspection)
+    const { hooks, actions, flows: exported } = inspection
+    if (exported !== undefined) assertFlows(exported)
+    return { bundle, limits, hooks, actions, map, sandbox, flows: (exported ?? flows) as Flow[] }
+  }
+  if (!hasFlowsOfCode || given.length === 0) return evaluate(given)
+  const alone = await evaluate([])
+  return alone.flows.length > 0 ? alone : evaluate(given)
+}
+
+/** @throws Failure when flows are not valid */
+function assertFlows(flows: unknown): asserts flows is Flow[] {
   try {
     checkFlows(flows)
   } catch (error) {
     if (error instanceof InvalidFlowsError) throw failed(error.message, { cause: error })
     throw error
   }
-  return `module.flows = ${writeFlowScript(flows).text}`
 }
 
-/** @throws Failure when the code cannot be compiled or imports a missing module */
-async function compile({ compiler }: Sandbox, upload: Upload): Promise<Compiled> {
+/** @throws Failure when the code or its flows cannot be compiled, or when the code imports a missing module */
+async function compile(
+  { compiler }: Sandbox,
+  { code, sourceMap, flows }: Required<Pick<Bundle, 'code' | 'sourceMap'>> & { flows: object[] },
+): Promise<Compiled> {
+  if (flows.length > 0) assertFlows(flows)
+  const script = flows.length === 0 ? undefined : writeFlowScript(flows)
+  const upload = { source: code, sourceMap, flows: script && `module.flows = ${script.text}` }
   const compiled = await compiler.compile(botId, async () => upload)
   if (compiled.status === 'exceeded') throw failed(compiled.problem)
   const refused = compiled.status === 'refused' ? compiled : refusedImport(compiled.imports)
   if (refused) {
     const { at, problem } = refused
+    if (at?.file === flowsFile) throw failed(new InvalidFlowsError([{ ...script?.placeOf(at.line), problem }]).message)
     throw failed(at ? `${at.file}:${at.line}:${at.column}: ${problem}` : problem)
   }
   return compiled as Compiled
-}
-
-interface Base extends Pick<RunRequest, 'bundle' | 'limits'> {
-  sandbox: Sandbox
-  hooks: string[]
-  actions: string[]
-  map: SourceMapIndex | undefined
 }
 
 async function execute(
@@ -161,31 +173,6 @@ function taskFor({ hooks, actions }: Base, name: string, given: Record<string, u
 
 function listed(what: string, names: string[]): string {
   return names.length === 0 ? `it has no ${what}s` : `it has ${names.join(', ')}`
-}
-
-function toResult(
-  outcome: Outcome,
-  map: SourceMapIndex | undefined,
-): Omit<DryRunResult, 'calls' | 'fetches' | 'logs' | 'milliseconds'> {
-  if (outcome.status === 'interrupted') throw failed(`The run was interrupted (${outcome.reason}): run it again`)
-  const { cpuMilliseconds } = outcome
-  if (outcome.status === 'done') {
-    return { status: 'done', result: outcome.result, state: outcome.state, cpuMilliseconds }
-  }
-  const { reason, error } = outcome
-  const { name, message, stack = '' } = error
-  const place = firstPosition(stack, map)
-  return {
-    status: 'failed',
-    error: {
-      reason,
-      name,
-      message: message + limitHint(reason, name),
-      stack: toSourceStack(stack, map).replace(/^\n/, ''),
-      ...(place && { place }),
-    },
-    cpuMilliseconds,
-  }
 }
 
 function refused(

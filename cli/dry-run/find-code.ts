@@ -21,7 +21,7 @@ export async function findCode(named: string, connect: () => Promise<Connection>
   }
   const path = `/v1/admin/bots/${bot.id}/versions/${bot.version.id}`
   const { version } = await connection.ask<'getBotVersion'>('GET', path)
-  return { code: version.code, sourceMap: '' }
+  return { code: version.code, sourceMap: '', flows: version.flows ?? [], hasFlowsOfCode: true }
 }
 
 /** @throws Failure with the problems of the source */

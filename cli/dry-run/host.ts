@@ -1,16 +1,18 @@
 import type { Host, HostCall, JsonObject, LogLine, Outcome, RunRequest, Sandbox } from '#sandbox/protocol/contract.ts'
+import { outcomesPath } from '#sandbox/protocol/flow-contract.ts'
 import { ApiError } from '#shared/errors.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { findOperation } from '#shared/router.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import type { Answers } from './answers.ts'
+import { completeSearch, knowledgeOf } from './knowledge.ts'
 
 /** A call of an operation by bot code, with its answer. */
 export interface DryRunCall {
   operation: string
   input: JsonObject
   answer?: JsonObject
-  /** The origin of the answer: given by the author, returned by the bot's own action, or made up. */
+  /** The origin of the answer: given by the author, returned by the bot's own action or conversation, or made up. */
   source?: 'given' | 'own' | 'made up'
   /** The error of a refused call. */
   refusal?: { type: string; message: string }
@@ -25,13 +27,15 @@ export interface DryRunFetch {
 }
 
 /** The context that the runs of a dry run share. */
-interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits'> {
+export interface DryRunContext extends Pick<RunRequest, 'bundle' | 'limits'> {
   sandbox: Sandbox
   /** The names of the bot's own actions. */
   actions: string[]
   answers: Answers
   /** Receives the calls, outbound requests and log lines of all runs. */
   record: { calls: DryRunCall[]; fetches: DryRunFetch[]; logs: LogLine[] }
+  /** Receives each valid call without a given answer, and may answer it. */
+  receive?: (operation: string, input: JsonObject) => JsonObject | undefined
 }
 
 /** Runs a hook or an action in the isolate of a dry run. */
@@ -63,6 +67,8 @@ function openHost(context: DryRunContext, within: string): Host {
     assertFits(operation, input)
     const given = answers.scripted(operation.name)
     if (given) return { source: 'given', answer: given.answer }
+    const own = context.receive?.(operation.name, input)
+    if (own) return { source: 'own', answer: own }
     const name = operation.name === 'callAction' ? (input['type'] as string) : ''
     if (!actions.includes(name)) return { source: 'made up', answer: answers.exampleAnswer(operation, input) }
     const id = `${within}/${++nested}`
@@ -77,12 +83,16 @@ function openHost(context: DryRunContext, within: string): Host {
   }
 
   return async (call) => {
+    // Outcomes of cards are recorded for repeated runs, and a dry run has none.
+    if (call.path === outcomesPath) return { status: 200, body: {} }
     const { operation, input } = readCall(call)
     const made: DryRunCall = { operation: operation.name, input }
     record.calls.push(made)
     try {
       Object.assign(made, await answerOf(operation, input))
-      return { status: operation.status, body: made.answer! }
+      if (operation.name !== 'searchFiles') return { status: operation.status, body: made.answer! }
+      made.answer = completeSearch(made.answer!)
+      return { status: operation.status, body: made.answer, kb: knowledgeOf(input, made.answer) }
     } catch (error) {
       const refusal = ApiError.from(error)
       made.refusal = { type: refusal.type, message: refusal.message }

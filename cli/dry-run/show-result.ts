@@ -1,6 +1,6 @@
 import { withoutControlCharacters, styled } from '../output.ts'
 import type { DryRunCall, DryRunFetch } from './host.ts'
-import type { DryRunResult } from './dry-run.ts'
+import type { DryRunResult } from './result.ts'
 
 /** The result of a dry run as text for people. */
 export function showResult(result: DryRunResult): string {

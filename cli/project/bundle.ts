@@ -14,6 +14,8 @@ const libraries = 'docs/libraries.md lists tested libraries and replacements for
 export interface Bundle extends Partial<ProjectFlows> {
   code: string
   sourceMap: string
+  /** The flows may be those that the code itself exports: a deployed version does not tell them apart. */
+  hasFlowsOfCode?: true
 }
 
 export type Bundled = { bundle: Bundle; sources: string[] } | { problems: Problem[] }

@@ -49,7 +49,7 @@ export interface FlowTask {
   /** For `due`: the event that made the position whose wait is over. */
   waitOf?: string
   /** For `start`: where, and with which variables. */
-  start?: { flow: string; node?: string; input?: JsonObject }
+  start?: { flow: string; node?: string; input?: JsonObject; temp?: JsonObject }
   /** The triggers that match the event except for their filters, in order. */
   triggers: FlowTrigger[]
   /** Outcomes of cards of earlier runs of the event, by the scope of the card. */

@@ -19,10 +19,26 @@ export async function eventKnowledge(
   query: Record<string, unknown>,
   passages: FoundPassageView[],
 ): Promise<Json> {
+  const included = await findNamedKnowledgeBases(db, botId, namedKnowledgeBases(query))
+  return {
+    included: included.map(({ id, name, tags: own }) => ({ id, name, tags: own })),
+    results: toResults(passages),
+  }
+}
+
+/** The knowledge bases that the query of a search names. */
+export function namedKnowledgeBases(query: Record<string, unknown>): {
+  ids: string[] | undefined
+  names: string[] | undefined
+} {
   const { tags } = nestTagQuery(query)
   const conditions = toTagConditions(isRecord(tags) ? tags : {})
   const valuesOf = (name: string) => conditions.find(({ tag }) => tag === name)?.anyOf
-  const included = await findNamedKnowledgeBases(db, botId, { ids: valuesOf('kbId'), names: valuesOf('kbName') })
+  return { ids: valuesOf('kbId'), names: valuesOf('kbName') }
+}
+
+/** Passages as `event.kb.results` has them. */
+export function toResults(passages: FoundPassageView[]): Json[] {
   const results: Json[] = []
   let left = maxCharacters
   for (const passage of passages.slice(0, maxResults)) {
@@ -31,7 +47,7 @@ export async function eventKnowledge(
     if (left < 0) break
     results.push(result)
   }
-  return { included: included.map(({ id, name, tags: own }) => ({ id, name, tags: own })), results }
+  return results
 }
 
 /** Tags and metadata of a file that a result repeats where they are texts. */

@@ -101,8 +101,9 @@ export async function runFlows(
     case 'due':
       return due(flowRun)
     case 'start': {
-      const { flow, node, input = {} } = task.start!
+      const { flow, node, input = {}, temp } = task.start!
       restart(flowRun)
+      if (temp !== undefined) flowRun.position.temp = temp
       push(flowRun, flow, input)
       return continueFrom(flowRun, { to: `${flow}/${node ?? ''}` })
     }
