@@ -89,7 +89,7 @@ export type MessageContent = ValueOf<{
 
 interface EventBase<Type extends string, Payload> extends Omit<
   EventObject,
-  'createdOn' | 'type' | 'payload' | 'state'
+  'createdOn' | 'type' | 'payload' | 'state' | 'kb' | 'trigger'
 > {
   createdOn: Date
   type: Type
@@ -808,6 +808,13 @@ interface EventObject {
     session: JsonObject
     /** State of this event; deleted after its handling. */
     temp: JsonObject
+    context?: {
+      currentFlow?: string
+      currentNode?: string
+      currentCard?: string
+      previousFlow?: string
+      previousNode?: string
+    }
   }
   tags: { conversation?: Record<string, string>; message?: Record<string, string>; user?: Record<string, string> }
   conversationId?: string
@@ -815,6 +822,20 @@ interface EventObject {
   messageId?: string
   /** The name of the integration that the event came through. */
   integration?: string
+  kb?: {
+    /** The knowledge bases of the search. */
+    included: JsonObject[]
+    /** The passages that it found. */
+    results?: JsonObject[]
+  }
+  trigger?: {
+    flowId: string
+    nodeId: string
+    eventName: string
+    integration?: string
+    conversationId?: string
+    userId?: string
+  }
 }
 
 /** Payloads of messages by type. Declare the types of integrations here. */

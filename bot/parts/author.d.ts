@@ -81,7 +81,7 @@ export type MessageContent = ValueOf<{
 
 interface EventBase<Type extends string, Payload> extends Omit<
   EventObject,
-  'createdOn' | 'type' | 'payload' | 'state'
+  'createdOn' | 'type' | 'payload' | 'state' | 'kb' | 'trigger'
 > {
   createdOn: Date
   type: Type

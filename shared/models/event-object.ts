@@ -5,13 +5,26 @@ import { tags } from './tags.ts'
 const kept = (description: string) => ({ type: 'object', description }) as const
 
 /** The state that bot code reads and writes as `event.state`. */
-const eventState = closedObject({
-  bot: kept('State of the bot, for all users and conversations.'),
-  user: kept('State of the user, for all conversations.'),
-  conversation: kept('State of the conversation.'),
-  session: kept('State of the conversation; expires after 30 minutes without an event.'),
-  temp: kept('State of this event; deleted after its handling.'),
-})
+const eventState = closedObject(
+  {
+    bot: kept('State of the bot, for all users and conversations.'),
+    user: kept('State of the user, for all conversations.'),
+    conversation: kept('State of the conversation.'),
+    session: kept('State of the conversation; expires after 30 minutes without an event.'),
+    temp: kept('State of this event; deleted after its handling.'),
+  },
+  {
+    context: closedObject(
+      {},
+      Object.fromEntries(
+        ['currentFlow', 'currentNode', 'currentCard', 'previousFlow', 'previousNode'].map((name) => [
+          name,
+          { type: 'string' },
+        ]),
+      ),
+    ),
+  },
+)
 
 /**
  * The `event` argument of bot code (product specification, part 6), as JSON: in the isolate, `createdOn` is a `Date`.
@@ -40,5 +53,13 @@ export const eventObject = closedObject(
     userId: { type: 'string' },
     messageId: { type: 'string' },
     integration: { type: 'string', description: 'The name of the integration that the event came through.' },
+    kb: closedObject(
+      { included: { type: 'array', items: { type: 'object' }, description: 'The knowledge bases of the search.' } },
+      { results: { type: 'array', items: { type: 'object' }, description: 'The passages that it found.' } },
+    ),
+    trigger: closedObject(
+      { flowId: { type: 'string' }, nodeId: { type: 'string' }, eventName: { type: 'string' } },
+      { integration: { type: 'string' }, conversationId: { type: 'string' }, userId: { type: 'string' } },
+    ),
   },
 )
