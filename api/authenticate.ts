@@ -16,7 +16,7 @@ import type { PathParameters } from '#shared/router.ts'
 import { hashToken } from '#shared/secrets.ts'
 import { findInvitation } from '#shared/store/invitations.ts'
 import { findMemberForBot, findRole, findToken, workspaceExists } from '#shared/store/accounts.ts'
-import { decryptInstallation, listInstallations } from '#shared/store/installations.ts'
+import { decryptInstallation, findChat, listInstallations } from '#shared/store/installations.ts'
 import type { TokenRow, Installation } from '#shared/models/tables.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
 
@@ -29,6 +29,7 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
     if (access === 'invitee') return invitee(context, headers)
     const token = await bearer(context, headers)
     if (access === 'bot') return bot(context, headers, token)
+    if (access === 'program') return bot(context, { 'x-bot-id': parameters['botId'] }, token)
     const account = holder(token)
     return isRole(access) ? administrator(context, headers, account) : account
   }
@@ -38,11 +39,19 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
  * The caller of a chat's address, with or without a key.
  * @throws ApiError `ResourceNotFound` when no chat has this address
  */
-export async function visitor({ installations }: Context, { webhookId = '' }: PathParameters): Promise<Visitor> {
-  const installation = await installations.find(webhookId)
+export async function visitor(context: Context, { webhookId = '', botId }: PathParameters): Promise<Visitor> {
+  if (botId !== undefined) return visitorOfBot(context, botId)
+  const installation = await context.installations.find(webhookId)
   if (!installation || installation.integration_id !== null) {
     throw notFound(`Chat '${webhookId}'`)
   }
+  return { kind: 'visitor', installation }
+}
+
+/** The caller of an address that names the bot and not its chat. @throws ApiError `ResourceNotFound` */
+async function visitorOfBot({ db, config }: Context, botId: string): Promise<Visitor> {
+  const installation = await findChat(db, config.secret, botId)
+  if (!installation) throw notFound(`Bot '${botId}'`)
   return { kind: 'visitor', installation }
 }
 

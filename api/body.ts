@@ -14,6 +14,7 @@ const limits: [prefix: string, bytes: number][] = [
   ['/v1/chat', megabyte],
   ['/chat', megabyte],
   ['/v1/files', megabyte],
+  ['/api/v1', megabyte],
 ]
 
 const decoders = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }

@@ -27,7 +27,8 @@ export interface RateLimitDecision {
 /**
  * Limits the requests of each chat user and of each installation, over all api processes where Redis is configured. The
  * verified key identifies the user: one key can be spelled in several ways, and one user can have several keys. All
- * requests of an installation with invalid keys count as one user's.
+ * requests of an installation with invalid keys count as one user's. Requests of the Converse API count likewise, by the
+ * user in the path.
  */
 export interface RateLimiter {
   /**
@@ -50,16 +51,24 @@ export function openRateLimiter(context: Context): RateLimiter {
 
   async function consume(webhookId: string, userKey?: string): Promise<RateLimitDecision> {
     const user = limits.user && userKey ? await userOf(context, webhookId, userKey) : undefined
-    const buckets = bucketsOf(limits, webhookId, user)
+    return count(bucketsOf(limits, [webhookId], user))
+  }
+
+  async function count(buckets: Bucket[]): Promise<RateLimitDecision> {
     return counter && buckets.length > 0 ? take(counter, buckets) : { headers: {} }
   }
 
   return {
     consume,
     async handle(request, response, next) {
-      const webhookId = webhookIdIn(request.path)
-      if (webhookId === undefined) return next()
-      const { headers, refusal } = await consume(webhookId, request.get('x-user-key'))
+      const address = readAddress(request.path)
+      if (address === undefined) return next()
+      const { headers, refusal } =
+        'webhookId' in address
+          ? await consume(address.webhookId, request.get('x-user-key'))
+          : await count(
+              bucketsOf(limits, ['converse', address.botId], limits.user ? ['user', address.userId] : undefined),
+            )
       response.set(headers)
       if (refusal) response.status(refusal.status).json(refusal.toJSON())
       else next()
@@ -68,14 +77,23 @@ export function openRateLimiter(context: Context): RateLimiter {
   }
 }
 
-/** The id in a chat's path, decoded as the router does: all spellings of an address name one installation. */
-function webhookIdIn(path: string): string | undefined {
-  const [first, webhookId] = path.split('/').filter(Boolean)
-  if (first !== 'chat' || webhookId === undefined) return undefined
+/**
+ * The ids in the path of a chat or of the Converse API, decoded as the router does: all spellings of an address name one
+ * installation.
+ */
+function readAddress(path: string): { webhookId: string } | { botId: string; userId: string } | undefined {
+  const [first, second, ...rest] = path.split('/').filter(Boolean).map(decode)
+  if (first === 'chat' && second !== undefined) return { webhookId: second }
+  const [bots, botId, converse, userId] = rest
+  const isConverse = first === 'api' && second === 'v1' && bots === 'bots' && converse === 'converse'
+  return isConverse && botId !== undefined && userId !== undefined ? { botId, userId } : undefined
+}
+
+function decode(segment: string): string {
   try {
-    return decodeURIComponent(webhookId)
+    return decodeURIComponent(segment)
   } catch {
-    return webhookId
+    return segment
   }
 }
 
@@ -107,11 +125,11 @@ async function userOf(context: Context, webhookId: string, key: string): Promise
 }
 
 /** The user's bucket and then the installation's, where they have a limit. */
-function bucketsOf(limits: Config['chatRateLimits'], webhookId: string, user: string[] | undefined): Bucket[] {
+function bucketsOf(limits: Config['chatRateLimits'], chat: string[], user: string[] | undefined): Bucket[] {
   const buckets: Bucket[] = []
-  if (user) buckets.push({ name: nameOf(webhookId, ...user), limit: limits.user, whose: 'one user' })
+  if (user) buckets.push({ name: nameOf(...chat, ...user), limit: limits.user, whose: 'one user' })
   if (limits.installation) {
-    buckets.push({ name: nameOf(webhookId), limit: limits.installation, whose: 'all users of this chat together' })
+    buckets.push({ name: nameOf(...chat), limit: limits.installation, whose: 'all users of this chat together' })
   }
   return buckets
 }

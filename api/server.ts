@@ -56,6 +56,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   })
   app.use(health(context))
   app.use('/chat', allowBrowsers)
+  app.use('/api', allowBrowsers)
   app.use('/files', allowPages)
   app.use(overload.handle)
   app.use(rateLimiter.handle)

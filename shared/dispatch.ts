@@ -62,7 +62,7 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
   const given = operation.takesBody
     ? asObject(await request.body(caller, operation))
     : operation.readQuery(request.query ?? {})
-  const input = { ...given, ...headersOf(operation, request), ...parameters }
+  const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
   const { status, opensStream } = operation
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation, input }
@@ -98,6 +98,11 @@ function headersOf({ headers }: Operation, { header }: Request): Record<string, 
       return value === undefined ? [] : [[name, value]]
     }),
   )
+}
+
+/** The input fields that the request has in the query. The body cannot have them. */
+function queryFieldsOf({ queryFields }: Operation, { query = {} }: Request): Record<string, unknown> {
+  return Object.fromEntries(queryFields.map((name) => [name, query[name]]))
 }
 
 function asObject(body: unknown): object {

@@ -22,6 +22,12 @@ const fields = {
     pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
     description: 'The platform sends this value as the header x-secret-key with each webhook request. Printable ASCII.',
   },
+  converse: {
+    enum: ['secured', 'public'],
+    description:
+      'Opens the Converse API of v12: `secured` to requests with a token; `public` to all, who then act as any of its ' +
+      'users. Absent: it is closed.',
+  },
 } as const
 
 /** The configuration of a chat installation. A misspelt field is refused, because the chat would be open without it. */
@@ -41,6 +47,6 @@ export function isWebhookUrl(address: string): boolean {
 }
 
 /** The configuration for viewers who may not read its secrets. */
-export function withoutSecrets({ webhookUrl }: ChatConfiguration): ChatConfiguration {
-  return webhookUrl === undefined ? {} : { webhookUrl }
+export function withoutSecrets({ webhookUrl, converse }: ChatConfiguration): ChatConfiguration {
+  return { ...(webhookUrl !== undefined && { webhookUrl }), ...(converse !== undefined && { converse }) }
 }

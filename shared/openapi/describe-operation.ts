@@ -27,7 +27,7 @@ export function describeOperation(operation: Operation, writing: Writing): Recor
     security: securityOf(access),
     parameters: [
       ...pathParameters(operation, writing),
-      ...(takesBody ? [] : queryParameters(operation, writing)),
+      ...queryParameters(operation, writing),
       ...headerParameters(operation),
       ...headerFields(operation, writing),
     ],
@@ -60,6 +60,7 @@ function queryParameters(operation: Operation, { publisher }: Writing) {
   const inPath = new Set(namesInPath(operation.path))
   return Object.entries(properties)
     .filter(([name]) => !inPath.has(name) && !operation.headers.includes(name))
+    .filter(([name]) => !operation.takesBody || operation.queryFields.includes(name))
     .map(([name, { description, ...schema }]) => ({
       in: 'query',
       name,
@@ -90,7 +91,7 @@ function headerFields({ headers, input }: Operation, { publisher }: Writing) {
 
 function requestBody(operation: Operation, { publisher, interface: { name: api } }: Writing) {
   const { properties = {}, required = [], ...rest } = operation.input as Schema
-  const inPath = new Set([...namesInPath(operation.path), ...operation.headers])
+  const inPath = new Set([...namesInPath(operation.path), ...operation.headers, ...operation.queryFields])
   const body = {
     ...rest,
     required: required.filter((name) => !inPath.has(name)),

@@ -56,9 +56,9 @@ export function errorsOf(operation: Operation): ErrorType[] {
   const fields = Object.keys((input as { properties?: object }).properties ?? {})
   const possible: ErrorType[] = ['Internal', ...operation.errors]
   if (access !== 'visitor') possible.push('Unauthorized')
-  if (access === 'bot' || isRole(access)) possible.push('Forbidden')
+  if (access === 'bot' || access === 'program' || isRole(access)) possible.push('Forbidden')
   // The chat in the URL, or the integration in the headers, may not exist.
-  if (isInChat || access === 'bot') possible.push('ResourceNotFound')
+  if (isInChat || access === 'bot' || access === 'program') possible.push('ResourceNotFound')
   if (isInChat) possible.push('RateLimited')
   if (takesBody || fields.length > 0 || access === 'bot') possible.push('InvalidPayload')
   if (takesBody) possible.push('PayloadTooLarge', 'UnsupportedMediaType')

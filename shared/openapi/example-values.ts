@@ -39,6 +39,8 @@ export const botId = exampleId('bot')
 export const values: Record<string, unknown> = {
   text: 'Where is my order?',
   name: 'Ada',
+  'converse.response.response': { type: 'text', text: 'It is on its way.' },
+  'converse.securedMessage.suggestions': [],
   'bot.name': 'order-desk',
   'integration.name': 'shop',
   'workspace.name': 'default',

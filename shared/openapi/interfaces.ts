@@ -4,7 +4,7 @@ import type { Stability } from '../rpc/operation.ts'
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
-  name: 'chat' | 'runtime' | 'files' | 'tables' | 'admin'
+  name: 'chat' | 'converse' | 'runtime' | 'files' | 'tables' | 'admin'
   /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
@@ -19,6 +19,14 @@ const interfaces: Interface[] = [
     description:
       'For users of a bot, from browsers and servers. The URL names the bot’s chat; ' +
       '`createUser` returns the key for the header `x-user-key`.',
+  },
+  {
+    name: 'converse',
+    tag: 'Converse',
+    prefix: '/api/v1/bots',
+    description:
+      'For clients of v12: one request sends a message, and its answer has the messages of the bot. Closed unless the ' +
+      'configuration of the bot’s chat opens it.',
   },
   {
     name: 'runtime',
@@ -100,6 +108,7 @@ export function securityOf(access: Access): Record<string, []>[] {
   if (access === 'visitor') return []
   if (access === 'user') return [{ userKey: [] }]
   if (access === 'bot') return [{ token: [], botId: [] }]
+  if (access === 'program') return [{ token: [] }]
   if (access === 'invitee') return [{ invitation: [] }, { invitation: [], token: [] }]
   return [isRole(access) ? { token: [], workspaceId: [] } : { token: [] }]
 }
@@ -109,6 +118,7 @@ export function callersOf(access: Access): string {
   if (access === 'visitor') return 'For all callers that know the URL.'
   if (access === 'user') return 'For users of the chat.'
   if (access === 'bot') return 'For bots and integrations, and for developers who act as one.'
+  if (access === 'program') return 'For programs with a token of the bot, and for developers of its workspace.'
   if (access === 'invitee') return 'For holders of an invitation, with or without a personal token.'
   if (access === 'account') return 'For holders of a personal token.'
   return access === 'owner'

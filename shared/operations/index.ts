@@ -21,6 +21,9 @@ export { deleteMessage } from './chat/deleteMessage.ts'
 export { createEvent } from './chat/createEvent.ts'
 export { getEvent } from './chat/getEvent.ts'
 
+export { sendMessage } from './converse/sendMessage.ts'
+export { sendSecuredMessage } from './converse/sendSecuredMessage.ts'
+
 export { createConversation as runtimeCreateConversation } from './runtime/createConversation.ts'
 export { getConversation as runtimeGetConversation } from './runtime/getConversation.ts'
 export { listConversations as runtimeListConversations } from './runtime/listConversations.ts'

@@ -83,17 +83,28 @@ export interface Administrator {
   role: Role
 }
 
-/** The caller that an operation requires: one of a kind, or an administrator of at least a role. */
-export type Access = 'visitor' | 'user' | 'bot' | 'invitee' | 'account' | Role
+/**
+ * The caller that an operation requires: one of a kind, or an administrator of at least a role. A `program` acts as the
+ * bot that the path names, by the bot's token or a member's, and is never the code of the bot or of an integration.
+ */
+export type Access = 'visitor' | 'user' | 'bot' | 'program' | 'invitee' | 'account' | Role
 
 /** The caller that a handler of an operation with this access gets. */
-export type CallerWith<A extends Access> = A extends Role ? Administrator : Extract<Caller, { kind: A }>
+export type CallerWith<A extends Access> = A extends Role
+  ? Administrator
+  : A extends 'program'
+    ? BotCaller
+    : Extract<Caller, { kind: A }>
 
 /**
  * Checks that a caller has the access that an operation requires.
  * @throws ApiError `Forbidden`
  */
 export function authorise(caller: Caller, access: Access): void {
+  if (access === 'program') {
+    if (caller.kind === 'bot' && !caller.execution && !caller.installation) return
+    throw new ApiError('Forbidden', 'This operation is for programs with a token of the bot or of a developer')
+  }
   if (!isRole(access)) {
     if (caller.kind === access) return
     throw new ApiError('Forbidden', `This operation is for callers of kind '${access}', not '${caller.kind}'`)

@@ -35,6 +35,8 @@ interface Specification<A extends Access, I, O> {
   isClosed?: true
   /** Input fields that HTTP requests have as headers of the same names. */
   headers?: readonly string[]
+  /** Input fields that HTTP requests have in the query, although they have a body. */
+  queryFields?: readonly string[]
   /**
    * A list in the body that may be large: HTTP requests have it as a `JsonList`. What the handler gets can only be
    * iterated, and once.
@@ -67,6 +69,7 @@ export interface Operation {
   opensStream: boolean
   awaitsWorker: boolean
   headers: readonly string[]
+  queryFields: readonly string[]
   largeList?: LargeList
   readQuery(flat: Record<string, unknown>): Record<string, unknown>
   /** Whether an audit record is kept of each call. */
@@ -96,6 +99,7 @@ export function operation<A extends Access, const I extends object, const O exte
     changesNothing = false,
     auditedFields = [],
     headers = [],
+    queryFields = [],
     readQuery = nestQuery,
     recordsMembers = false,
     ...declaration
@@ -121,6 +125,7 @@ export function operation<A extends Access, const I extends object, const O exte
     opensStream,
     awaitsWorker,
     headers,
+    queryFields,
     readQuery,
     isAudited: isKept,
     takesBody,

@@ -127,6 +127,12 @@ export async function findInstallationByWebhook(
   return row && decryptInstallation(row, secret)
 }
 
+/** Finds the chat of a bot; otherwise as `findInstallation`. */
+export async function findChat(db: Database, secret: string, botId: string): Promise<Installation | undefined> {
+  const row = await db('installations').where({ bot_id: botId }).whereNull('integration_id').first()
+  return row && decryptInstallation(row, secret)
+}
+
 /** A bot's installations, oldest first, with encrypted configurations. */
 export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {
   return db('installations').where({ bot_id: botId }).orderBy('created_at')

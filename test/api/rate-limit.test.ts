@@ -108,6 +108,26 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
     expect(limitIn(answer).remaining).toBe(perUser - 1)
   })
 
+  test('count requests of the Converse API by the user in the path, in any spelling, and by the bot', async () => {
+    const { id } = await platform.createBot()
+    const ask = (userId: string, end = '') =>
+      send('POST', `${platform.url}/api/v1/bots/${id}/converse/${userId}${end}`, {})
+    const limits = []
+    for (const [userId, end] of [
+      ['ann', ''],
+      ['%61nn', ''],
+      ['ann', '/secured'],
+      ['an%6E', '/'],
+    ] as const) {
+      limits.push((await ask(userId, end)).status === 429)
+    }
+    expect(limits).toEqual([false, false, false, true])
+    for (let count = 0; count < perInstallation - perUser; count++) await ask(`user-${count}`)
+    expect((await ask('last')).body.message).toContain('all users of this chat together')
+    const { id: other } = await platform.createBot()
+    expect((await send('POST', `${platform.url}/api/v1/bots/${other}/converse/ann`, {})).status).not.toBe(429)
+  })
+
   test('know a user by any spelling of the key, and by any key that is the user’s', async () => {
     const { chatUrl, id: botId } = await platform.createBot()
     const row = (await platform.context.db('installations').where({ bot_id: botId }).first('id'))!

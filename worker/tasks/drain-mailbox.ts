@@ -1,7 +1,8 @@
 import type { LogLine } from '#sandbox/protocol/contract.ts'
 import { publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
-import { actionTriggered, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import { isConverse } from '#shared/models/converse.ts'
+import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { registrationEnded } from '#shared/integrations/registration.ts'
 import { retryEvent, type EventCompletion } from '#shared/store/complete-events.ts'
@@ -117,8 +118,8 @@ async function fail(
 }
 
 /** Whether a caller may wait for the event's result or read it later. */
-function isAwaited({ type, installation_id: installationId }: ClaimedEvent): boolean {
-  return type === actionTriggered || installationId !== null
+function isAwaited({ type, installation_id: installationId, conversation_tags: tags }: ClaimedEvent): boolean {
+  return type === actionTriggered || installationId !== null || (type === messageCreated && isConverse(tags))
 }
 
 async function end(

@@ -1,9 +1,9 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { conversation, toConversation } from '../../models/conversation.ts'
+import { insertChatConversation } from '../../messaging/insert-chat-conversation.ts'
 import { operation } from '../../rpc/operation.ts'
 import { assertExternalId, externalId, findConversationWithMembership, presentUser } from './external-ids.ts'
-import { insertChatConversation } from './insert-chat-conversation.ts'
 
 export const getOrCreateConversation = operation({
   name: 'getOrCreateConversation',

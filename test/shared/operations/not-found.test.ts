@@ -26,6 +26,7 @@ const otherStatuses: Record<string, number> = {
   'chat.listenConversation': 403,
   'chat.listMessages': 403,
   'chat.listParticipants': 403,
+  'converse.sendSecuredMessage': 403,
   'runtime.listTagValues': 410,
   'files.listFileTagValues': 400,
   'tables.deleteTableRows': 400,

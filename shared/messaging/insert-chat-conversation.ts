@@ -1,9 +1,9 @@
-import type { Context } from '../../context.ts'
-import { newId } from '../../ids.ts'
-import type { ChatUser } from '../../rpc/caller.ts'
-import { wakeWorker } from '../../signals/after-commit.ts'
-import { insertConversation, type NewConversation } from '../../store/conversations.ts'
-import type { ConversationRow } from '../../models/tables.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import type { ChatUser } from '../rpc/caller.ts'
+import { wakeWorker } from '../signals/after-commit.ts'
+import { insertConversation, type CreatedConversation, type NewConversation } from '../store/conversations.ts'
+import type { ConversationRow } from '../models/tables.ts'
 
 /** The one channel of the chat integration. */
 const chatChannel = 'channel'
@@ -15,9 +15,9 @@ const chatChannel = 'channel'
  * @throws ApiError `RateLimited` when too many events of the bot wait
  */
 export async function insertChatConversation(
-  context: Context & { caller: ChatUser },
+  context: Context & { caller: Pick<ChatUser, 'installation'> },
   given: Pick<NewConversation, 'ownerId' | 'tags' | 'externalId'>,
-): Promise<ConversationRow | undefined> {
+): Promise<CreatedConversation<ConversationRow> | undefined> {
   const { db, waiting, caller } = context
   const { bot_id: botId, id: installationId } = caller.installation
   const conversation = { ...given, id: newId('conv'), botId, installationId, channel: chatChannel }
