@@ -39,7 +39,8 @@ export function createSurroundings({ intents, content, language }: Setup) {
   /** Adds to the event the fields by which conditions of v12 recognise messages. */
   function prepare({ event }: Context): void {
     const { payload } = event
-    event.channel = event.integration === 'chat' ? 'web' : event.integration
+    const isConverse = event.tags?.conversation?.fid?.startsWith('converse:')
+    event.channel = isConverse ? 'api' : event.integration === 'chat' ? 'web' : event.integration
     event.target = event.userId
     event.threadId = event.conversationId
     if (payload.value !== undefined && payload.payload === undefined) payload.payload = payload.value
@@ -104,7 +105,7 @@ export function createSurroundings({ intents, content, language }: Setup) {
     return undefined
   }
 
-  function createBp({ client, logger }: Context, event: Data, result: { jump?: string }): Data {
+  function createBp({ client, logger, env }: Context, event: Data, result: { jump?: string }): Data {
     const reply = async (_event: Data, payloads: Data | Data[]) => {
       for (const payload of [payloads].flat()) {
         const { type = 'text', ...fields } = toSent(payload)
@@ -133,6 +134,10 @@ export function createSurroundings({ intents, content, language }: Setup) {
         renderTemplate: (item: unknown, scope: Data) => renderAll(item, scope),
       },
       kvs: createStore(event),
+      config: {
+        getModuleConfig: async (name: string) =>
+          JSON.parse(env[`SECRET_CONFIG_${name.toUpperCase().replaceAll(/\W/g, '_')}`] ?? '{}'),
+      },
       dialog: {
         createId: () => event.conversationId,
         jumpTo: async (_session: string, _event: Data, flow: string) => {

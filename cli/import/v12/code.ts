@@ -6,7 +6,7 @@ import { Ids } from './ids.ts'
 
 /** Members of `bp` that the wrapper has. */
 const members =
-  /^(?:events\.(?:replyToEvent|replyContentToEvent)|cms\.(?:renderElement|renderTemplate)|kvs\.\w+|logger\.\w+|dialog\.(?:jumpTo|createId)|IO\.\w+)$/
+  /^(?:events\.(?:replyToEvent|replyContentToEvent)|cms\.(?:renderElement|renderTemplate)|kvs\.\w+|logger\.\w+|dialog\.(?:jumpTo|createId)|config\.getModuleConfig|IO\.\w+)$/
 
 /** Packages that need a database, a file system or native code. */
 const native =
@@ -47,6 +47,10 @@ export async function convertScript(
   const missing = used.filter((name) => !members.test(name))
   for (const name of missing)
     report.lost(file, undefined, `bp.${name}`, 'Use `client` of this platform: docs/writing-a-bot.md')
+  if (used.includes('config.getModuleConfig')) {
+    const remedy = 'Set the secret CONFIG_<NAME> to the JSON of the configuration of the module of that name'
+    report.differs(file, undefined, 'bp.config.getModuleConfig', remedy)
+  }
   const parses = await transform(`async function script(${names}) {\n${source}\n}`, { loader: 'js' }).then(
     () => true,
     () => false,
@@ -114,4 +118,18 @@ export function contentOf({ content, actions, hooks }: V12Bot): Record<string, {
   const sources = [...actions.values(), ...hooks.map(({ script }) => script)].map(({ source }) => source).join('\n')
   const used = [...content].filter(([id]) => id.length > 2 && sources.includes(id))
   return Object.fromEntries(used.map(([id, { type, fields }]) => [id, { type, fields }]))
+}
+
+/** The hosts in addresses that scripts name. They are granted, and the report names them. */
+export function hostsOf({ actions, hooks, report }: V12Bot): string[] {
+  const scripts = new Set([...actions.values(), ...hooks.map(({ script }) => script)])
+  const named = new Set<string>()
+  for (const { file, source } of scripts) {
+    for (const [, host = ''] of source.matchAll(/\bhttps?:\/\/((?:[a-z\d-]+\.)+[a-z]{2,})(?=[:/?#'"`\s])/gi)) {
+      const name = host.toLowerCase()
+      if (!named.has(name)) report.differs(file, undefined, `requests to ${name}`, 'Granted in isobot.json: check them')
+      named.add(name)
+    }
+  }
+  return [...named].slice(0, 50)
 }

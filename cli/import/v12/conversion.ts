@@ -1,5 +1,5 @@
 import type { Card, FlowNode } from '#shared/flows/flow.ts'
-import type { V12Bot } from './bots.ts'
+import type { Script, V12Bot } from './bots.ts'
 import { Ids } from './ids.ts'
 import type { V12Flow } from './v12-flow.ts'
 
@@ -18,6 +18,8 @@ export interface Conversion {
   returnTargets: Set<string>
   /** The flow `end` runs at the end of a conversation. */
   hasEnd: boolean
+  /** Scripts of hooks that run at its beginning. */
+  endings: readonly Script[]
   /** Ids of actions by name. */
   actionIds: Map<string, string>
   /** Names of actions that cannot run here. */

@@ -1,15 +1,15 @@
-import { checkFlows, InvalidFlowsError, type FlowProblem } from '#shared/flows/check-flows.ts'
-import { maxCards, maxFlows, type Flow } from '#shared/flows/flow.ts'
-import type { V12Bot } from './bots.ts'
+import type { Flow, FlowNode } from '#shared/flows/flow.ts'
+import type { Script, V12Bot } from './bots.ts'
 import { FlowBuilder, nodeIdOf, toNode, type Conversion, type NewCard } from './conversion.ts'
 import { toCondition } from './expressions.ts'
 import { Ids } from './ids.ts'
-import { instructionCards } from './instructions.ts'
+import { instructionCards, ownAction } from './instructions.ts'
 import { toText } from './json.ts'
 import { Links, readFlowTarget, returns } from './links.ts'
 import { addQuestions, addQuestionsFlow } from './qna.ts'
 import { addSkill, foldedSkills } from './skills.ts'
 import type { V12Flow, V12Node } from './v12-flow.ts'
+import { withinLimits } from './within-limits.ts'
 
 /** Flows that run by themselves, by their file; a flow that another one calls begins by the name of its file. */
 const reserved: Readonly<Record<string, string>> = {
@@ -33,13 +33,17 @@ export function convertFlows(
   bot: V12Bot,
   actionIds: Map<string, string>,
   brokenActions: ReadonlySet<string>,
+  endings: readonly Script[] = [],
 ): ConvertedFlows {
-  const conversion = prepare(bot, actionIds, brokenActions)
+  const conversion = prepare(bot, actionIds, brokenActions, endings)
   const flows: Flow[] = []
   for (const flow of bot.flows.values()) {
     const id = conversion.flowIds.get(flow.name)
     if (id === undefined) continue
     flows.push(convertFlow(conversion, flow, id))
+  }
+  if (endings.length > 0 && !bot.flows.has('conversation_end.flow.json')) {
+    flows.push({ id: 'end', name: 'conversation_end', start: endingId, nodes: [endingNode(conversion, null)] })
   }
   const questions = addQuestionsFlow(conversion)
   if (questions) flows.push(questions)
@@ -50,7 +54,12 @@ export function convertFlows(
   return { flows: kept, conversion, authorNodes: nodes.length, wholeNodes: whole.length }
 }
 
-function prepare(bot: V12Bot, actionIds: Map<string, string>, brokenActions: ReadonlySet<string>): Conversion {
+function prepare(
+  bot: V12Bot,
+  actionIds: Map<string, string>,
+  brokenActions: ReadonlySet<string>,
+  endings: readonly Script[],
+): Conversion {
   const folded = new Set(
     [...bot.flows.values()].flatMap(({ nodes }) =>
       nodes.flatMap(({ type, skill, flow }) => (type === 'skill-call' && foldedSkills.has(skill) ? [flow] : [])),
@@ -75,7 +84,7 @@ function prepare(bot: V12Bot, actionIds: Map<string, string>, brokenActions: Rea
     }
   }
   const end = bot.flows.get('conversation_end.flow.json')
-  const hasEnd = end?.nodes.some(({ onEnter }) => onEnter.length > 0) ?? false
+  const hasEnd = endings.length > 0 || (end?.nodes.some(({ onEnter }) => onEnter.length > 0) ?? false)
   const conversion: Conversion = {
     bot,
     flowIds,
@@ -84,6 +93,7 @@ function prepare(bot: V12Bot, actionIds: Map<string, string>, brokenActions: Rea
     unwinds: new Set(),
     returnTargets,
     hasEnd,
+    endings,
     actionIds,
     brokenActions,
     hosts: new Set(),
@@ -138,7 +148,12 @@ function convertFlow(conversion: Conversion, flow: V12Flow, id: string): Flow {
   const links = new Links(conversion, builder)
   for (const node of flow.nodes) addNode(conversion, links, node, names.get(node.name)!)
   const start = names.get(flow.start)!
-  const first = id === 'main' ? addQuestions(conversion, builder, start) : start
+  const first =
+    id === 'main'
+      ? addQuestions(conversion, builder, start)
+      : id === 'end'
+        ? addEnding(conversion, builder, start)
+        : start
   const timeoutNode = names.get('timeout')
   const always = flow.catchAll.next.flatMap(({ condition, target }) => {
     const place = { file: flow.file, node: 'catchAll' }
@@ -158,6 +173,22 @@ function convertFlow(conversion: Conversion, flow: V12Flow, id: string): Flow {
     ...(always.length > 0 && { always }),
     nodes: builder.nodes,
   }
+}
+
+const endingId = 'v12_before_end'
+
+/** Adds the node that runs the scripts of the end of a conversation. @returns the id of the first node */
+function addEnding(conversion: Conversion, builder: FlowBuilder, start: string): string {
+  if (conversion.endings.length === 0) return start
+  builder.nodes.unshift(endingNode(conversion, start))
+  return builder.ids.make(endingId)
+}
+
+function endingNode(conversion: Conversion, next: string | null): FlowNode {
+  const cards = conversion.endings.flatMap(({ file }) =>
+    ownAction(conversion, file, conversion.actionIds.get(file)!, {}, { file }),
+  )
+  return toNode(endingId, 'before_conversation_end', cards, next)
 }
 
 function addNode(conversion: Conversion, links: Links, node: V12Node, id: string): void {
@@ -195,44 +226,4 @@ function addNode(conversion: Conversion, links: Links, node: V12Node, id: string
   }
   links.builder.add(toNode(id, node.name, [...entering, ...receiving], after))
   links.builder.add(toNode(after, undefined, routed.cards, routed.next))
-}
-
-/** Leaves out flows that the platform would refuse, and reports them. */
-function withinLimits(bot: V12Bot, flows: Flow[]): Flow[] {
-  let kept = flows.slice(0, maxFlows)
-  for (const { name } of flows.slice(maxFlows)) {
-    bot.report.lost(`flows/${name}.flow.json`, undefined, 'the flow', `A bot has at most ${maxFlows} flows`)
-  }
-  const count = kept.flatMap(({ nodes }) => nodes).reduce((sum, { cards }) => sum + cards.length, 0)
-  if (count > maxCards)
-    bot.report.lost('flows/', undefined, `${count} cards`, `A bot has at most ${maxCards} cards: divide it`)
-  for (;;) {
-    try {
-      checkFlows(kept)
-      return kept
-    } catch (error) {
-      if (!(error instanceof InvalidFlowsError) || kept.length === 0) throw error
-      kept = withoutFault(bot, kept, error.first)
-    }
-  }
-}
-
-/** Empties the node that has a fault, or leaves out its flow where that is not enough. */
-function withoutFault(bot: V12Bot, flows: Flow[], { flow: bad, node: at, problem }: FlowProblem): Flow[] {
-  const flow = flows.find(({ id }) => id === bad)
-  const node = flow?.nodes.find(({ id }) => id === at)
-  if (flow && node && node.cards[0]?.['text'] !== emptied) {
-    bot.report.lost(`flows/${flow.name}.flow.json`, node.name ?? node.id, `the node: ${problem}`, 'Draw it again')
-    return flows.map((each) => (each === flow ? withoutCards(flow, node.id) : each))
-  }
-  const left = flow ?? flows.at(-1)!
-  bot.report.lost(`flows/${left.name}.flow.json`, undefined, `the flow: ${problem}`, 'Correct it, and import again')
-  return flows.filter((each) => each !== left)
-}
-
-const emptied = 'Not carried: see REPORT.md'
-
-function withoutCards(flow: Flow, id: string): Flow {
-  const comment = toNode(id, undefined, [{ type: 'comment', text: emptied }], null)
-  return { ...flow, nodes: flow.nodes.map((node) => (node.id === id ? comment : node)) }
 }

@@ -107,6 +107,8 @@ function actionCards(conversion: Conversion, { name, parameters }: Instruction, 
           code: `if (session.slots) delete session.slots[${JSON.stringify(toText(parameters['slotName']))}]`,
         },
       ]
+    case 'hitlnext/handoff':
+      return [{ type: 'handover' }]
     case 'appendContext':
     case 'removeContext':
     case 'resetContext':

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Flow } from '#shared/flows/flow.ts'
 import type { V12Bot } from './bots.ts'
-import { actionIdsOf, contentOf, convertScript, type Converted } from './code.ts'
+import { actionIdsOf, contentOf, convertScript, hostsOf, type Converted } from './code.ts'
 import { convertFlows, type ConvertedFlows } from './flows.ts'
 import { Ids } from './ids.ts'
 import { toFields, toText, toTexts } from './json.ts'
@@ -29,8 +29,15 @@ const points: Readonly<Record<string, string>> = {
   after_incoming_middleware: 'afterIncomingMessage',
 }
 
+/** The hook whose scripts run at the beginning of flow `end`. */
+const endingPoint = 'before_conversation_end'
+
 export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
   const { report } = bot
+  const { size } = bot.actions
+  // The end of a conversation is a flow, which runs these scripts as actions.
+  const endings = bot.hooks.filter(({ point }) => point === endingPoint).map(({ script }) => script)
+  for (const script of endings) bot.actions.set(script.file, script)
   const actionIds = actionIdsOf(bot)
   const actions = await Promise.all(
     [...bot.actions].map(async ([name, script]) => {
@@ -50,7 +57,7 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
   )
   const hooks = await convertHooks(bot)
   const broken = new Set(actions.flatMap(({ name, converted: { runs } }) => (runs ? [] : [name])))
-  const converted = convertFlows(bot, actionIds, broken)
+  const converted = convertFlows(bot, actionIds, broken, endings)
   const files = new Map<string, string>()
   for (const flow of converted.flows) {
     files.set(`flows/${flow.id}.json`, toJson(flow))
@@ -64,7 +71,7 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
   files.set('v12/intents.json', toJson(intentsOf(bot)))
   files.set('v12/content.json', toJson(contentOf(bot)))
   files.set('bot.ts', writeModule(bot, actions, hooks))
-  const net = [...converted.conversion.hosts].toSorted()
+  const net = [...new Set([...converted.conversion.hosts, ...hostsOf(bot)])].toSorted()
   files.set(
     'isobot.json',
     toJson({ name: bot.name.slice(0, 100), entry: 'bot.ts', ...(net.length > 0 && { permissions: { net } }) }),
@@ -83,7 +90,7 @@ export async function convertBot(bot: V12Bot): Promise<ImportedProject> {
     differs: report.count('differs'),
   }
   const summary = [
-    `${figures.flows} flows, ${bot.actions.size} actions, ${hooks.length} hooks, ${questionsOf({ bot }).length} questions and answers`,
+    `${figures.flows} flows, ${size} actions, ${hooks.length + endings.length} hooks, ${questionsOf({ bot }).length} questions and answers`,
     `${figures.wholeNodes} of ${figures.authorNodes} nodes carried completely`,
     `${figures.lost} elements not carried, ${figures.differs} different`,
   ]
@@ -95,6 +102,7 @@ async function convertHooks(bot: V12Bot): Promise<{ name: string; point: string;
   const ids = new Ids(60)
   const carried = bot.hooks.filter(({ point, script }) => {
     if (Object.hasOwn(points, point)) return true
+    if (point === endingPoint) return false
     bot.report.lost(
       script.file,
       undefined,

@@ -1,4 +1,3 @@
-import { cards } from '#shared/flows/cards.ts'
 import { addChoice } from './choice-skill.ts'
 import { toNode, type Conversion, type NewCard } from './conversion.ts'
 import { instructionCards } from './instructions.ts'
@@ -33,7 +32,7 @@ export function addSkill(conversion: Conversion, links: Links, node: V12Node, id
 function addOther({ conversion, links, builder, node, id, data, place }: Skill, before: NewCard[]): void {
   const { report } = conversion.bot
   const own: NewCard[] = []
-  if (node.skill === 'HitlNext' && 'handover' in cards) own.push({ type: 'handover' })
+  if (node.skill === 'HitlNext') own.push({ type: 'handover' })
   else if (node.skill === 'SendEmail') {
     const to = toText(data['toAddress'])
     report.lost(
@@ -42,7 +41,7 @@ function addOther({ conversion, links, builder, node, id, data, place }: Skill, 
       `the e-mail ${to}`,
       'Install an integration that sends e-mail, and call its action',
     )
-  } else report.lost(place.file, place.node, `the skill ${node.skill}`, 'Hand the conversation over by an integration')
+  }
   const after = links.transitionsOf(node.name) ?? null
   const routed = links.route(node.next, node.name, after)
   builder.add(toNode(id, node.name, [...before, ...own, ...routed.cards], routed.next))
