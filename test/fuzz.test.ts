@@ -10,6 +10,7 @@ test('whatever is asked, by whomever: no answer is a failure, none is missing, n
       backEnd: 'postgres',
       seed: 7,
       requests: 1000,
+      flows: 20,
       matrixStep: 4,
       concurrency: 8,
       maxMilliseconds: 60_000,
@@ -21,4 +22,5 @@ test('whatever is asked, by whomever: no answer is a failure, none is missing, n
   expect(isClean(report) ? '' : describeReport(report)).toBe('')
   // A platform that refuses everything has no faults either.
   expect(report.succeeded.size).toBeGreaterThan(40)
+  expect(report.flows.events.get('processed') ?? 0).toBeGreaterThan(20)
 }, 180_000)

@@ -102,6 +102,24 @@ describe('a choice', () => {
   })
 })
 
+test('the options of a choice have the labels and values that were shown, and a text has nothing for an invalid date', async () => {
+  const choice = {
+    id: 'c',
+    type: 'choice',
+    message: 'Which?',
+    variable: 'temp.choice',
+    options: [
+      { label: 'As {{user.name}}', value: 'as-{{user.name}}' },
+      { label: 'Not', value: 'not' },
+    ],
+    cancel: [],
+  }
+  const set = { id: 'set', type: 'set', values: { 'user.name': 'Ada' } }
+  const user = await talk([set, choice, say('s', 'got {{temp.choice}}{{ new Date(NaN) }}')])
+  await user.say('hi')
+  expect(await user.say('as ada')).toEqual(['got as-Ada'])
+})
+
 describe('a capture', () => {
   test.each([
     ['number', 'x', '12,5', 12.5],

@@ -373,6 +373,20 @@ describe('hostile flows', () => {
     )
   })
 
+  test('that replace what the engine works with fail by name', async () => {
+    for (const code of ['event.state = null', 'state.user = 5; event.state = undefined']) {
+      const { say: tell, bot } = await talk([flowOf('main', [{ id: 'code', type: 'code', code }, say('a', 'a')])])
+      expect(await tell('hi')).toEqual([])
+      const [event] = await endedEvents(platform, bot.id, 1)
+      expect(event!.failure_reason).toContain('main/first/code: TypeError: event.state must be an object')
+    }
+    const options = { $: '[{ label: null }]' }
+    const { say: tell, bot } = await talk([flowOf('main', [{ id: 'ask', type: 'choice', options }])])
+    await tell('hi')
+    const [event] = await endedEvents(platform, bot.id, 1)
+    expect(event!.failure_reason).toContain('Each option of a choice has a label and a value')
+  })
+
   test('with ids that every object has as properties are flows like others', async () => {
     const ports = { ['__proto__']: 'toString/' }
     const leave = { id: 'constructor', type: 'code', code: "return '__proto__'", ports }

@@ -1,8 +1,8 @@
 import type { Fault, FuzzReport } from './run.ts'
 
 /** Whether the run has found no fault. */
-export function isClean({ faults, foreignRows, breakdowns }: FuzzReport): boolean {
-  return faults.length === 0 && foreignRows.length === 0 && breakdowns.length === 0
+export function isClean({ faults, flows, foreignRows, breakdowns }: FuzzReport): boolean {
+  return faults.length + flows.faults.length === 0 && foreignRows.length === 0 && breakdowns.length === 0
 }
 
 const maxShown = 20
@@ -10,7 +10,8 @@ const maxCharacters = 3000
 
 /** Describes the counts of a run, in lines, and each fault with its request. */
 export function describeReport(report: FuzzReport): string {
-  const { options, sent, faults, foreignRows, breakdowns } = report
+  const { options, sent, faults, flows, foreignRows, breakdowns } = report
+  const ended = [...flows.events].map(([status, times]) => `${times} ${status}`)
   const total = sent.matrix + sent.raw + sent.random
   const count = (matches: (what: string) => boolean) => faults.filter(({ what }) => matches(what)).length
   const statuses = [...report.statuses]
@@ -26,6 +27,8 @@ export function describeReport(report: FuzzReport): string {
     `  hangs: ${count((what) => what === 'hangs')}`,
     `  foreign rows read: ${count((what) => what.startsWith('foreign'))}, changed: ${foreignRows.length}`,
     `  errors without the body of one: ${count((what) => what.startsWith('an error'))}, no answer: ${count((what) => what.startsWith('no answer'))}`,
+    `  flows: ${flows.accepted} accepted, ${flows.refused} refused, faults ${flows.faults.length}; their events: ${ended.join(', ') || 'none'}`,
+    ...flows.faults.slice(0, maxShown).map((fault) => `    ${fault}`.slice(0, maxCharacters)),
     `  breakdowns: ${breakdowns.length}`,
     ...breakdowns.map((breakdown) => `    ${breakdown}`),
     ...foreignRows.slice(0, maxShown).map((row) => `    ${row.slice(0, maxCharacters)}`),

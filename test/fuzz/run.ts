@@ -5,6 +5,7 @@ import { chancesFrom } from '../chaos/random.ts'
 import { send } from '../support/platform.ts'
 import { faultOf, faultOfBytes, isDeliberate, sendBytes, sendRequest, type Outcome } from './exchange.ts'
 import { readApi, type Api } from './operations.ts'
+import { fuzzFlows, type FlowReport } from './flows.ts'
 import { openFuzzPlatform, type FuzzPlatform, type PlatformOptions } from './platform.ts'
 import { mutatedBytes, rawRequests } from './raw.ts'
 import { matrixRequests, randomRequest, type FuzzRequest } from './requests.ts'
@@ -16,6 +17,8 @@ export interface FuzzOptions extends PlatformOptions {
   seed: number
   /** Number of requests in addition to the matrix and the raw ones. */
   requests: number
+  /** Number of generated flows that are uploaded. */
+  flows: number
   /** Takes every n-th request of the matrix only. */
   matrixStep: number
   /** Concurrent requests. */
@@ -26,6 +29,8 @@ export interface FuzzOptions extends PlatformOptions {
   paths?: string[]
   /** Sends only the request with this number. */
   only?: number
+  /** Uploads only the flows with this number, and sends no request. */
+  onlyFlows?: number
 }
 
 /** A request with a wrong answer. */
@@ -45,6 +50,7 @@ export interface FuzzReport {
   /** Operations of which a random request succeeded. */
   succeeded: Set<string>
   faults: Fault[]
+  flows: FlowReport
   /** Changed rows of the other tenant. */
   foreignRows: string[]
   /** Descriptions of processes that ended by themselves, and of a bot that no longer replies. */
@@ -83,6 +89,7 @@ export async function runFuzz(
     statuses: new Map(),
     succeeded: new Set(),
     faults: [],
+    flows: { accepted: 0, refused: 0, events: new Map(), faults: [] },
     foreignRows: [],
     breakdowns: [],
     seconds: 0,
@@ -103,7 +110,11 @@ export async function runFuzz(
       if (number % 1000 === 999) tell(`${number + 1} requests, ${report.faults.length} faults`)
     }
   }
-  await Promise.all(Array.from({ length: options.concurrency }, work))
+  if (options.onlyFlows === undefined) await Promise.all(Array.from({ length: options.concurrency }, work))
+  if (options.only === undefined) {
+    const { seed, flows: count, onlyFlows: only } = options
+    report.flows = await fuzzFlows(platform, own.credentials.owner, { seed, count, only })
+  }
   report.seconds = (performance.now() - begunAt) / 1000
   report.foreignRows = differencesOf(before, await readRows(platform.databaseUrl, foreign.ids))
   report.breakdowns = await findBreakdowns(platform, foreign)

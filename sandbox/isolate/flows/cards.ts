@@ -25,6 +25,7 @@ import {
 import { isCancelled, matchOption, readAnswer, textOf, type Option } from './answers.ts'
 import type { Card, Flow } from './definition.ts'
 import {
+  eventState,
   getVariable,
   onceInEvent,
   recordOutcomes,
@@ -124,7 +125,7 @@ export async function resumeCard(flowRun: FlowRun, flow: Flow, frame: FlowFrame,
   delete frame.waits
   if (isCancelled(event, card)) return { kind: 'port', port: 'cancel' }
   if (card.type === 'choice') {
-    const options = (waits.options ?? card['options']) as ArrayLike<Option>
+    const options = (waits.options as ArrayLike<Option> | undefined) ?? (await optionsOf(flowRun, card))
     const option = matchOption(event, options, card)
     if (option === undefined) return askAgain(flowRun, flow, frame, card, waits.tries, 'other')
     store(flowRun, card, option.value, 'variable')
@@ -214,7 +215,7 @@ function partsOf(flowRun: FlowRun): Record<string, string> {
 
 /** Sets the parts to their value after the card: what code leaves in them is data from then on. */
 function restoreParts(flowRun: FlowRun, changed: Record<string, Json>): void {
-  const { state } = flowRun.pipeline.run.shared.event
+  const state = eventState(flowRun)
   const names = keys(changed)
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index]!
@@ -314,10 +315,9 @@ function toContent(message: Message): { type: string; payload: Record<string, un
 async function ask(flowRun: FlowRun, flow: Flow, frame: FlowFrame, card: Card, tries = 0): Promise<Step> {
   conversationOf(flowRun, 'so the card can wait for no answer')
   const question = await messageOf(flowRun, card)
-  let options: unknown
+  let options: ArrayLike<Option> | undefined
   if (card.type === 'choice') {
-    options = toData(await evaluate(card['options'], scopeOf(flowRun)), parse)
-    if (!isArray(options) || options.length === 0) throw new NativeTypeError('The options of a choice must be a list')
+    options = await optionsOf(flowRun, card)
     await say(flowRun, frame, card, withOptions(question, options, card['as']))
   } else await say(flowRun, frame, card, question)
   const seconds = flow.timeout?.seconds ?? defaultTimeoutSeconds
@@ -325,9 +325,21 @@ async function ask(flowRun: FlowRun, flow: Flow, frame: FlowFrame, card: Card, t
     for: 'answer',
     until: seconds === 0 ? null : now() + seconds * 1000,
     tries,
-    ...(options !== undefined && typeof card['options'] === 'function' && { options: options as Json }),
+    ...(options !== undefined && typeof card['options'] === 'function' && { options: options as unknown as Json }),
   }
   return { kind: 'wait' }
+}
+
+/** The options of a choice, with the values of their expressions. */
+async function optionsOf(flowRun: FlowRun, card: Card): Promise<ArrayLike<Option>> {
+  const options = toData(await evaluate(card['options'], scopeOf(flowRun)), parse)
+  if (!isArray(options) || options.length === 0) throw new NativeTypeError('The options of a choice must be a list')
+  for (let index = 0; index < options.length; index += 1) {
+    const option: unknown = options[index]
+    if (isObject(option) && typeof option['label'] === 'string' && typeof option['value'] === 'string') continue
+    throw new NativeTypeError('Each option of a choice has a label and a value, which are texts')
+  }
+  return options
 }
 
 function withOptions(question: Message | undefined, options: ArrayLike<Option>, as: unknown): Message {

@@ -25,6 +25,7 @@ import { performCard, resumeCard, type Step } from './cards.ts'
 import { indexOfCard, nodeOf, portOf, type Card, type Flow, type Flows } from './definition.ts'
 import {
   emptyRecord,
+  eventState,
   newPosition,
   pathOf,
   scopeOf,
@@ -428,7 +429,7 @@ function endAll(flowRun: FlowRun): number {
 }
 
 function endSession(flowRun: FlowRun): void {
-  flowRun.pipeline.run.shared.event.state['session'] = {}
+  eventState(flowRun)['session'] = {}
   flowRun.ended = true
 }
 

@@ -11,6 +11,7 @@ import {
   isObject,
   keys,
   NativeDate,
+  NativeTypeError,
   parse,
   record,
   stringify,
@@ -51,7 +52,7 @@ export function scopeOf(flowRun: FlowRun, value?: unknown): Scope {
   const { pipeline, position } = flowRun
   const { event } = pipeline.run.shared
   return {
-    ...stateOf(event),
+    ...stateOf(flowRun),
     event,
     temp: position.temp,
     workflow: topFrame(flowRun)?.variables ?? {},
@@ -64,7 +65,15 @@ export function scopeOf(flowRun: FlowRun, value?: unknown): Scope {
 /** The parts of `event.state` that are variables of flows. */
 export const stateParts = freeze(['user', 'conversation', 'session', 'bot'] as const)
 
-function stateOf({ state }: EventObject): Record<(typeof stateParts)[number], JsonObject> {
+/** The state of the event, which code may have replaced. */
+export function eventState({ pipeline }: FlowRun): EventObject['state'] {
+  const { state } = pipeline.run.shared.event
+  if (!isObject(state)) throw new NativeTypeError('event.state must be an object')
+  return state
+}
+
+function stateOf(flowRun: FlowRun): Record<(typeof stateParts)[number], JsonObject> {
+  const state = eventState(flowRun)
   const parts = record({}) as Record<(typeof stateParts)[number], JsonObject>
   for (let index = 0; index < stateParts.length; index += 1) {
     const part = stateParts[index]!

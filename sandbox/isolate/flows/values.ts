@@ -5,6 +5,7 @@ import {
   hasOwn,
   indexIn,
   isArray,
+  isNaN,
   isObject,
   keys,
   NativeDate,
@@ -12,6 +13,7 @@ import {
   record,
   sliceText,
   stringify,
+  timeOf,
   toText,
   dateToIso,
 } from '../primordials.ts'
@@ -104,7 +106,7 @@ function read(scope: Scope, path: ArrayLike<string>): unknown {
 /** A value in a text: nothing for a missing one, JSON for an object. */
 export function toWords(value: unknown): string {
   if (value === undefined || value === null) return ''
-  if (value instanceof NativeDate) return dateToIso(value)
+  if (value instanceof NativeDate) return isNaN(timeOf(value)) ? '' : dateToIso(value)
   if (isObject(value)) return stringify(value) ?? ''
   return toText(value)
 }
