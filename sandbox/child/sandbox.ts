@@ -58,6 +58,8 @@ export class ProcessSandbox {
         return this.#run(frame)
       case 'inspect':
         return this.#inspect(frame)
+      case 'module':
+        return this.#options.scripts.addModule(frame.name, frame.program)
       case 'code':
         this.#sources.get(frame.bundle)?.resolve(frame.source)
         this.#sources.delete(frame.bundle)

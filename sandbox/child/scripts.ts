@@ -1,8 +1,10 @@
 import { createContext, runInContext } from 'node:vm'
 import type { ClientOperation, EventTask, Limits } from '../protocol/contract.ts'
 import type { Dispatch, Open } from '../isolate/kernel.ts'
-import type { Prelude } from '../isolate/platform.ts'
+import type { Platform, Prelude } from '../isolate/platform.ts'
 import { groupNames, groupsFor, type GroupName } from '../prelude/groups.ts'
+import { createModules } from '../isolate/bot-module.ts'
+import type { ScriptName } from '../modules/table.ts'
 import type { BundleSource } from '../protocol/protocol.ts'
 import { CachedScript } from './cached-script.ts'
 import type { Ivm, Transferable } from './isolated-vm.ts'
@@ -24,9 +26,13 @@ export class Scripts {
   readonly kernel: CachedScript<OpenKernel>
   readonly operations: ClientOperation[]
   readonly #groups: Record<GroupName, CachedScript>
+  /** The scripts of Node's modules that some bundle has needed. */
+  readonly #modules = new Map<ScriptName, CachedScript>()
+  readonly #ivm: Ivm
 
   constructor({ ivm, inside, groups, operations }: ScriptsOptions) {
     this.operations = operations
+    this.#ivm = ivm
     this.kernel = new CachedScript(ivm, `(() => { 'use strict'; ${inside}\nreturn inside.open })()`, 'kernel')
     const script = (name: GroupName) =>
       new CachedScript(ivm, `(() => { 'use strict'; ${groups[name]}\nreturn prelude.install })()`, 'prelude')
@@ -50,9 +56,14 @@ export class Scripts {
     this.kernel.keep()
   }
 
+  addModule(name: ScriptName, program: string): void {
+    this.#modules.set(name, new CachedScript(this.#ivm, program, 'prelude'))
+  }
+
   /** The preludes of a bundle, in the order in which they run. Each is rehearsed on first use. */
-  for({ kind, code }: Pick<BundleSource, 'kind' | 'code'>): CachedScript[] {
-    const scripts = groupsFor(kind, code).map((name) => this.#groups[name])
+  for({ kind, code, modules }: Pick<BundleSource, 'kind' | 'code' | 'modules'>): CachedScript[] {
+    const groups = groupsFor(kind, code).map((name) => this.#groups[name])
+    const scripts = [...groups, ...modules.flatMap((name) => this.#modules.get(name) ?? [])]
     if (!scripts.every((script) => script.isCached)) rehearseTogether(scripts)
     return scripts
   }
@@ -73,16 +84,20 @@ const rehearsedLimits: Pick<Limits, 'hostCalls' | 'hostCallsAtOnce' | 'hostCallC
 
 /** All scripts share one context, because each uses the definitions of the earlier ones. */
 function rehearseTogether(scripts: CachedScript[]): void {
-  const context = createContext()
+  const context = createContext({ console, setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask })
+  const modules = createModules()
+  const platform: Platform = {
+    environment: {},
+    seed: '',
+    token: () => '',
+    call: never,
+    fetch: () => ({ answer: never(), cancel() {} }),
+  }
   for (const script of scripts) {
     const install = script.rehearse(context) as Prelude
-    install({
-      environment: {},
-      seed: '',
-      token: () => '',
-      call: never,
-      fetch: () => ({ answer: never(), cancel() {} }),
-    })
+    const provided = install(platform, modules.require)
+    modules.add(provided)
+    for (const name in provided) modules.require(name)
   }
   for (const script of scripts) if (!script.isCached) script.keep()
 }

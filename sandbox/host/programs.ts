@@ -17,6 +17,15 @@ export interface Programs {
 /** Function names are kept, because bot code can read them. */
 const minifyButNames = { minifyWhitespace: true, minifySyntax: true } as const
 
+/** Options of programs that run in isolates. */
+export const isolateOptions = {
+  // Libraries have variants for browsers, which suit isolates: there is no Node.
+  platform: 'browser',
+  target: 'es2024',
+  legalComments: 'none',
+  ...minifyButNames,
+} as const satisfies BuildOptions
+
 let bundled: Promise<Programs> | undefined
 
 /** Bundles the programs, once per process: their sources do not change while it runs. */
@@ -36,15 +45,7 @@ async function bundleAll(): Promise<Built<Programs>> {
     }),
     bundle(
       groupNames.map((name) => `prelude/groups/${name}.ts`),
-      {
-        format: 'iife',
-        globalName: 'prelude',
-        // Libraries have variants for browsers, which suit isolates: there is no Node.
-        platform: 'browser',
-        target: 'es2024',
-        legalComments: 'none',
-        ...minifyButNames,
-      },
+      { format: 'iife', globalName: 'prelude', ...isolateOptions },
     ),
   ])
   await stopEsbuild()
@@ -72,7 +73,7 @@ export function bundleExtractor(): Promise<string> {
 }
 
 /** Otherwise esbuild's own process would live as long as this one. */
-async function stopEsbuild(): Promise<void> {
+export async function stopEsbuild(): Promise<void> {
   const { stop } = await import('esbuild')
   await stop()
 }
@@ -80,7 +81,7 @@ async function stopEsbuild(): Promise<void> {
 const root = join(import.meta.dirname, '..', '..')
 
 /** Bundles each entry into a program of its own. Modules that several entries share are parsed once. */
-async function bundle(entries: string[], options: BuildOptions): Promise<Built<string[]>> {
+export async function bundle(entries: string[], options: BuildOptions): Promise<Built<string[]>> {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     ...options,

@@ -3,8 +3,10 @@ import { receiveFrame } from '../frames.ts'
 import { ownerOf, type ProcessExit } from './crash-history.ts'
 import type { KillCause, SandboxWatch } from '../protocol/contract.ts'
 import { Heartbeat } from './heartbeat.ts'
+import { bundleModules, type ModulePrograms } from './module-programs.ts'
 import { failureOutside, type RunHandle } from './run-handle.ts'
 import { ProcessHandles, type ExitAttribution } from './process-handles.ts'
+import { scriptsFor, type ScriptName } from '../modules/table.ts'
 import type { ToProcess } from '../protocol/protocol.ts'
 import { FloodGuard } from './flood-guard.ts'
 import type { FrameProcess } from './frame-process.ts'
@@ -64,6 +66,8 @@ export class SandboxProcess {
   #isRetired = false
   #killedAt = 0
   readonly #starts: RunStarts
+  /** The scripts of Node's modules that the process has been sent. */
+  readonly #modules = new Set<ScriptName>()
 
   constructor(options: ProcessOptions) {
     this.#options = options
@@ -256,11 +260,30 @@ export class SandboxProcess {
   #sendCode(bundle: string): boolean {
     for (const run of this.#runs) {
       if (run.bundle.id !== bundle || !run.budget.takeCode()) continue
-      const { kind = 'native', code, environment = {} } = run.bundle
-      this.#channel.send({ type: 'code', bundle, source: { kind, code, environment } })
+      void this.#sendSource(run)
       return true
     }
     return false
+  }
+
+  async #sendSource(run: RunHandle): Promise<void> {
+    const { id, kind = 'native', code, environment = {} } = run.bundle
+    const modules = kind === 'sdk' ? scriptsFor(code) : []
+    try {
+      if (!modules.every((name) => this.#modules.has(name))) this.#sendModules(modules, await bundleModules())
+    } catch (error) {
+      this.#options.log('error', 'The modules of Node for isolates cannot be built', { error })
+      return run.interrupt('the modules of Node cannot be built', 0)
+    }
+    this.#channel.send({ type: 'code', bundle: id, source: { kind, code, environment, modules } })
+  }
+
+  #sendModules(names: ScriptName[], programs: ModulePrograms): void {
+    for (const name of names) {
+      if (this.#modules.has(name)) continue
+      this.#modules.add(name)
+      this.#channel.send({ type: 'module', name, program: programs[name] })
+    }
   }
 
   #removeRun(run: RunHandle): void {

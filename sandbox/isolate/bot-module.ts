@@ -1,4 +1,18 @@
-import { apply, hasOwn, isArray, isObject, NativeError, NativeTypeError, record, toText } from './primordials.ts'
+import {
+  apply,
+  assign,
+  create,
+  hasOwn,
+  indexIn,
+  isArray,
+  isObject,
+  keys,
+  NativeError,
+  NativeTypeError,
+  record,
+  sliceText,
+  toText,
+} from './primordials.ts'
 
 /** The exports of a bundle. */
 export type BotExports = Record<string, unknown>
@@ -27,6 +41,42 @@ export function isolationOf(bot: BotExports): unknown {
 /** The bundle's `flows` export. */
 export function flowsOf(bot: BotExports): unknown {
   return hasOwn(bot, 'flows') ? bot['flows'] : undefined
+}
+
+export interface ProvidedModules {
+  /** The `require` of bundles of the public SDK. */
+  require: (name: unknown) => unknown
+  /** Adds modules, by name, each with a function that makes it on first use. */
+  add(provided: Record<string, () => unknown> | undefined): void
+}
+
+/** Makes an empty set of modules. */
+export function createModules(): ProvidedModules {
+  const makers = create(null) as Record<string, () => unknown>
+  const made = create(null) as Record<string, { module: unknown }>
+  const find = (given: unknown): string => {
+    const name = withoutPrefix(toText(given))
+    if (makers[name] !== undefined) return name
+    const message = `Cannot find module '${name}': it is not in the bundle, and isolates provide only modules of Node that the bundle names in a call, such as require('util') (docs/node-modules.md)`
+    throw assign(new NativeError(message), { code: 'MODULE_NOT_FOUND' })
+  }
+  const require = (given: unknown): unknown => {
+    const name = find(given)
+    const module = (made[name] ??= record({ module: makers[name]!() }))
+    return module.module
+  }
+  return {
+    require: assign(require, { resolve: find, cache: create(null) as object, main: undefined }),
+    add(provided) {
+      if (provided === undefined) return
+      const names = keys(provided)
+      for (let index = 0; index < names.length; index += 1) makers[names[index]!] = provided[names[index]!]!
+    },
+  }
+}
+
+function withoutPrefix(name: string): string {
+  return indexIn(name, 'node:') === 0 ? sliceText(name, 'node:'.length) : name
 }
 
 /** The `require` of native bundles. */

@@ -6,7 +6,7 @@
  */
 
 import type { BundleKind, ClientOperation, Limits, Task } from '../protocol/contract.ts'
-import { evaluateModule, flowsOf, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
+import { createModules, evaluateModule, flowsOf, isolationOf, requireNothing, type BotExports } from './bot-module.ts'
 import { runCall } from './call.ts'
 import { createClients } from './client.ts'
 import { createConsole } from './console.ts'
@@ -62,7 +62,8 @@ export const open: Open = (post, settings, ...preludes) => {
   let current: KernelRun | undefined
   let bot: BotExports = {}
   let flows: Flows | undefined
-  let requireModule = requireNothing
+  const modules = createModules()
+  const requireModule = kind === 'sdk' ? modules.require : requireNothing
   let isDefined = false
   /** The error because of which the bundle did not load, as text. */
   let refusal: string | undefined
@@ -75,7 +76,7 @@ export const open: Open = (post, settings, ...preludes) => {
   defineGlobals({ ...timers.globals, queueMicrotask, console: createConsole(() => current, write, logsJson) })
 
   const platform = createPlatform({ environment, seed, runs, current: () => current })
-  for (let index = 0; index < preludes.length; index += 1) requireModule = preludes[index]!(platform) ?? requireModule
+  for (let index = 0; index < preludes.length; index += 1) modules.add(preludes[index]!(platform, modules.require))
 
   defineGlobals({
     defineBundle: (wrapper: unknown) => {

@@ -31,8 +31,13 @@ export interface Fetching {
   cancel(): void
 }
 
-/** The prelude's `install`: it defines the globals, and returns the bundle's `require`, if the prelude has one. */
-export type Prelude = (platform: Platform) => ((name: unknown) => unknown) | undefined
+/**
+ * The prelude's `install`: it defines globals, and returns the modules that it provides, if any, each by a function that
+ * makes it on first use. `require` finds the modules of all preludes.
+ */
+export type Prelude = (platform: Platform, require: Require) => Record<string, () => unknown> | undefined
+
+export type Require = (name: unknown) => unknown
 
 export interface PlatformOptions {
   environment: Record<string, string>

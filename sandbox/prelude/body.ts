@@ -1,4 +1,5 @@
-import { Blob, concatenate, streamOf } from './blob.ts'
+import { assertStreams, Blob, concatenate, streamOf } from './blob.ts'
+import { takeContent } from './content-key.ts'
 import { decodeUtf8, encodeUtf8 } from './encoding.ts'
 import { FormData, readForm, writeMultipart } from './form-data.ts'
 import type { Headers } from './headers.ts'
@@ -6,14 +7,16 @@ import { Incoming, type Form } from './incoming.ts'
 import { toText } from './text.ts'
 import { URLSearchParams } from './url/search-params.ts'
 
-/** The keys of methods that bot code does not call. */
+/** The key of a method that bot code does not call. */
 export const take = Symbol('take')
-export const takeContent = Symbol('takeContent')
 
 type Bytes = Uint8Array<ArrayBuffer>
 type Stream = ReadableStream<Bytes>
 
-export type Content = string | Bytes | Incoming | Stream | null
+/** A body that is made as it is sent, of bytes; `size` is their number, where it is known. */
+export type Parts = AsyncIterable<Bytes> & { size?: number | undefined; getReader?: never }
+
+export type Content = string | Bytes | Incoming | Stream | Parts | null
 
 /** The common part of requests and responses: a content that can be read once. */
 export abstract class Body {
@@ -28,7 +31,7 @@ export abstract class Body {
   get body(): Stream | null {
     const content = this.#content
     if (content === null || isStream(content)) return content
-    this.#content = content instanceof Incoming ? content.toStream() : streamOf(toBytes(content))
+    this.#content = toStream(content)
     return this.#content
   }
 
@@ -67,8 +70,8 @@ export abstract class Body {
   protected copyContent(): Content {
     this.#assertUnused()
     const content = this.#content
-    if (!(content instanceof Incoming) && !isStream(content)) return content
-    const [own, other] = content.tee()
+    if (isWhole(content)) return content
+    const [own, other] = (content instanceof Incoming ? content : this.body!).tee()
     this.#content = own
     return other
   }
@@ -90,7 +93,7 @@ export abstract class Body {
   [take](form: Form = 'bytes'): string | Bytes | null | Promise<string | Bytes> {
     const content = this.moveContent()
     if (content instanceof Incoming) return content.readAll(form)
-    return isStream(content) ? readAll(content) : content
+    return isWhole(content) ? content : readAll(content)
   }
 
   /** Returns the content as it is, and marks it as used. */
@@ -126,6 +129,8 @@ export function toContent(body: unknown): { content: Content; type?: string } {
     if (body.locked || isDisturbed(body)) throw new TypeError('The stream has already been read')
     return { content: body }
   }
+  // As in Node, bytes in any asynchronous iterable.
+  if (typeof body === 'object' && Symbol.asyncIterator in body) return { content: body as Parts }
   return { content: toText(body), type: 'text/plain;charset=UTF-8' }
 }
 
@@ -137,12 +142,23 @@ function isStream(value: unknown): value is Stream {
   return typeof ReadableStream === 'function' && value instanceof ReadableStream
 }
 
+function isWhole(content: Content): content is string | Bytes | null {
+  return content === null || typeof content === 'string' || content instanceof Uint8Array
+}
+
+function toStream(content: string | Bytes | Incoming | Parts): Stream {
+  if (content instanceof Incoming) return content.toStream()
+  if (isWhole(content)) return streamOf(toBytes(content))
+  assertStreams()
+  return (ReadableStream as unknown as { from(parts: Parts): Stream }).from(content)
+}
+
 /** Whether the stream has been read from. The library that makes streams exposes this only by a private property. */
 function isDisturbed(stream: Stream): boolean {
   return (stream as unknown as Record<string, boolean>)['_disturbed']!
 }
 
-async function readAll(stream: Stream): Promise<Bytes> {
+async function readAll(stream: Stream | Parts): Promise<Bytes> {
   const parts: Bytes[] = []
   for await (const part of stream as unknown as AsyncIterable<unknown>) {
     if (!(part instanceof Uint8Array)) throw new TypeError('The stream of a body must return Uint8Arrays')

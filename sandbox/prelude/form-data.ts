@@ -50,23 +50,28 @@ export class FormData {
   }
 
   forEach(callback: (value: Value, name: string, form: FormData) => void, self?: unknown): void {
-    for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
+    for (const [name, value] of this.#list()) Reflect.apply(callback, self, [value, name, this])
   }
 
-  *entries(): Generator<Entry> {
+  entries(): Generator<Entry> {
+    return this.#list()
+  }
+
+  /** Classes that derive from this one may replace all other methods. */
+  *#list(): Generator<Entry> {
     for (let index = 0; index < this.#entries.length; index += 1) yield [...this.#entries[index]!]
   }
 
   *keys(): Generator<string> {
-    for (const [name] of this) yield name
+    for (const [name] of this.#list()) yield name
   }
 
   *values(): Generator<Value> {
-    for (const [, value] of this) yield value
+    for (const [, value] of this.#list()) yield value
   }
 
   [Symbol.iterator](): Generator<Entry> {
-    return this.entries()
+    return this.#list()
   }
 
   get [Symbol.toStringTag](): string {

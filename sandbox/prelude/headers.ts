@@ -40,11 +40,15 @@ export class Headers {
   }
 
   forEach(callback: (value: string, name: string, headers: Headers) => void, self?: unknown): void {
-    for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
+    for (const [name, value] of this.#list()) Reflect.apply(callback, self, [value, name, this])
+  }
+
+  entries(): Generator<[string, string]> {
+    return this.#list()
   }
 
   /** Sorted by name. Cookies cannot be joined, so each is an entry. Entries added during the iteration are included. */
-  *entries(): Generator<[string, string]> {
+  *#list(): Generator<[string, string]> {
     for (let index = 0; ; index += 1) {
       const entry = this.#sorted()[index]
       if (entry === undefined) return
@@ -60,15 +64,15 @@ export class Headers {
   }
 
   *keys(): Generator<string> {
-    for (const [name] of this) yield name
+    for (const [name] of this.#list()) yield name
   }
 
   *values(): Generator<string> {
-    for (const [, value] of this) yield value
+    for (const [, value] of this.#list()) yield value
   }
 
   [Symbol.iterator](): Generator<[string, string]> {
-    return this.entries()
+    return this.#list()
   }
 
   get [Symbol.toStringTag](): string {

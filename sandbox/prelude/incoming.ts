@@ -33,6 +33,16 @@ export class Incoming {
     return concatenate(parts.map(toBytes))
   }
 
+  /** Reads the next part; undefined after the last one. */
+  read(): Promise<string | Bytes | undefined> {
+    return this.#next('bytes')
+  }
+
+  /** The rest is not needed. */
+  cancel(): void {
+    this.#finish(true)
+  }
+
   /** Splits it into two, each of which reads the whole body. */
   tee(): [Incoming, Incoming] {
     this.#signal?.removeEventListener('abort', this.#stream.cancel)
@@ -49,7 +59,7 @@ export class Incoming {
       controller.close()
       controller.byobRequest?.respond(0)
     }
-    const cancel = () => this.#finish(true)
+    const cancel = () => this.cancel()
     return new ReadableStream({ type: 'bytes', pull, cancel }, { highWaterMark: 0 }) as ReadableStream<Bytes>
   }
 

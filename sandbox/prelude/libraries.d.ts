@@ -4,3 +4,18 @@ declare module 'path-browserify' {
   const path: object
   export default path
 }
+
+declare module 'readable-stream/lib/stream.js' {
+  import stream from 'node:stream'
+  export default stream
+}
+
+declare module 'readable-stream/lib/stream/promises.js' {
+  import promises from 'node:stream/promises'
+  export default promises
+}
+
+declare module 'querystring-es3' {
+  const querystring: { encode(values: object): string; decode(text: string): object }
+  export default querystring
+}

@@ -1,4 +1,5 @@
 import { partBytes } from '../protocol/units.ts'
+import type { Parts } from './body.ts'
 import { Incoming } from './incoming.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -17,10 +18,13 @@ export interface OutgoingBody {
 }
 
 /** Makes parts of a content, without a copy of the whole. */
-export function inParts(content: string | Bytes | Incoming | ReadableStream<Bytes>): OutgoingBody {
+export function inParts(content: string | Bytes | Incoming | ReadableStream<Bytes> | Parts): OutgoingBody {
   if (typeof content === 'string') return { ...ofText(content), ...nothingToRelease }
   if (content instanceof Uint8Array) return { ...ofBytes(content), ...nothingToRelease }
-  return ofStream(content instanceof Incoming ? content.toStream() : content)
+  if (content instanceof Incoming) return ofReader(content.toStream().getReader(), undefined)
+  if ('getReader' in content) return ofReader(content.getReader(), undefined)
+  const chunks = content[Symbol.asyncIterator]()
+  return ofReader({ read: () => chunks.next(), cancel: () => chunks.return?.() }, content.size)
 }
 
 const nothingToRelease = { failure: () => undefined, cancel() {} }
@@ -58,12 +62,17 @@ function ofBytes(bytes: Bytes) {
   }
 }
 
-function ofStream(stream: ReadableStream<Bytes>): OutgoingBody {
-  const reader = stream.getReader()
+/** Reads the chunks of a body, in the words of its source. */
+interface Reader {
+  read(): Promise<{ done?: boolean; value?: unknown }>
+  cancel(): Promise<unknown> | undefined
+}
+
+function ofReader(reader: Reader, size: number | undefined): OutgoingBody {
   let chunk = ofBytes(new Uint8Array(0))
   let failed: { reason: unknown } | undefined
   return {
-    size: undefined,
+    size,
     async next() {
       try {
         for (;;) {
@@ -72,7 +81,7 @@ function ofStream(stream: ReadableStream<Bytes>): OutgoingBody {
           const { done, value } = await reader.read()
           if (done) return undefined
           if (!(value instanceof Uint8Array)) throw new TypeError('The stream of a body must return Uint8Arrays')
-          chunk = ofBytes(value)
+          chunk = ofBytes(value as Bytes)
         }
       } catch (reason) {
         failed = { reason }
@@ -80,6 +89,6 @@ function ofStream(stream: ReadableStream<Bytes>): OutgoingBody {
       }
     },
     failure: () => failed,
-    cancel: () => void reader.cancel().catch(() => {}),
+    cancel: () => void reader.cancel()?.catch(() => {}),
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { BundleKind, ClientOperation, FailureReason, Limits } from './contract.ts'
+import type { ScriptName } from '../modules/table.ts'
 import type { GroupName } from '../prelude/groups.ts'
 
 /** Maximum size of a frame that each side accepts, in bytes. A larger frame ends the channel. */
@@ -21,6 +22,8 @@ export type ToProcess =
   /** `within` is the run that called this one, or empty; `hook` names the function that begins, or is empty. */
   | { type: 'run'; run: string; within: string; bundle: string; hook: string; task: string; limits: Limits }
   | { type: 'inspect'; run: string; bundle: string; limits: Limits }
+  /** A script of Node's modules, which precedes the first bundle that needs it. */
+  | { type: 'module'; name: ScriptName; program: string }
   | { type: 'code'; bundle: string; source: BundleSource }
   | { type: 'reply'; run: string; call: string; reply: string }
   /**
@@ -52,6 +55,8 @@ export interface BundleSource {
   kind: BundleKind
   code: string
   environment: Record<string, string>
+  /** The scripts of Node's modules that it needs. */
+  modules: ScriptName[]
 }
 
 const reasons: readonly string[] = [

@@ -39,33 +39,6 @@ export const retryPolicy = closedObject(
   { backoff: { type: 'integer', minimum: 0, maximum: 600_000, default: 1000 } },
 ) satisfies object
 
-/**
- * The modules that a bundle of the public SDK may require in an isolate, without the prefix `node:`. Their stubs do
- * only what such bundles need to load and to call the platform; no other module is available.
- */
-export const sdkModules: ReadonlySet<string> = new Set([
-  'assert',
-  'buffer',
-  'crypto',
-  'events',
-  'fs',
-  'http',
-  'http2',
-  'https',
-  'net',
-  'os',
-  'path',
-  'process',
-  'stream',
-  'tls',
-  'tty',
-  'url',
-  'util',
-  'zlib',
-  // Required within try and catch; bundles work without it.
-  'supports-color',
-])
-
 /** The declarations that an inspection found in code. */
 export interface BotDeclaration {
   hooks: string[]

@@ -6,7 +6,7 @@ import { publishOutcome } from '#shared/signals/after-commit.ts'
 import { ApiError, isUnstorable } from '#shared/errors.ts'
 import { checkFlows, InvalidFlowsError } from '#shared/flows/check-flows.ts'
 import { writeFlowScript, type FlowScript } from '#shared/flows/flow-script.ts'
-import { retryPolicy, sdkModules, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
+import { retryPolicy, type CompiledCode, type InspectionOutcome } from '#shared/models/bot-code.ts'
 import { limitHint } from '#shared/config/code-limits.ts'
 import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
@@ -90,9 +90,7 @@ async function toOutcome(
 async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
   const { source } = upload
   if (compiled.asIs && /\bhandler\b/.test(source)) {
-    const refused = refusedImport(compiled.imports, sdkModules)
     if (compiled.flows !== undefined) return { outcome: refusal(flowsOfSdk, undefined) }
-    if (refused) return { outcome: refusal(refused.problem, refused.at) }
     const bundle = await evaluate(worker, upload, 'sdk', compiled.asIs)
     if (bundle.status === 'refused' || bundle.exports.includes('handler')) {
       return toResult(worker, upload, compiled, { kind: 'sdk', script: compiled.asIs, inspection: bundle })

@@ -1,15 +1,11 @@
-/**
- * The additional environment of the public SDK's bundles: globals of Node, and the modules that the SDK, its HTTP
- * client and libraries commonly bundled with them require.
- */
+/** The additional globals of the public SDK's bundles. The modules of Node are scripts of their own (`sandbox/modules/`). */
 
 // Imported first, because libraries read `process` while they load.
 import { environment } from '../process.ts'
 import type { Platform, Prelude } from '../../isolate/platform.ts'
 import { defineGlobals } from '../globals.ts'
-import { createRequire } from '../modules.ts'
 
-/** Defines the globals, and returns the bundle's `require`. */
+/** Defines the globals. */
 export const install: Prelude = (platform) => {
   fillEnvironment(platform)
   defineGlobals({
@@ -17,7 +13,7 @@ export const install: Prelude = (platform) => {
       setTimeout(callback as (...values: unknown[]) => void, 0, ...values),
     clearImmediate: (id: number) => clearTimeout(id),
   })
-  return createRequire()
+  return undefined
 }
 
 function fillEnvironment({ environment: given, token }: Platform): void {

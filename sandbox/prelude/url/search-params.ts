@@ -74,23 +74,28 @@ export class URLSearchParams {
 
   forEach(callback: (value: string, name: string, all: URLSearchParams) => void, self?: unknown): void {
     if (typeof callback !== 'function') throw new TypeError('forEach requires a function')
-    for (const [name, value] of this) Reflect.apply(callback, self, [value, name, this])
+    for (const [name, value] of this.#list()) Reflect.apply(callback, self, [value, name, this])
   }
 
-  *entries(): Generator<Pair> {
+  entries(): Generator<Pair> {
+    return this.#list()
+  }
+
+  /** Classes that derive from this one may replace all other methods. */
+  *#list(): Generator<Pair> {
     for (let index = 0; index < this.#pairs.length; index += 1) yield [...this.#pairs[index]!]
   }
 
   *keys(): Generator<string> {
-    for (const [name] of this) yield name
+    for (const [name] of this.#list()) yield name
   }
 
   *values(): Generator<string> {
-    for (const [, value] of this) yield value
+    for (const [, value] of this.#list()) yield value
   }
 
   [Symbol.iterator](): Generator<Pair> {
-    return this.entries()
+    return this.#list()
   }
 
   toString(): string {

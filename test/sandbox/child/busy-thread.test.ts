@@ -28,7 +28,7 @@ async function endsOf(body: string, previews: string[], limits: Partial<Limits>)
   const { kind = 'native', code, environment = {} } = bundle
   const input: BusyThread = {
     programs: await bundlePrograms(),
-    source: { kind, code, environment },
+    source: { kind, code, environment, modules: [] },
     first: begin(''),
     runs: previews.map(begin),
     busyMilliseconds: 600,

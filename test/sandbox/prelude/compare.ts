@@ -1,11 +1,12 @@
+import { createRequire } from 'node:module'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Json } from '#sandbox/protocol/contract.ts'
-import { bot, callRun, done, openTestSandbox, type TestSandbox } from '../fixture.ts'
+import type { BundleKind, Json } from '#sandbox/protocol/contract.ts'
+import { bot, callRun, done, openTestSandbox, sdkBot, type TestSandbox } from '../fixture.ts'
 
 /** What is done, and the body of an async function that does it and returns what came of it. */
 export type Case = readonly [title: string, body: string]
 
-type AsyncFunctionConstructor = new (...source: string[]) => () => Promise<unknown>
+type AsyncFunctionConstructor = new (...source: string[]) => (require: unknown) => Promise<unknown>
 const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor
 
 /**
@@ -38,8 +39,11 @@ const observer = `
     }
   }`
 
-/** Adds a test for each case: it does in a native bundle what it does in Node. All of them are one run of one bundle. */
-export function testAsInNode(sandbox: () => TestSandbox, cases: readonly Case[]): void {
+/**
+ * Adds a test for each case: it does in a bundle what it does in Node. All of them are one run of one bundle. Bundles of
+ * the public SDK have `require`.
+ */
+export function testAsInNode(sandbox: () => TestSandbox, cases: readonly Case[], kind: BundleKind = 'native'): void {
   let inside: Json[] = []
   beforeAll(async () => {
     const works = cases.map(([, body]) => `async () => {\n${body}\n}`).join(',\n')
@@ -47,10 +51,12 @@ export function testAsInNode(sandbox: () => TestSandbox, cases: readonly Case[])
       exports.handler = async () => {
         const results = []
         for (const work of [${works}]) results.push(await observe(work))
-        return results
+        return ${kind === 'sdk' ? '{ body: JSON.stringify(results) }' : 'results'}
       }`
     const limits = { cpuMilliseconds: 15_000, wallMilliseconds: 60_000, timers: 64, resultCharacters: 1_000_000 }
-    inside = done(await sandbox().run(callRun(bot(code), {}, { limits }))).result as Json[]
+    const bundle = kind === 'sdk' ? sdkBot(code) : bot(code)
+    const { result } = done(await sandbox().run(callRun(bundle, {}, { limits })))
+    inside = kind === 'sdk' ? (JSON.parse((result as { body: string }).body) as Json[]) : (result as Json[])
   }, 60_000)
 
   test.each(cases.map(([title, body], index) => ({ title, body, index })))('$title', async ({ body, index }) => {
@@ -67,7 +73,8 @@ export async function inBoth(sandbox: TestSandbox, body: string): Promise<[insid
 }
 
 async function inNode(body: string): Promise<Json> {
-  return (await new AsyncFunction(`${observer}\nreturn observe(async () => {\n${body}\n})`)()) as Json
+  const run = new AsyncFunction('require', `${observer}\nreturn observe(async () => {\n${body}\n})`)
+  return (await run(createRequire(import.meta.url))) as Json
 }
 
 /** A sandbox for the tests of a file. */

@@ -2,21 +2,21 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { md5, sha1 } from '@noble/hashes/legacy.js'
 import { sha224, sha384, sha512 } from '@noble/hashes/sha2.js'
 import type { CHash } from '@noble/hashes/utils.js'
-import { sha256 } from './subtle/sha256.ts'
-import { unavailableIn } from './unavailable.ts'
+import { sha256 } from '../../prelude/subtle/sha256.ts'
 
-type Encoding = 'hex' | 'base64' | 'base64url' | 'latin1' | 'binary' | 'utf8'
+export type Encoding = 'hex' | 'base64' | 'base64url' | 'latin1' | 'binary' | 'utf8'
 
 /** A digest or a message authentication code in progress. */
 interface Computation {
   update(bytes: Uint8Array): unknown
   digest(): Uint8Array
+  clone(): Computation
 }
 
 const hashes = new Map<string, CHash>(Object.entries({ md5, sha1, sha224, sha256, sha384, sha512 }))
 
-/** The part of Node's `crypto` that libraries use to sign and verify requests. */
-export function createCryptoModule(): object {
+/** The part of Node's `crypto` without keys: hashes and random values. */
+export function createDigests(): Record<string, unknown> {
   return {
     webcrypto: crypto,
     get subtle() {
@@ -25,6 +25,9 @@ export function createCryptoModule(): object {
     getRandomValues: crypto.getRandomValues,
     randomUUID: crypto.randomUUID,
     randomBytes,
+    pseudoRandomBytes: randomBytes,
+    randomFillSync,
+    randomFill,
     randomInt,
     timingSafeEqual,
     createHash: (name: unknown) => new Digest(hashCalled(name).create()),
@@ -32,11 +35,7 @@ export function createCryptoModule(): object {
     hash: (name: unknown, data: unknown, encoding: Encoding = 'hex') =>
       new Digest(hashCalled(name).create()).update(data).digest(encoding),
     getHashes: () => [...hashes.keys()],
-    ...unavailableIn(
-      'crypto',
-      ['createSign', 'createVerify', 'createCipheriv', 'createDecipheriv', 'generateKeyPairSync', 'scryptSync'],
-      'use crypto.subtle, or bundle a library that computes it',
-    ),
+    getFips: () => 0,
   }
 }
 
@@ -54,43 +53,59 @@ class Digest {
   }
 
   digest(encoding?: Encoding): Buffer | string {
-    const bytes = Buffer.from(this.#computation.digest())
-    return encoding === undefined ? bytes : encodeAs(bytes, encoding)
+    return toOutput(this.#computation.digest(), encoding)
+  }
+
+  copy(): Digest {
+    return new Digest(this.#computation.clone())
   }
 }
 
-function hashCalled(name: unknown): CHash {
-  const hash = hashes.get(String(name).toLowerCase().replace('-', ''))
+/** Finds a hash by its name, which may be that of a signature with it: `RSA-SHA256`. */
+export function hashCalled(name: unknown): CHash {
+  const hash = hashes.get(String(name).toLowerCase().replace(/^rsa-/, '').replace('-', ''))
   if (hash === undefined) throw new Error(`Digest method not supported: use one of ${[...hashes.keys()].join(', ')}`)
   return hash
 }
 
-function toBytes(data: unknown, encoding?: Encoding): Uint8Array {
-  if (typeof data === 'string') {
-    return encoding === 'base64url' ? Buffer.from(toBase64(data), 'base64') : Buffer.from(data, encoding)
-  }
+export function toBytes(data: unknown, encoding?: Encoding): Uint8Array {
+  if (typeof data === 'string') return Buffer.from(data, encoding)
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (isSecretKey(data)) return data.export()
   throw new TypeError('The data must be a string, a Buffer or a view of an ArrayBuffer')
 }
 
-/** The library that provides `Buffer` lacks this encoding. */
-function encodeAs(bytes: Buffer, encoding: Encoding): string {
-  if (encoding !== 'base64url') return bytes.toString(encoding)
-  return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+/** A `KeyObject` with a secret. */
+function isSecretKey(data: unknown): data is { export(): Uint8Array } {
+  return typeof data === 'object' && data !== null && (data as { type?: unknown }).type === 'secret'
 }
 
-function toBase64(text: string): string {
-  return text.replaceAll('-', '+').replaceAll('_', '/')
+/** Bytes as Node returns them: a `Buffer`, or text in an encoding. */
+export function toOutput(bytes: Uint8Array, encoding?: Encoding): Buffer | string {
+  const output = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength)
+  return encoding === undefined ? output : output.toString(encoding)
 }
 
 function randomBytes(size: number, callback?: (error: null, bytes: Buffer) => void): Buffer | undefined {
-  const bytes = Buffer.alloc(size)
-  const quota = 65_536
-  for (let start = 0; start < size; start += quota) crypto.getRandomValues(bytes.subarray(start, start + quota))
+  const bytes = randomFillSync(Buffer.alloc(size))
   if (callback === undefined) return bytes
   queueMicrotask(() => callback(null, bytes))
   return undefined
+}
+
+const quota = 65_536
+
+function randomFillSync<View extends ArrayBufferView>(view: View, start = 0, size = view.byteLength - start): View {
+  const bytes = new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset + start, size)
+  for (let at = 0; at < size; at += quota) crypto.getRandomValues(bytes.subarray(at, at + quota))
+  return view
+}
+
+function randomFill(view: ArrayBufferView, ...values: unknown[]): void {
+  const callback = values.pop() as (error: null, view: ArrayBufferView) => void
+  randomFillSync(view, ...(values as number[]))
+  queueMicrotask(() => callback(null, view))
 }
 
 /** A number from `first` (inclusive) to `end` (exclusive); from 0 with one argument. */

@@ -1,0 +1,55 @@
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { pbkdf2 } from '@noble/hashes/pbkdf2.js'
+import { scrypt } from '@noble/hashes/scrypt.js'
+import { hashCalled, toBytes } from './digests.ts'
+
+type Callback<Value> = (error: Error | null, value?: Value) => void
+
+interface ScryptOptions {
+  N?: number
+  cost?: number
+  r?: number
+  blockSize?: number
+  p?: number
+  parallelization?: number
+}
+
+function pbkdf2Sync(password: unknown, salt: unknown, iterations: number, length: number, digest: unknown): Buffer {
+  return Buffer.from(pbkdf2(hashCalled(digest), toBytes(password), toBytes(salt), { c: iterations, dkLen: length }))
+}
+
+function hkdfSync(digest: unknown, key: unknown, salt: unknown, info: unknown, length: number): ArrayBuffer {
+  return hkdf(hashCalled(digest), toBytes(key), toBytes(salt), toBytes(info), length).slice().buffer
+}
+
+function scryptSync(password: unknown, salt: unknown, length: number, options: ScryptOptions = {}): Buffer {
+  const { N, cost = N ?? 16_384, r, blockSize = r ?? 8, p, parallelization = p ?? 1 } = options
+  const parameters = { N: cost, r: blockSize, p: parallelization, dkLen: length }
+  return Buffer.from(scrypt(toBytes(password), toBytes(salt), parameters))
+}
+
+/** Calls back later, as Node does, with what a function returns or throws. */
+function laterBy<Values extends unknown[], Value>(compute: (...values: Values) => Value) {
+  return (...given: [...Values, Callback<Value>]) => {
+    const callback = given.pop() as Callback<Value>
+    queueMicrotask(() => {
+      let value: Value
+      try {
+        value = compute(...(given as unknown as Values))
+      } catch (error) {
+        return callback(error as Error)
+      }
+      callback(null, value)
+    })
+  }
+}
+
+/** Processor time is that of the run. */
+export const derivations = {
+  pbkdf2Sync,
+  hkdfSync,
+  scryptSync,
+  pbkdf2: laterBy(pbkdf2Sync),
+  hkdf: laterBy(hkdfSync),
+  scrypt: laterBy(scryptSync),
+}

@@ -1,0 +1,25 @@
+/** Makes an error with the code that Node's has. */
+export function codedError(
+  code: string,
+  message: string,
+  Kind: ErrorConstructor | TypeErrorConstructor | RangeErrorConstructor = Error,
+): Error {
+  return Object.assign(new Kind(message), { code })
+}
+
+const codes: Record<string, string> = {
+  unresolvable: 'ENOTFOUND',
+  timeout: 'ETIMEDOUT',
+  aborted: 'ECONNRESET',
+  forbidden: 'EACCES',
+}
+
+/** Makes the error of a failed `fetch` one of a socket: libraries look at its code. */
+export function toSocketError(reason: unknown): unknown {
+  if (!(reason instanceof TypeError)) return reason
+  const { code } = (reason.cause ?? {}) as { code?: unknown }
+  if (typeof code !== 'string') return reason
+  const [, given] = /\((E[A-Z]+)\)/.exec(reason.message) ?? []
+  const error = new Error(reason.message.replace(/^fetch failed: /, ''), { cause: reason.cause })
+  return Object.assign(error, { code: given ?? codes[code] ?? 'ECONNRESET', syscall: 'connect' })
+}

@@ -1,0 +1,44 @@
+/**
+ * The body of a request that is longer than one part, while it is written: `fetch` reads it part by part, and a write is
+ * complete when its part has been read.
+ */
+export class OutgoingParts {
+  /** In bytes, where the request's headers tell. */
+  readonly size: number | undefined
+  readonly #parts: { bytes: Uint8Array; taken: () => void }[] = []
+  #isOver = false
+  #failure: Error | undefined
+  #wake: () => void = () => {}
+
+  constructor(size: number | undefined) {
+    this.size = size
+  }
+
+  push(bytes: Uint8Array, taken: () => void): void {
+    this.#parts.push({ bytes, taken })
+    this.#wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  /** The request is destroyed: nothing more will be written. */
+  fail(error: Error): void {
+    this.#failure = error
+    this.#wake()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      if (this.#failure) throw this.#failure
+      const part = this.#parts.shift()
+      if (part) {
+        part.taken()
+        yield part.bytes
+      } else if (this.#isOver) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+}

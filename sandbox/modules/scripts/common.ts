@@ -1,0 +1,99 @@
+/** The light modules, which others build on. */
+
+import { EventEmitter } from 'events'
+import path from 'path-browserify'
+import { globalsOf } from '../../prelude/groups.ts'
+import { process } from '../aliases/process.ts'
+import { asyncHooks } from '../async-hooks.ts'
+import { diagnosticsChannel } from '../diagnostics-channel.ts'
+import { os } from '../os.ts'
+import { complete, type Provide } from '../provide.ts'
+
+export const provide: Provide = (_platform, shapes) => {
+  const make = (name: string, module: object) => () => complete(name, module, shapes[name])
+  const makePath = make('path', Object.assign(path, { toNamespacedPath: (given: string) => given }))
+  return {
+    async_hooks: make('async_hooks', asyncHooks),
+    buffer: () => complete('buffer', bufferModule(), shapes['buffer']),
+    console: () => console,
+    diagnostics_channel: make('diagnostics_channel', diagnosticsChannel),
+    events: () => complete('events', eventsModule(), shapes['events']),
+    os: make('os', os),
+    path: makePath,
+    'path/posix': makePath,
+    'path/win32': makePath,
+    perf_hooks: () => complete('perf_hooks', { performance }, shapes['perf_hooks']),
+    process: () => process,
+    'stream/web': () => complete('stream/web', webStreams(), shapes['stream/web']),
+    timers: () => complete('timers', timersModule(), shapes['timers']),
+    'timers/promises': () => complete('timers/promises', timersPromises, shapes['timers/promises']),
+  }
+}
+
+function eventsModule(): object {
+  return Object.assign(EventEmitter, {
+    errorMonitor: Symbol('events.errorMonitor'),
+    captureRejectionSymbol: Symbol.for('nodejs.rejection'),
+    getEventListeners: (emitter: EventEmitter, name: string) => emitter.listeners(name),
+    setMaxListeners: () => {},
+  })
+}
+
+function bufferModule(): object {
+  const largest = 2 ** 31 - 1
+  const constants = { MAX_LENGTH: largest, MAX_STRING_LENGTH: largest }
+  const limits = { constants, kMaxLength: largest, kStringMaxLength: largest, INSPECT_MAX_BYTES: 50 }
+  return { Buffer, SlowBuffer: Buffer, Blob, File, atob, btoa, isUtf8, ...limits }
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Streams exist only if the bundle names them. */
+function webStreams(): object {
+  const globals = globalThis as unknown as Record<string, unknown>
+  return Object.fromEntries(globalsOf.streams.map((name) => [name, globals[name]]))
+}
+
+function timersModule(): object {
+  return {
+    setTimeout,
+    clearTimeout,
+    setInterval,
+    clearInterval,
+    setImmediate,
+    clearImmediate,
+    promises: timersPromises,
+  }
+}
+
+interface TimerOptions {
+  signal?: AbortSignal
+}
+
+const timersPromises = {
+  setTimeout: (milliseconds?: number, value?: unknown, options?: TimerOptions) => wait(milliseconds, value, options),
+  setImmediate: (value?: unknown, options?: TimerOptions) => wait(0, value, options),
+  scheduler: { wait: (milliseconds?: number, options?: TimerOptions) => wait(milliseconds, undefined, options) },
+}
+
+function wait(milliseconds: number | undefined, value: unknown, { signal }: TimerOptions = {}): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve(value)
+    }, milliseconds)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -1,0 +1,54 @@
+import util from 'util'
+import { isDeepStrictEqual } from '../deep-equal.ts'
+import { format } from '../format.ts'
+import { complete, type Provide } from '../provide.ts'
+
+export const provide: Provide = (_platform, shapes) => {
+  const make = () => complete('util', { ...utilModule(), types: makeTypes() }, shapes['util'])
+  const types = { ...util.types, isExternal: () => false, isProxy: () => false, isKeyObject: isTagged('KeyObject') }
+  const makeTypes = () =>
+    complete(
+      'util/types',
+      { ...types, isCryptoKey: isTagged('CryptoKey'), isFloat16Array: isTagged('Float16Array') },
+      shapes['util/types'],
+    )
+  let made: object | undefined
+  return {
+    util: () => (made ??= make()),
+    sys: () => (made ??= make()),
+    'util/types': makeTypes,
+  }
+}
+
+type Callback = (...values: unknown[]) => unknown
+
+/** What Node's module has beyond the package. */
+function utilModule(): object {
+  const inspect = Object.assign(util.inspect, { custom: Symbol.for('nodejs.util.inspect.custom') })
+  return {
+    ...util,
+    format,
+    inspect,
+    debuglog,
+    debug: debuglog,
+    aborted,
+    deprecate: (callback: Callback) => callback,
+    formatWithOptions: (_options: unknown, ...values: unknown[]) => format(...values),
+    isDeepStrictEqual,
+    stripVTControlCharacters: (text: string) =>
+      text.replaceAll(new RegExp(String.raw`\u001b\[[\d;]*[A-Za-z]`, 'g'), ''),
+    styleText: (_format: unknown, text: string) => text,
+    toUSVString: (text: unknown) => String(text).toWellFormed(),
+    TextDecoder,
+    TextEncoder,
+  }
+}
+
+const debuglog = () => Object.assign(() => {}, { enabled: false })
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+function isTagged(tag: string): (value: unknown) => boolean {
+  return (value) => Object.prototype.toString.call(value) === `[object ${tag}]`
+}

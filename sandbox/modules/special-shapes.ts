@@ -1,0 +1,65 @@
+import { EventEmitter } from 'events'
+import { unavailable } from '../prelude/unavailable.ts'
+import type { NodeModuleName } from './table.ts'
+
+/** Members that code reads or calls while it loads, by module. */
+export const special: Partial<Record<NodeModuleName, () => object>> = {
+  fs: () => ({
+    existsSync: () => false,
+    readFileSync: (path: unknown) => notFound('open', path),
+    statSync: (path: unknown, options?: { throwIfNoEntry?: boolean }) =>
+      options?.throwIfNoEntry === false ? undefined : notFound('stat', path),
+    lstatSync: (path: unknown) => notFound('lstat', path),
+    accessSync: (path: unknown) => notFound('access', path),
+    realpath: withNative('realpath'),
+    realpathSync: withNative('realpathSync'),
+    promises: fsPromises,
+  }),
+  'fs/promises': () => fsPromises,
+  net: () => ({ isIP, isIPv4: (text: unknown) => isIP(text) === 4, isIPv6: (text: unknown) => isIP(text) === 6 }),
+  tls: () => ({ rootCertificates: [], checkServerIdentity: () => undefined, getCiphers: () => [] }),
+  tty: () => ({ isatty: () => false }),
+  worker_threads: () => ({
+    isMainThread: true,
+    parentPort: null,
+    workerData: null,
+    threadId: 0,
+    resourceLimits: {},
+  }),
+  domain: () => ({ Domain: EventEmitter, active: null }),
+  module: () => ({ builtinModules: [] }),
+  inspector: () => ({ url: () => undefined }),
+  cluster: () => ({ isMaster: true, isPrimary: true, isWorker: false, workers: {} }),
+}
+
+const promised =
+  'access appendFile chmod chown copyFile cp lstat mkdir mkdtemp open opendir readFile readdir readlink realpath rename rm rmdir stat symlink truncate unlink utimes watch writeFile'
+
+/** Their failures are rejections, as in Node. */
+const fsPromises = Object.fromEntries(
+  promised.split(' ').map((name) => {
+    const refuse = unavailable(`fs.promises.${name}`, 'isolates have no files')
+    return [name, async () => refuse()]
+  }),
+)
+
+/** Code that looks for an optional file finds none. */
+function notFound(call: string, path: unknown): never {
+  const name = typeof path === 'string' ? path : '(file)'
+  const error = new Error(`ENOENT: no such file or directory, ${call} '${name}': isolates have no files`)
+  throw Object.assign(error, { code: 'ENOENT', errno: -2, syscall: call, path: name })
+}
+
+function withNative(name: string): object {
+  return Object.assign(unavailable(`fs.${name}`), { native: unavailable(`fs.${name}.native`) })
+}
+
+const byte = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`
+const fourBytes = new RegExp(`^${byte}(?:\\.${byte}){3}$`)
+
+/** 4, 6 or, for anything else, 0. */
+function isIP(given: unknown): number {
+  const text = String(given)
+  if (fourBytes.test(text)) return 4
+  return text.includes(':') && URL.canParse(`http://[${text.replace(/%.*$/, '')}]/`) ? 6 : 0
+}

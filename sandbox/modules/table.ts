@@ -1,0 +1,186 @@
+/**
+ * The modules of Node that bundles of the public SDK find in an isolate. From this table come the scripts that are
+ * loaded for a bundle, the names that an upload may require, and the page docs/node-modules.md. It is used outside of
+ * isolates too, and imports nothing.
+ */
+
+/**
+ * - `real`: behaves as Node's.
+ * - `partial`: behaves as Node's for the part that `note` names; every other function throws an error with its name.
+ * - `shape`: has the names of Node's, so that bundles load; every function throws an error with its name.
+ */
+export type ModuleKind = 'real' | 'partial' | 'shape'
+
+/** The scripts that provide modules, in the order of loading. Each is loaded only for bundles that name one of its modules. */
+export const scriptNames = [
+  'tag',
+  'common',
+  'shapes',
+  'util',
+  'assert',
+  'text',
+  'stream',
+  'http',
+  'crypto',
+  'keys',
+] as const
+
+export type ScriptName = (typeof scriptNames)[number]
+
+export interface NodeModule {
+  kind: ModuleKind
+  script: ScriptName
+  /** The package that provides it; absent for the platform's own code. */
+  from?: string
+  note: string
+}
+
+const noFiles = 'isolates have no files'
+const noSockets = 'isolates have no sockets: use fetch, http or https'
+const noProcesses = 'isolates start no processes and threads'
+
+export const nodeModules = {
+  assert: { kind: 'real', script: 'assert', from: 'assert', note: '' },
+  'assert/strict': { kind: 'real', script: 'assert', from: 'assert', note: '' },
+  async_hooks: {
+    kind: 'partial',
+    script: 'common',
+    note: '`AsyncResource`; the store of `AsyncLocalStorage` lasts until the first `await`',
+  },
+  buffer: { kind: 'real', script: 'common', from: 'buffer', note: '' },
+  child_process: { kind: 'shape', script: 'shapes', note: noProcesses },
+  cluster: { kind: 'shape', script: 'shapes', note: noProcesses },
+  console: { kind: 'partial', script: 'common', note: 'the global `console`' },
+  constants: { kind: 'partial', script: 'shapes', note: 'the constants of `fs`' },
+  crypto: {
+    kind: 'partial',
+    script: 'crypto',
+    from: '@noble/hashes',
+    note:
+      'hashes, HMAC, random values, PBKDF2, HKDF, scrypt, AES (CBC, CTR, GCM), signatures with RSA (PKCS #1), ECDSA ' +
+      '(P-256, P-384) and Ed25519, `KeyObject`, `webcrypto`',
+  },
+  dgram: { kind: 'shape', script: 'shapes', note: noSockets },
+  diagnostics_channel: { kind: 'partial', script: 'common', note: 'channels that nobody subscribes to' },
+  dns: { kind: 'shape', script: 'shapes', note: 'the platform resolves the hosts of requests' },
+  'dns/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
+  domain: { kind: 'shape', script: 'shapes', note: 'deprecated by Node' },
+  events: { kind: 'real', script: 'common', from: 'events', note: '' },
+  fs: { kind: 'shape', script: 'shapes', note: `${noFiles}: \`existsSync\` is false, reading throws \`ENOENT\`` },
+  'fs/promises': { kind: 'shape', script: 'shapes', note: noFiles },
+  http: {
+    kind: 'partial',
+    script: 'http',
+    note: '`request`, `get`, `Agent`, over the guarded `fetch`: streams, back-pressure and aborts both ways; no servers',
+  },
+  http2: { kind: 'shape', script: 'shapes', note: 'use http or https' },
+  https: { kind: 'partial', script: 'http', note: 'as `http`' },
+  inspector: { kind: 'shape', script: 'shapes', note: 'isolates have no debugger' },
+  'inspector/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
+  module: { kind: 'shape', script: 'shapes', note: 'a bundle is one file' },
+  net: { kind: 'shape', script: 'shapes', note: `${noSockets}; \`isIP\` works` },
+  os: { kind: 'partial', script: 'common', note: 'fixed answers: Linux, one processor, no interfaces' },
+  path: {
+    kind: 'real',
+    script: 'common',
+    from: 'path-browserify',
+    note: 'also `path.win32`, which is the same as `path.posix`',
+  },
+  'path/posix': { kind: 'real', script: 'common', from: 'path-browserify', note: '' },
+  'path/win32': { kind: 'partial', script: 'common', from: 'path-browserify', note: 'as `path/posix`' },
+  perf_hooks: { kind: 'partial', script: 'common', note: '`performance.now` in milliseconds' },
+  process: {
+    kind: 'partial',
+    script: 'common',
+    note: 'the global `process`: `env`, `hrtime`, `nextTick`, `title`, `versions`',
+  },
+  punycode: { kind: 'real', script: 'text', from: 'punycode', note: '' },
+  querystring: { kind: 'real', script: 'text', from: 'querystring-es3', note: '' },
+  readline: { kind: 'shape', script: 'shapes', note: 'isolates have no terminal' },
+  'readline/promises': { kind: 'shape', script: 'shapes', note: 'the same' },
+  stream: { kind: 'real', script: 'stream', from: 'readable-stream', note: '' },
+  'stream/consumers': { kind: 'real', script: 'stream', note: '' },
+  'stream/promises': { kind: 'real', script: 'stream', from: 'readable-stream', note: '' },
+  'stream/web': { kind: 'real', script: 'common', from: 'web-streams-polyfill', note: '' },
+  string_decoder: { kind: 'real', script: 'text', from: 'string_decoder', note: '' },
+  sys: { kind: 'real', script: 'util', from: 'util', note: 'the old name of `util`' },
+  timers: { kind: 'real', script: 'common', note: 'timers are numbers' },
+  'timers/promises': { kind: 'partial', script: 'common', note: '`setTimeout`, `setImmediate`' },
+  tls: { kind: 'shape', script: 'shapes', note: noSockets },
+  tty: { kind: 'shape', script: 'shapes', note: '`isatty` is false' },
+  url: { kind: 'real', script: 'text', from: 'url', note: 'and the global `URL`' },
+  util: { kind: 'real', script: 'util', from: 'util', note: '' },
+  'util/types': { kind: 'real', script: 'util', from: 'util', note: '' },
+  v8: { kind: 'shape', script: 'shapes', note: 'isolates have no access to the engine' },
+  vm: { kind: 'shape', script: 'shapes', note: 'isolates make no further contexts' },
+  worker_threads: { kind: 'shape', script: 'shapes', note: `${noProcesses}: \`isMainThread\` is true` },
+  zlib: { kind: 'shape', script: 'shapes', note: 'responses arrive decompressed; bundle `fflate` for other data' },
+} as const satisfies Record<string, NodeModule>
+
+export type NodeModuleName = keyof typeof nodeModules
+
+export const nodeModuleNames = Object.keys(nodeModules) as NodeModuleName[]
+
+/** Scripts whose modules the modules of a script require. */
+const needs: Partial<Record<ScriptName, readonly ScriptName[]>> = {
+  util: ['common'],
+  assert: ['common', 'util'],
+  text: ['common'],
+  stream: ['common'],
+  http: ['common', 'stream'],
+  crypto: ['common'],
+  shapes: ['common'],
+}
+
+/** The modules that a script provides; two scripts provide `crypto`, and a bundle gets one of them. */
+export function modulesOf(script: ScriptName): NodeModuleName[] {
+  const shown = script === 'keys' ? 'crypto' : script
+  return nodeModuleNames.filter((name) => nodeModules[name].script === shown)
+}
+
+/** Functions of `crypto` that need much code, which the script `keys` has. Names of properties stay in minified code. */
+const usesKeys =
+  /\b(?:createSign|createVerify|createPrivateKey|createPublicKey|createSecretKey|createCipheriv|createDecipheriv|pbkdf2|pbkdf2Sync|scrypt|scryptSync|hkdf|hkdfSync|KeyObject)\b/
+
+/**
+ * A call with the name of a module as its only argument. Bundlers rename `require`, so the name of the function does not
+ * matter.
+ */
+const calls = new RegExp(`\\(\\s*["'\`](?:node:)?(${nodeModuleNames.join('|')})["'\`]\\s*\\)`, 'g')
+
+/** The scripts that a bundle needs, in the order of loading. */
+export function scriptsFor(code: string): ScriptName[] {
+  const found = new Set<ScriptName>()
+  for (const { 1: name, index } of code.matchAll(calls)) {
+    if (!isMethod(code, index)) found.add(nodeModules[name as NodeModuleName].script)
+  }
+  if (found.has('http') && !canUseFetch(code)) found.add('tag')
+  for (const script of found) for (const needed of needs[script] ?? []) found.add(needed)
+  if (found.has('crypto') && usesKeys.test(code)) {
+    found.delete('crypto')
+    found.add('keys')
+  }
+  return scriptNames.filter((name) => found.has(name))
+}
+
+/**
+ * Whether every copy of axios in a bundle can use `fetch`, which versions from 1.7 on do where `process` has no tag. They
+ * take 1.4 ms less for each request then (docs/decisions/0055). Where code reads a response as a stream, it expects one
+ * of Node.
+ */
+function canUseFetch(code: string): boolean {
+  const withFetch = countOf(code, "Response type '")
+  const isOnly = withFetch > 0 && countOf(code, /\bxhr:/g) <= withFetch && !code.includes('[object process]')
+  return isOnly && !/\bresponseType["']?:\s*["'`]stream/.test(code)
+}
+
+function countOf(code: string, text: string | RegExp): number {
+  return typeof text === 'string' ? code.split(text).length - 1 : (code.match(text)?.length ?? 0)
+}
+
+/** Whether the call with this opening parenthesis is one of a method, as in `emitter.on("process")`. */
+function isMethod(code: string, parenthesis: number): boolean {
+  let at = parenthesis - 1
+  while (at >= 0 && /[\w$]/.test(code[at]!)) at -= 1
+  return code[at] === '.'
+}

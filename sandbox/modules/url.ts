@@ -1,0 +1,48 @@
+/** What Node's `url` has beyond the package. */
+
+export function fileURLToPath(given: string | URL): string {
+  const { protocol, pathname } = new URL(given)
+  if (protocol !== 'file:') throw typeError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file')
+  return decodeURIComponent(pathname)
+}
+
+export function pathToFileURL(path: string): URL {
+  return new URL(`file://${path.split('/').map(encodeURIComponent).join('/')}`)
+}
+
+/** A URL as the options of `http.request`. */
+export interface UrlOptions {
+  protocol: string
+  hostname: string
+  host: string
+  port?: number
+  path: string
+  pathname: string
+  search: string
+  hash: string
+  href: string
+  auth?: string
+}
+
+export function urlToHttpOptions(url: URL): UrlOptions {
+  const { protocol, hostname, port, pathname, search, hash, href, username, password } = url
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return {
+    protocol,
+    hostname: host,
+    host,
+    hash,
+    search,
+    pathname,
+    path: `${pathname}${search}`,
+    href,
+    ...(port !== '' && { port: Number(port) }),
+    ...((username !== '' || password !== '') && {
+      auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
+    }),
+  }
+}
+
+function typeError(code: string, message: string): TypeError {
+  return Object.assign(new TypeError(message), { code })
+}

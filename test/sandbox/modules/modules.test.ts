@@ -1,0 +1,206 @@
+import { readFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import { describe, expect, test } from 'vitest'
+import { nodeModuleNames, nodeModules, scriptsFor, type NodeModule } from '#sandbox/modules/table.ts'
+import { callRun, done, handlerThat } from '../fixture.ts'
+import { sandboxOfFile, testAsInNode } from '../prelude/compare.ts'
+
+const sandbox = sandboxOfFile()
+
+/** What a handler of this body returns, as JSON carries it. */
+async function told(body: string): Promise<unknown> {
+  const code = `const value = await (async () => { ${body} })(); return { body: JSON.stringify({ value }) }`
+  const { result } = done(await sandbox().run(callRun(handlerThat(code))))
+  return (JSON.parse((result as { body: string }).body) as { value?: unknown }).value
+}
+
+/** Modules that need more than an isolate can have, and that no bundle asks for. */
+const unknown = ['repl', 'trace_events', 'wasi', 'node:sea', 'node:sqlite', 'node:test', 'node:test/reporters']
+
+describe('the table of modules', () => {
+  test('names every module of Node, but for those that no bundle asks for', () => {
+    const all = builtinModules.filter((name) => !name.startsWith('_') && !unknown.includes(name))
+    expect([...nodeModuleNames].toSorted()).toEqual(all.toSorted())
+  })
+
+  test('is what a bundle finds, under both names of each module', async () => {
+    const pairs = nodeModuleNames.map((name) => `['${name}', require('${name}') === require('node:${name}')]`)
+    const same = await told(`return [${pairs.join(',')}]`)
+    expect(same).toEqual(nodeModuleNames.map((name) => [name, true]))
+  })
+
+  test('gives each function that Node has, and each that does nothing throws its name', async () => {
+    const silent = ['process', 'console', 'constants', 'sys', 'module']
+    const named = nodeModuleNames.filter((name) => !silent.includes(name))
+    const functions = named.map((name) => {
+      const module = process.getBuiltinModule(name) as unknown as object
+      const own = Object.entries(Object.getOwnPropertyDescriptors(module))
+      const names = own
+        .filter(([key, { value }]) => typeof value === 'function' && !key.startsWith('_'))
+        .map(([key]) => key)
+      return `['${name}', require('${name}'), ${JSON.stringify(names)}]`
+    })
+    const missing = await told(
+      `return [${functions.join(',')}].flatMap(([name, module, names]) => names.filter((key) => typeof module[key] !== 'function').map((key) => name + '.' + key))`,
+    )
+    expect(missing).toEqual([])
+  })
+
+  test.each([
+    ['fs', `require('fs').readFile('/etc/passwd', () => {})`, 'fs.readFile'],
+    ['fs/promises', `await require('fs/promises').readFile('/etc/passwd')`, 'fs.promises.readFile'],
+    ['child_process', `require('child_process').spawn('ls')`, 'child_process.spawn'],
+    ['worker_threads', `new (require('worker_threads').Worker)('x')`, 'worker_threads.Worker'],
+    ['a class that derives from a missing one', `new (class extends require('net').Socket {})()`, 'net.Socket'],
+    ['zlib', `require('zlib').gunzipSync(Buffer.alloc(1))`, 'zlib.gunzipSync'],
+    ['crypto', `require('crypto').createDiffieHellman(512)`, 'crypto.createDiffieHellman'],
+    ['http', `require('http').createServer()`, 'http.createServer'],
+    ['promisified', `await require('util').promisify(require('dns').lookup)('example.com')`, 'dns.lookup'],
+  ])('throws an error that names module and function on use: %s', async (_what, code, name) => {
+    expect(await told(`try { ${code} } catch (error) { return [error.code, error.message] }`)).toEqual([
+      'ERR_METHOD_NOT_IMPLEMENTED',
+      expect.stringMatching(new RegExp(`^${name.replaceAll('.', String.raw`\.`)} is not available here: .`)),
+    ])
+  })
+
+  test.each(['encoding', 'bufferutil', 'utf-8-validate', 'kerberos', 'supports-color', './locale/de', 'lodash'])(
+    'lets a bundle try a module that is not there: %s',
+    async (name) => {
+      const body = `try { require('${name}') } catch (error) { return [error.code, error.message.split(':')[0]] }`
+      expect(await told(body)).toEqual(['MODULE_NOT_FOUND', `Cannot find module '${name}'`])
+    },
+  )
+
+  test('tags `process` as Node does for bundles that send requests by http', async () => {
+    const kind = 'Object.prototype.toString.call(process)'
+    expect(await told(`require('http'); return ${kind}`)).toBe('[object process]')
+    expect(await told(`return ${kind}`)).toBe('[object Object]')
+  })
+
+  test('says that there are no files where a library looks for an optional one', async () => {
+    const body = `const fs = require('fs'); try { fs.readFileSync('/a') } catch (error) { return [fs.existsSync('/a'), error.code] }`
+    expect(await told(body)).toEqual([false, 'ENOENT'])
+  })
+})
+
+describe('only the scripts that a bundle names are loaded', () => {
+  test.each([
+    ['nothing', 'exports.handler = () => {}', []],
+    ['what is no call', `const stream = 'stream'; module.exports.http = "http"`, []],
+    ['methods of that name', `emitter.on("stream"); form.get('url')`, []],
+    ['one module', `require('path')`, ['common']],
+    ['with the prefix', `require("node:util")`, ['common', 'util']],
+    ['a renamed require', 'var Qe=(t=>require)();Qe("stream")', ['common', 'stream']],
+    ['what others build on', `require('https')`, ['tag', 'common', 'stream', 'http']],
+    ['hashes alone', `require('crypto').createHash('md5')`, ['common', 'crypto']],
+    [
+      'clients that can use fetch',
+      `require('http'); fail("Response type 'x'"); known = { xhr: 1 }`,
+      ['common', 'stream', 'http'],
+    ],
+    [
+      'and one that cannot',
+      `require('http'); fail("Response type 'x'"); known = { xhr: 1 }, older = { xhr: 2 }`,
+      ['tag', 'common', 'stream', 'http'],
+    ],
+    ['signatures', `require('crypto').createSign('RSA-SHA256')`, ['common', 'keys']],
+  ])('%s', (_what, code, scripts) => {
+    expect(scriptsFor(code)).toEqual(scripts)
+  })
+})
+
+describe('polyfills do what Node does', () => {
+  testAsInNode(
+    sandbox,
+    [
+      [
+        'a query',
+        `const qs = require('querystring'); return [qs.parse('a=1&b=%20x&a=2'), qs.stringify({ a: [1, 'ü'], b: '&' }), qs.escape('ä b'), qs.unescape('%C3%A4')]`,
+      ],
+      [
+        'an address, parsed',
+        `const { protocol, auth, host, port, pathname, search, query, hash, href } = require('url').parse('http://a:b@host.com:8080/p/a?x=1&y=2#h', true); return { protocol, auth, host, port, pathname, search, query: { ...query }, hash, href }`,
+      ],
+      [
+        'an address, resolved and formatted',
+        `const url = require('url'); return [url.resolve('http://a.com/b/c', '../d'), url.format({ protocol: 'https', hostname: 'a.com', pathname: '/x', query: { a: 1 } }), url.format(new URL('http://a.com/?b=1')), url.fileURLToPath('file:///a%20b')]`,
+      ],
+      [
+        'paths',
+        `const path = require('path'); return [path.join('/a', '..', 'b'), path.resolve('/x', 'y'), path.extname('a.tar.gz'), path.relative('/a/b', '/a/c'), path.parse('/home/a.txt')]`,
+      ],
+      [
+        'punycode',
+        `const punycode = require('punycode'); return [punycode.toASCII('mañana.com'), punycode.toUnicode('xn--maana-pta.com'), punycode.encode('ü')]`,
+      ],
+      [
+        'characters in parts',
+        `const { StringDecoder } = require('string_decoder'); const decoder = new StringDecoder('utf8'); return [decoder.write(Buffer.from([0xe2, 0x82])), decoder.write(Buffer.from([0xac])), decoder.end()]`,
+      ],
+      [
+        'formats',
+        `const util = require('util'); return [util.format('%s %d %j %o', 'a', 1, { b: 2 }, 3), util.isDeepStrictEqual({ a: [1, new Map([[1, 2]])] }, { a: [1, new Map([[1, 2]])] }), util.isDeepStrictEqual(new Date(1), new Date(2)), util.types.isDate(new Date()), util.inspect({ a: 1 })]`,
+      ],
+      [
+        'promises of callbacks',
+        `const util = require('util'); return [await util.promisify((a, done) => done(null, a + 1))(1), await new Promise((resolve) => util.callbackify(async () => 7)((error, value) => resolve(value)))]`,
+      ],
+      [
+        'assertions',
+        `const assert = require('assert'); const failed = (work) => { try { work(); return 'passed' } catch (error) { return [error.name, error.code] } }; return [failed(() => assert.deepStrictEqual({ a: 1 }, { a: 1 })), failed(() => assert.strictEqual(1, 2)), failed(() => assert.throws(() => { throw new Error('x') }, /x/)), failed(() => require('assert/strict').equal(1, '1'))]`,
+      ],
+      [
+        'events',
+        `const EventEmitter = require('events'); const emitter = new EventEmitter(); const seen = []; emitter.once('a', (x) => seen.push(x)); emitter.prependListener('a', () => seen.push(0)); emitter.emit('a', 1); emitter.emit('a', 2); const next = EventEmitter.once(emitter, 'b'); emitter.emit('b', 'x'); return [seen, await next, emitter.listenerCount('a')]`,
+      ],
+      [
+        'a pipeline of streams',
+        `const { pipeline } = require('stream/promises'); const { Readable, Transform, Writable } = require('stream'); const out = []; await pipeline(Readable.from(['a', 'b', 'c']), new Transform({ transform(chunk, encoding, done) { done(null, String(chunk).toUpperCase()) } }), new Writable({ write(chunk, encoding, done) { out.push(String(chunk)); setTimeout(done) } })); return out`,
+      ],
+      [
+        'back-pressure of streams',
+        `const { PassThrough } = require('stream'); const through = new PassThrough({ highWaterMark: 4 }); const first = through.write('abcd'); const read = String(through.read()); return [first, read, through.write('e')]`,
+      ],
+      [
+        'streams that fail',
+        `const { Readable, finished } = require('stream'); const stream = new Readable({ read() { this.destroy(new Error('cut')) } }); return new Promise((resolve) => { finished(stream, (error) => resolve(error.message)); stream.resume() })`,
+      ],
+      [
+        'streams by inheritance of functions',
+        `const { Stream, Readable } = require('stream'); const { inherits } = require('util'); function Own() { Readable.call(this) } inherits(Own, Readable); Own.prototype._read = function () { this.push('x'); this.push(null) }; const own = new Own(); const parts = []; for await (const part of own) parts.push(String(part)); return [parts, own instanceof Stream, require('stream') === Stream]`,
+      ],
+      [
+        'consumers of streams',
+        `const { text, json } = require('stream/consumers'); const { Readable } = require('stream'); return [await text(Readable.from(['a', 'ü'])), await json(Readable.from(['{"a":', '1}']))]`,
+      ],
+      [
+        'timers that are promises',
+        `const timers = require('timers/promises'); return [await timers.setTimeout(1, 'late'), await timers.setImmediate('soon')]`,
+      ],
+      [
+        'the process',
+        `const process = require('process'); return [typeof process.title, process.hrtime().length, typeof process.hrtime.bigint(), await new Promise((resolve) => process.nextTick(resolve, 'x'))]`,
+      ],
+      [
+        'addresses of hosts',
+        `const net = require('net'); return ['1.2.3.4', '::1', '256.1.1.1', 'a', '1.2.3', 'fe80::1%eth0'].map((text) => net.isIP(text))`,
+      ],
+      [
+        'stores of a call',
+        `const { AsyncLocalStorage, AsyncResource } = require('async_hooks'); const storage = new AsyncLocalStorage(); return [storage.run(1, () => storage.getStore()), storage.getStore(), new AsyncResource('x').runInAsyncScope((a) => a + 1, null, 1)]`,
+      ],
+    ],
+    'sdk',
+  )
+})
+
+test('docs/node-modules.md has every module of the table, with its kind, package and note', async () => {
+  const page = await readFile(new URL('../../../docs/node-modules.md', import.meta.url), 'utf8')
+  const cells = page.split('\n').flatMap((line) => (line.startsWith('| `') ? [line.split('|').slice(1, -1)] : []))
+  const rows = cells.map((row) => row.map((cell) => cell.trim()))
+  const expected = nodeModuleNames.map((name) => {
+    const { kind, note, ...rest }: NodeModule = nodeModules[name]
+    return [`\`${name}\``, kind, rest.from === undefined ? '' : `\`${rest.from}\``, note]
+  })
+  expect(rows).toEqual(expected)
+})
