@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { convertExport } from '../../../cli/import/v12/import.ts'
+import { createMatcher } from '../../../templates/v12/matcher.ts'
 import { flow, next, node, openExports, text, type Exports } from './exports.ts'
 import { openImported } from './open-imported.ts'
 
@@ -50,7 +51,7 @@ test('the skill HitlNext and the action handoff hand the conversation over, and 
   expect(conversation.position).toMatchObject({ waitsFor: 'handover' })
 })
 
-test('hooks of the end of a conversation run before its flow, and without one', async () => {
+test('hooks of the end of a conversation run before its flow, and where there is none', async () => {
   const hook = { 'hooks/before_conversation_end/bye.js': "event.state.temp.bye = 'bye ' + event.state.user.name" }
   const main = flow('entry', [
     node('entry', {
@@ -74,11 +75,12 @@ test('hooks of the end of a conversation run before its flow, and without one', 
     'hooks/before_conversation_end/count.js': 'event.state.user.ended = (event.state.user.ended || 0) + 1',
     'flows/main.flow.json': main,
   })
-  await using other = await open(alone.project)
-  const conversation = other.openConversation()
-  await conversation.say('hi')
-  await conversation.say('hi')
-  expect(conversation.variables.user).toEqual({ name: 'Ada', ended: 2 })
+  const { project: withoutFlow } = alone
+  expect(withoutFlow.flows.find(({ id }) => id === 'end')).toMatchObject({
+    nodes: [{ cards: [{ type: 'action', action: 'hooks_before_conversation_end_count_js' }, { type: 'code' }] }],
+  })
+  const ending = withoutFlow.flows.find(({ id }) => id === 'main')!.nodes.find(({ next: to }) => to === 'v12_end')
+  expect(ending).toMatchObject({ id: 'entry' })
 })
 
 test('scripts find the configuration of modules as secrets, and the hosts that they name are granted', async () => {
@@ -100,4 +102,24 @@ test('scripts find the configuration of modules as secrets, and the hosts that t
   await using bot = await open(project, { SECRET_CONFIG_MY_WEATHER: '{"key":"k"}' })
   const fetched = { 'https://api.example.com/weather?q=Bern&key=k': { body: { sky: 'blue' } } }
   expect(await bot.openConversation({ answers: { fetch: fetched } }).say('Bern')).toEqual(['It is blue'])
+})
+
+test('messages are recognised by similar examples, and others are not', () => {
+  const recognise = createMatcher([
+    { name: 'hours', examples: ['When do you open?', 'What are your opening hours?', 'Are you open on Sundays?'] },
+    { name: 'parking', examples: ['Where can I park my car?', 'Is there parking?'] },
+    { name: 'thanks', examples: ['Merci, à bientôt'] },
+  ])
+  const nameOf = (message: string) => recognise(message).intent.name
+  expect(['at what hour do you open on sunday', 'opening hours please'].map(nameOf)).toEqual(['hours', 'hours'])
+  expect(['WHERE CAN I PARK MY CAR', 'is there any parking here', 'merci a bientot!!'].map(nameOf)).toEqual([
+    'parking',
+    'parking',
+    'thanks',
+  ])
+  expect(['sing me a song', '', '???', '4711', '__proto__'].map(nameOf)).toEqual(
+    Array.from({ length: 5 }, () => 'none'),
+  )
+  expect(recognise('Is there parking').intent.confidence).toBe(1)
+  expect(createMatcher([])('hello').intent.name).toBe('none')
 })
