@@ -4,7 +4,7 @@ import type { V12Bot } from './bots.ts'
 import { actionIdsOf, contentOf, convertScript, hostsOf, type Converted } from './code.ts'
 import { convertFlows, type ConvertedFlows } from './flows.ts'
 import { Ids } from './ids.ts'
-import { toFields, toText, toTexts } from './json.ts'
+import { intentsOf } from './intents.ts'
 import { questionsOf } from './qna.ts'
 import { writeReport } from './report.ts'
 
@@ -20,8 +20,6 @@ export interface ImportedProject {
 }
 
 const templates = new URL('../../../templates/v12/', import.meta.url)
-const maxIntents = 500
-const maxExamples = 5000
 
 /** Hooks of v12 that are hooks here. */
 const points: Readonly<Record<string, string>> = {
@@ -121,39 +119,6 @@ async function convertHooks(bot: V12Bot): Promise<{ name: string; point: string;
       }
     }),
   )
-}
-
-/** Examples of intents and questions, in all languages. */
-function intentsOf(bot: V12Bot): { name: string; examples: string[] }[] {
-  const { report } = bot
-  const own = bot.intents.flatMap(({ file, fields }) => {
-    const name = toText(fields['name']) || file.replace(/^intents\/|\.json$/g, '')
-    if (name.startsWith('__qna__')) return []
-    if (Array.isArray(fields['slots']) && fields['slots'].length > 0) {
-      report.lost(file, undefined, 'the slots of the intent', 'Ask for them with `capture` cards')
-    }
-    report.differs(file, undefined, `the intent ${name}`, 'Messages are compared with its examples: v12/matcher.ts')
-    return [
-      { name, examples: textsOf(fields['utterances']).map((text) => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')) },
-    ]
-  })
-  const questions = questionsOf({ bot }).map(({ intent, data }) => ({
-    name: intent,
-    examples: textsOf(data['questions']),
-  }))
-  let left = maxExamples
-  const intents = [...own, ...questions].slice(0, maxIntents * 2).map(({ name, examples }) => {
-    const kept = examples.slice(0, left)
-    left -= kept.length
-    return { name, examples: kept }
-  })
-  if (left === 0) report.differs('intents/', undefined, `more than ${maxExamples} examples`, 'The others were left out')
-  return intents
-}
-
-/** All texts of a translated list. */
-function textsOf(translated: unknown): string[] {
-  return Object.values(toFields(translated)).flatMap((texts) => toTexts(texts))
 }
 
 function layoutOf(bot: V12Bot, { conversion }: ConvertedFlows, flow: Flow): Record<string, { x: number; y: number }> {
