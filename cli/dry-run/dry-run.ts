@@ -109,8 +109,12 @@ async function load(
     return { bundle, limits, hooks, actions, map, sandbox, flows: (exported ?? flows) as Flow[] }
   }
   if (!hasFlowsOfCode || given.length === 0) return evaluate(given)
-  const alone = await evaluate([])
-  return alone.flows.length > 0 ? alone : evaluate(given)
+  // Code that exports them itself refuses flows beside it.
+  return evaluate(given).catch((refusal: unknown) =>
+    evaluate([]).catch(() => {
+      throw refusal
+    }),
+  )
 }
 
 /** @throws Failure when flows are not valid */

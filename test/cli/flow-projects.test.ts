@@ -151,6 +151,24 @@ function stoppable(command: ReturnType<CommandLine['start']>) {
   }
 }
 
+test('`isobot run` holds conversations with a deployed bot, whose flows are beside its code or in it', async () => {
+  const folder = await createProject('beside', { 'main.json': saying('By JSON') })
+  await isobot.json<Shown>('deploy', folder)
+  const flows = JSON.stringify([{ id: 'main', ...saying('By code') }])
+  const inCode = await createProject('within', {})
+  await mkdir(join(inCode, 'src'))
+  await writeFile(join(inCode, 'src', 'index.ts'), `export const flows = ${flows}`)
+  await isobot.json<Shown>('deploy', inCode)
+  const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
+  for (const [name, text] of [
+    ['beside', 'By JSON'],
+    ['within', 'By code'],
+  ] as const) {
+    await using trial = await openDryRun(await findCode(name, async () => connection))
+    expect(await trial.openConversation().say('hi')).toEqual([text])
+  }
+})
+
 test('`isobot run` loads the flows of a project, and names the card of a wrong one', async () => {
   const folder = await createProject('run', { 'main.json': saying('Hello') })
   {

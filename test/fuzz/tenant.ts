@@ -61,7 +61,11 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const { bot } = await make('POST', '/v1/admin/bots', { name: marker, code: botCode(marker) }, owner)
   const integration = { name: marker, version: '1.0.0', code: integrationCode }
   const { integration: created } = await make('POST', '/v1/admin/integrations', integration, owner)
-  const integrations = { tool: { integrationId: created.id, enabled: true, configuration: {} } }
+  const integrations = {
+    tool: { integrationId: created.id, enabled: true, configuration: {} },
+    // Without a token, a bot's replies would be no secret.
+    chat: { configuration: { converse: 'secured' } },
+  }
   const installed = await make('PUT', `/v1/admin/bots/${bot.id}`, { integrations }, owner)
   await make('GET', `/v1/admin/bots/${bot.id}/versions`, undefined, owner)
   const bak = await make('POST', '/v1/admin/bots/baks', { botId: bot.id, note: marker }, owner)
@@ -98,6 +102,7 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
     }
     await make('POST', `${chatUrl}/events`, { conversationId, payload: { text } }, headers, into)
   }
+  await make('POST', `/api/v1/bots/${bot.id}/converse/${marker}/secured`, { text: marker }, asBot)
   const user = await make('POST', '/v1/chat/users', { name: marker, tags: {} }, asBot)
   const { conversation } = await make('POST', '/v1/chat/conversations', { channel: 'chat', tags: {} }, asBot)
   const of = { conversationId: conversation.id as string, userId: user.user.id as string }
