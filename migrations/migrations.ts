@@ -31,6 +31,7 @@ import * as flows from './043_flows.ts'
 import * as flowPositions from './044_flow_positions.ts'
 import * as conversationTriggers from './045_conversation_triggers.ts'
 import * as renamedNodes from './046_renamed_nodes.ts'
+import * as inspectionSecrets from './048_inspection_secrets.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -63,6 +64,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '044_flow_positions': flowPositions,
   '045_conversation_triggers': conversationTriggers,
   '046_renamed_nodes': renamedNodes,
+  '048_inspection_secrets': inspectionSecrets,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -406,6 +406,7 @@ create table inspections (
   files text,
   flows text,
   has_flows_in_code boolean not null default false,
+  secrets text,
   constraint inspections_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint inspections_pkey PRIMARY KEY (id),
   constraint inspections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE

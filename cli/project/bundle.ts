@@ -2,6 +2,7 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { context, type BuildContext, type BuildOptions, type BuildResult, type Message } from 'esbuild'
 import { codeLimit } from '#shared/models/bot-code.ts'
+import { megabyte } from '#shared/units.ts'
 import { failed } from '../failure.ts'
 import type { Problem } from './code-frame.ts'
 import { readFlows, type ProjectFlows } from './flow-files.ts'
@@ -26,8 +27,8 @@ export interface Bundler extends AsyncDisposable {
   bundle(): Promise<Bundled>
 }
 
-/** Size in characters from which a bundle is minified, because `codeLimit` bounds deployed code. */
-const minifiedFrom = codeLimit * 0.75
+/** Size in characters from which a bundle is minified: larger ones take long to compile. */
+const minifiedFrom = 3 * megabyte
 
 /** The number of largest packages named in the error about a bundle that is too large. */
 const namedPackages = 5

@@ -45,6 +45,14 @@ export interface Compiled {
   files: SourceFile[]
 }
 
+/** A bundle of the public SDK, which runs as uploaded. No part of it has been run. */
+export interface ReadBundle {
+  status: 'read'
+  script: Script
+  /** As for compiled code. */
+  files: SourceFile[]
+}
+
 export type Compilation =
   | Compiled
   /** The upload is not valid code. For the script of the flows, the position names the file `flows`. */
@@ -69,6 +77,13 @@ export interface Compiler {
    */
   compile(owner: string, load: () => Promise<Upload>): Promise<Compilation>
   compile(owner: string, load: () => Promise<Upload | undefined>): Promise<Compilation | undefined>
+  /**
+   * Reads an upload that may be a bundle of the public SDK, which is not transformed: bundles are large.
+   *
+   * @param load as for `compile`
+   * @returns undefined when it is an ES module, or not valid code: `compile` says why
+   */
+  readBundle(owner: string, load: () => Promise<Upload | undefined>): Promise<ReadBundle | undefined>
   /**
    * Reads a stored source map in a process of its own.
    *

@@ -8,6 +8,7 @@ import {
   type Compilation,
   type CompileLimits,
   type Compiler,
+  type ReadBundle,
   type Script,
   type Upload,
 } from './contract.ts'
@@ -152,6 +153,16 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
         // The result is undefined only if `load` resolves to undefined, which the type checker cannot infer.
         return (upload && (await compile(upload))) as Compilation
       }),
+    readBundle: (owner, load) =>
+      uploads.run(owner, async () => {
+        const upload = await load()
+        if (!upload) return undefined
+        const { source, sourceMap = '' } = upload
+        const input = { stdin: reader, channel: Promise.resolve(joinParts(['bundle', source, sourceMap])) }
+        const deadline = performance.now() + seconds * wallShare * 1000
+        const read = await runFor(deadline, nodeProgram({ cpuSeconds: seconds, heapMegabytes }), input, readerMegabytes)
+        return isWhole(read) ? toReadBundle(read.output) : undefined
+      }),
     readSourceMap: (owner, sourceMap) =>
       maps.run(owner, async () => {
         const { cpuSeconds, ...within } = mapLimits
@@ -195,6 +206,13 @@ function toCompilation(output: Buffer): Compilation {
   const [code = '', sourceMap = '', ...asIs] = texts
   const others = !isModule && { asIs: toPair(asIs) }
   return { status: 'compiled', native: { code, sourceMap }, ...others, imports, files }
+}
+
+function toReadBundle(output: Buffer): ReadBundle | undefined {
+  const [head, ...texts] = splitParts(output).map(String) as [string, ...string[]]
+  if (texts.length === 0) return undefined
+  const { files } = JSON.parse(head) as Pick<ReadBundle, 'files'>
+  return { status: 'read', script: toPair(texts), files }
 }
 
 function toPair([code = '', sourceMap = '']: string[]): Script {

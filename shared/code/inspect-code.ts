@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { BotDeclaration, CompiledCode } from '../models/bot-code.ts'
 import type { OwnLimits } from '../config/code-limits.ts'
+import { encryptJson } from '../secrets.ts'
 import { deleteInspection, findCompiledCode, findInspectionOutcome, insertInspection } from '../store/inspections.ts'
 
 const inspectionTimeoutMilliseconds = 30_000
@@ -18,6 +19,8 @@ export interface UploadedCode {
   flows?: string | undefined
   /** The limits of its runs. */
   limits?: OwnLimits | undefined
+  /** The secrets of its runs, which many bundles read while they load. */
+  secrets?: Record<string, string> | undefined
 }
 
 /** Code that a worker has compiled, evaluated once in an isolate and accepted for deployment. */
@@ -33,15 +36,16 @@ export type InspectedCode = CompiledCode & BotDeclaration & { source: string; ha
  * @throws ApiError `OperationTimeout` when no worker answers
  */
 export async function inspectCode(
-  { db, queue, signals }: Context,
+  { db, queue, signals, config }: Context,
   workspaceId: string,
-  { code: source, sourceMap, flows, limits = {} }: UploadedCode,
+  { code: source, sourceMap, flows, limits = {}, secrets = {} }: UploadedCode,
 ): Promise<InspectedCode> {
   const id = newId('check')
   try {
     const outcome = await awaitOutcome(signals, id, {
       async ask() {
-        await insertInspection(db, { id, workspaceId, source, sourceMap, flows, limits })
+        const encrypted = await encryptJson(config.secret, id, secrets)
+        await insertInspection(db, { id, workspaceId, source, sourceMap, flows, limits, secrets: encrypted })
         await queue.inspect(id, workspaceId)
       },
       poll: () => findInspectionOutcome(db, id),

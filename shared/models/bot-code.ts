@@ -1,6 +1,7 @@
 import { closedObject } from '../schema.ts'
 import type { CodeKind, RetryPolicy } from './tables.ts'
 import { grantedHost } from '../config/granted-host.ts'
+import { megabyte } from '../units.ts'
 
 /** The stages of an event's handling at which a bot's hooks run, in the order in which they run. */
 export const incomingMessageStages = ['beforeIncomingMessage', 'afterIncomingMessage'] as const
@@ -22,7 +23,7 @@ export const hookNames = [
 ] as const
 
 /** Upper bound of the code of one bot or integration. */
-export const codeLimit = 4 * 1024 * 1024
+export const codeLimit = 20 * megabyte
 
 /** The source map of a bundle, which workers do not read. */
 export const sourceMap = {

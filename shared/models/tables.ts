@@ -384,6 +384,8 @@ export interface InspectionRow {
   /** The separately uploaded source map, if there was one. */
   given_map: string | null
   limits: OwnLimits
+  /** The secrets that the code finds, encrypted; null for an inspection that an api of an older version requests. */
+  secrets: string | null
   outcome: unknown
   kind: CodeKind
   script: string | null

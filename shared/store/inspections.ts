@@ -12,6 +12,8 @@ export async function insertInspection(
     sourceMap?: string | undefined
     flows?: string | undefined
     limits: OwnLimits
+    /** Encrypted. */
+    secrets: string
   },
 ): Promise<void> {
   await db('inspections').insert({
@@ -21,10 +23,11 @@ export async function insertInspection(
     given_map: inspection.sourceMap ?? null,
     flows: inspection.flows ?? null,
     limits: inspection.limits,
+    secrets: inspection.secrets,
   })
 }
 
-type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits' | 'flows'> & {
+type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' | 'limits' | 'flows' | 'secrets'> & {
   source: string
 }
 
@@ -32,7 +35,7 @@ type AskedInspection = Pick<InspectionRow, 'id' | 'workspace_id' | 'given_map' |
 export async function findInspection(db: Database, id: string): Promise<AskedInspection | undefined> {
   const row = await db('inspections')
     .where({ id })
-    .first('id', 'workspace_id', 'source', 'given_map', 'limits', 'flows')
+    .first('id', 'workspace_id', 'source', 'given_map', 'limits', 'flows', 'secrets')
   return row && row.source !== null ? { ...row, source: row.source } : undefined
 }
 

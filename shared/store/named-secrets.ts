@@ -4,6 +4,12 @@ import { decryptJson, encryptJson } from '../secrets.ts'
 /** Bounded because they are decrypted for every run. */
 const maxSecrets = 100
 
+/** The row that stores secrets, encrypted for it. */
+interface Owner {
+  id: string
+  secrets: string | null
+}
+
 /**
  * Decrypts the secrets of a bot or an integration.
  *
@@ -12,10 +18,7 @@ const maxSecrets = 100
  * @returns their values by name
  * @throws Error when they were encrypted with another secret
  */
-export async function readSecrets(
-  secret: string,
-  { id, secrets }: { id: string; secrets: string | null },
-): Promise<Record<string, string>> {
+export async function readSecrets(secret: string, { id, secrets }: Owner): Promise<Record<string, string>> {
   return secrets === null ? {} : ((await decryptJson(secret, id, secrets)) as Record<string, string>)
 }
 
@@ -28,11 +31,24 @@ export async function readSecrets(
  */
 export async function changeSecrets(
   secret: string,
-  owner: { id: string; secrets: string | null },
+  owner: Owner,
   changes: Record<string, string | null>,
 ): Promise<string> {
+  return encryptJson(secret, owner.id, await mergeSecrets(secret, owner, changes))
+}
+
+/**
+ * The secrets of a bot or an integration after a change, by name.
+ *
+ * @throws ApiError `LimitExceeded` when there are too many
+ */
+export async function mergeSecrets(
+  secret: string,
+  owner: Owner,
+  changes: Record<string, string | null> = {},
+): Promise<Record<string, string>> {
   const all = { ...(await readSecrets(secret, owner)), ...changes }
-  const kept = Object.entries(all).filter(([, value]) => value !== null)
+  const kept = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null)
   if (kept.length > maxSecrets) throw new ApiError('LimitExceeded', `At most ${maxSecrets} secrets are allowed`)
-  return encryptJson(secret, owner.id, Object.fromEntries(kept))
+  return Object.fromEntries(kept)
 }

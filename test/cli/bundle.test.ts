@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { codeLimit } from '#shared/models/bot-code.ts'
+import { megabyte } from '#shared/units.ts'
 import { connect } from '../../cli/connection.ts'
 import { openBundler, type Bundle, type Bundled } from '../../cli/project/bundle.ts'
 import { deployProject } from '../../cli/project/deploy.ts'
@@ -117,7 +117,7 @@ function largeText(length: number): string {
   return `export const text = ${JSON.stringify('x'.repeat(length))}`
 }
 
-test('a bundle that comes near the largest size is minified, and what fails in it is found by its name, file and line', async () => {
+test('a large bundle is minified, and what fails in it is found by its name, file and line', async () => {
   const project = await createProject('large', {
     'index.ts': `import { all } from './large.ts'
 class OutOfParrots extends Error {}
@@ -126,13 +126,13 @@ function refuseAll(words) {
 }
 const answer = (words) => refuseAll(words)
 ${answering}`,
-    'large.ts': largeModule(codeLimit),
+    'large.ts': largeModule(4 * megabyte),
   })
   await using bundler = await openBundler(project)
   const connection = await connect({ name: 'tests', url: platform.url, token: platform.token })
   const deployed = await deployProject(project, connection, bundler, { checksTypes: false })
   if (!deployed || 'problems' in deployed) throw new Error(JSON.stringify(deployed))
-  expect(deployed.bundle.code.length).toBeLessThan(codeLimit)
+  expect(deployed.bundle.code.length).toBeLessThan(4 * megabyte)
   const chatUser = await createChatUser(deployed.bot.integrations['chat']!.webhookUrl)
   await chatUser.send(await chatUser.createConversation(), 'hello')
   const [event] = await endedEvents(platform, deployed.bot.id, 1)
@@ -146,11 +146,11 @@ test('a bundle that is too large even so is not uploaded, and its largest parts 
   const bundled = await bundle('huge', {
     'index.ts': `import { text as a } from 'larger'; import { text as b } from '@some/large'; console.log(a, b)`,
     'node_modules/larger/package.json': JSON.stringify({ name: 'larger', main: 'index.js' }),
-    'node_modules/larger/index.js': largeText(3 * 1024 * 1024),
+    'node_modules/larger/index.js': largeText(12 * megabyte),
     'node_modules/@some/large/package.json': JSON.stringify({ name: '@some/large', main: 'index.js' }),
-    'node_modules/@some/large/index.js': largeText(2 * 1024 * 1024),
+    'node_modules/@some/large/index.js': largeText(9 * megabyte),
   })
   expect(bundled).toMatchObject({
-    problems: [{ message: expect.stringContaining('larger 3.0 MB, @some/large 2.0 MB') }],
+    problems: [{ message: expect.stringContaining('larger 12.0 MB, @some/large 9.0 MB') }],
   })
 })

@@ -136,6 +136,16 @@ function size({ script, source_map: map }: Scripted): number {
   return script.length + map.length + 1
 }
 
+/** The environment in which an upload is inspected: that of its runs, with an address that nothing answers. */
+export function inspectionEnvironment(
+  config: Context['config'],
+  kind: CodeKind,
+  secrets: Record<string, string>,
+): Record<string, string> {
+  if (kind !== 'sdk') return toVariables(secrets)
+  return { ...sdkEnvironment, BP_WEBHOOK_URL: integrationWebhookUrl(config, 'inspection'), ...toVariables(secrets) }
+}
+
 /** Secrets as environment variables of the code. */
 function toVariables(secrets: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`SECRET_${name}`, value]))

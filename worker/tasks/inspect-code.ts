@@ -1,4 +1,10 @@
-import { CompilerError, type Compilation, type Compiled, type Script } from '#sandbox/compiler/contract.ts'
+import {
+  CompilerError,
+  type Compilation,
+  type Compiled,
+  type ReadBundle,
+  type Script,
+} from '#sandbox/compiler/contract.ts'
 import { flowsFile } from '#sandbox/compiler/esbuild.ts'
 import { refusedImport } from '#sandbox/compiler/refused-import.ts'
 import { firstPosition, positionOfName, sourceFile, type SourcePosition } from '#sandbox/compiler/source-map.ts'
@@ -12,7 +18,10 @@ import { InterruptedError } from '#shared/queue/queue.ts'
 import { compile, describeErrors } from '#shared/schema.ts'
 import { findInspection, setInspectionOutcome } from '#shared/store/inspections.ts'
 import type { CodeKind } from '#shared/models/tables.ts'
-import type { Inspection } from '#sandbox/protocol/contract.ts'
+import type { Inspection, RunError } from '#sandbox/protocol/contract.ts'
+import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
+import { readSecrets } from '#shared/store/named-secrets.ts'
+import { inspectionEnvironment } from '../execution/bundles.ts'
 import { limitsOf } from '../execution/limits.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -32,22 +41,19 @@ export async function inspectCode(
   { inspectionId, workspaceId }: { inspectionId: string; workspaceId: string },
 ): Promise<void> {
   const { db, sandbox } = worker
+  const { compiler } = sandbox
   let upload: Upload | undefined
-  let flows: FlowScript | undefined
-  const compiled = await sandbox.compiler
-    // The upload is read only when the compiler is free: many may wait, and each is large.
-    .compile(workspaceId, async () => {
+  // An upload is read only when the compiler is free: many may wait, and each is large.
+  const bundle = await compiler
+    .readBundle(workspaceId, async () => {
       upload = await findInspection(db, inspectionId)
-      flows = upload && openFlows(upload)
-      return upload && { source: upload.source, sourceMap: upload.given_map ?? undefined, flows: flows?.text }
+      return upload && mayBeBundle(upload) ? toSource(upload) : undefined
     })
-    .catch((error: unknown) => {
-      if (error instanceof InvalidFlowsError) return error
-      throw error instanceof CompilerError ? new InterruptedError(error.message) : error
-    })
+    .catch(interrupted)
   // The inspection was deleted, because the request has timed out.
-  if (upload === undefined || compiled === undefined) return
-  const { outcome, code } = await toOutcome(worker, upload, flows, compiled)
+  if (upload === undefined) return
+  const { outcome, code } =
+    (bundle && (await inspectBundle(worker, upload, bundle))) ?? (await compileAndInspect(worker, upload))
   try {
     await setInspectionOutcome(db, inspectionId, outcome, code)
   } catch (error) {
@@ -55,6 +61,49 @@ export async function inspectCode(
     await setInspectionOutcome(db, inspectionId, refusal(ApiError.from(error).message, undefined))
   }
   await publishOutcome(worker, inspectionId)
+}
+
+/** Whether an upload has the words of a bundle of the public SDK. */
+function mayBeBundle({ source, flows }: Upload): boolean {
+  return flows === null && /\bexports\b/.test(source) && /\bhandler\b/.test(source)
+}
+
+function toSource({ source, given_map: sourceMap }: Upload) {
+  return { source, sourceMap: sourceMap ?? undefined }
+}
+
+function interrupted(error: unknown): never {
+  throw error instanceof CompilerError ? new InterruptedError(error.message) : error
+}
+
+/**
+ * Evaluates a bundle of the public SDK, as it is.
+ *
+ * @returns undefined when it is none, or not valid code
+ */
+async function inspectBundle(
+  worker: WorkerContext,
+  upload: Upload,
+  { script, files }: ReadBundle,
+): Promise<Result | undefined> {
+  const inspection = await evaluate(worker, upload, 'sdk', script)
+  const isInvalid = inspection.status === 'refused' && inspection.error.name === 'SyntaxError'
+  const hasHandler = inspection.status === 'refused' || inspection.exports.includes('handler')
+  if (isInvalid || !hasHandler) return undefined
+  return toResult(worker, upload, { files }, { kind: 'sdk', script, inspection })
+}
+
+async function compileAndInspect(worker: WorkerContext, upload: Upload): Promise<Result> {
+  try {
+    const flows = openFlows(upload)
+    const compiled = await worker.sandbox.compiler
+      .compile(upload.workspace_id, async () => ({ ...toSource(upload), flows: flows?.text }))
+      .catch(interrupted)
+    return await toResultOf(worker, upload, flows, compiled)
+  } catch (error) {
+    if (error instanceof InvalidFlowsError) return { outcome: flowRefusal(error) }
+    throw error
+  }
 }
 
 /** @throws InvalidFlowsError when the flows beside the code are not valid */
@@ -66,39 +115,27 @@ function openFlows({ flows }: Upload): FlowScript | undefined {
   return { text: `module.flows = ${text}`, placeOf }
 }
 
-async function toOutcome(
+/** @throws InvalidFlowsError when flows are not valid */
+async function toResultOf(
   worker: WorkerContext,
   upload: Upload,
   flows: FlowScript | undefined,
-  compiled: Compilation | InvalidFlowsError,
+  compiled: Compilation,
 ): Promise<Result> {
-  if (compiled instanceof InvalidFlowsError) return { outcome: flowRefusal(compiled) }
   if (compiled.status === 'refused' && compiled.at?.file === flowsFile) {
     const { problem, at } = compiled
-    return { outcome: flowRefusal(new InvalidFlowsError([{ ...flows?.placeOf(at.line), problem }])) }
+    throw new InvalidFlowsError([{ ...flows?.placeOf(at.line), problem }])
   }
-  if (compiled.status !== 'compiled') return { outcome: toRefusal(compiled) }
-  try {
-    return await inspect(worker, upload, compiled)
-  } catch (error) {
-    if (error instanceof InvalidFlowsError) return { outcome: flowRefusal(error) }
-    throw error
-  }
+  return compiled.status === 'compiled' ? inspect(worker, upload, compiled) : { outcome: toRefusal(compiled) }
 }
 
-/** Evaluates the upload as a bundle of the public SDK where it may be one, else as a module. */
 async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled): Promise<Result> {
-  const { source } = upload
-  if (compiled.asIs && /\bhandler\b/.test(source)) {
-    if (compiled.flows !== undefined) return { outcome: refusal(flowsOfSdk, undefined) }
-    const bundle = await evaluate(worker, upload, 'sdk', compiled.asIs)
-    if (bundle.status === 'refused' || bundle.exports.includes('handler')) {
-      return toResult(worker, upload, compiled, { kind: 'sdk', script: compiled.asIs, inspection: bundle })
-    }
+  const { native, flows, imports } = compiled
+  if (compiled.asIs && flows !== undefined && /\bhandler\b/.test(upload.source)) {
+    return { outcome: refusal(flowsOfSdk, undefined) }
   }
-  const refused = refusedImport(compiled.imports)
+  const refused = refusedImport(imports)
   if (refused) return { outcome: refusal(refused.problem, refused.at) }
-  const { native, flows } = compiled
   const script = flows === undefined ? native : { ...native, code: `${native.code}\n;${flows}` }
   const inspection = await evaluate(worker, upload, 'native', script)
   return toResult(worker, upload, compiled, { kind: 'native', script, inspection })
@@ -106,13 +143,22 @@ async function inspect(worker: WorkerContext, upload: Upload, compiled: Compiled
 
 async function evaluate(
   { sandbox, config }: WorkerContext,
-  { id, workspace_id: botId, limits }: Upload,
+  { id, workspace_id: botId, limits, secrets }: Upload,
   kind: CodeKind,
   { code }: Script,
 ): Promise<Exclude<Inspection, { status: 'interrupted' }>> {
-  const inspection = await sandbox.inspect({ id: `${id}/${kind}`, botId, kind, code }, limitsOf(config.sandbox, limits))
-  if (inspection.status !== 'interrupted') return inspection
+  const environment = inspectionEnvironment(config, kind, await readSecrets(config.secret, { id, secrets }))
+  const bundle = { id: `${id}/${kind}`, botId, kind, code, environment }
+  const inspection = await sandbox.inspect(bundle, limitsOf(config.sandbox, limits))
+  if (inspection.status === 'accepted') return inspection
+  if (inspection.status === 'refused') return { ...inspection, error: withoutSecrets(inspection.error, environment) }
   throw new InterruptedError(`The inspection was interrupted: ${inspection.reason}`)
+}
+
+/** Code may throw what it reads. */
+function withoutSecrets({ name, message, stack }: RunError, environment: Record<string, string>): RunError {
+  const redact = secretRedactor(environment)
+  return { name: redact(name), message: redact(message), ...(stack !== undefined && { stack: redact(stack) }) }
 }
 
 const flowsOfSdk = 'a bundle of the public SDK has no flows: its handler decides what happens'
@@ -126,7 +172,7 @@ interface Evaluated {
 async function toResult(
   { sandbox }: WorkerContext,
   { source, flows: given, workspace_id: workspaceId }: Upload,
-  { files }: Compiled,
+  { files }: Pick<Compiled, 'files'>,
   { kind, script, inspection }: Evaluated,
 ): Promise<Result> {
   if (inspection.status === 'refused') {

@@ -47,6 +47,28 @@ export function examine(given: ExaminationInput): Examined & { scripts: string[]
   return { isMapRead, isModule, imports, files: findFiles(ownMap), scripts }
 }
 
+/**
+ * Reads a source that is to run as it is.
+ *
+ * @returns undefined for an ES module, and for what the lexer does not understand
+ */
+export function readAsIs(source: string, sourceMap: string): { files: SourceFile[]; scripts: string[] } | undefined {
+  const asIs = splitMap(source)
+  const ownMap = sourceMap || asIs.carried
+  if (sourceMap !== '' && readSourceMap(sourceMap) === undefined) return undefined
+  if (isModuleOrUnknown(asIs.code)) return undefined
+  return { files: findFiles(ownMap), scripts: [asIs.code, toKept(ownMap)] }
+}
+
+function isModuleOrUnknown(code: string): boolean {
+  try {
+    const [, , , hasModuleSyntax] = parse(code)
+    return hasModuleSyntax
+  } catch {
+    return true
+  }
+}
+
 /** Reduces a source map to the parts that positions need; empty when the map is not valid. */
 function toKept(sourceMap: string): string {
   return indexSourceMap(sourceMap) === undefined ? '' : JSON.stringify(readSourceMap(sourceMap))

@@ -6,7 +6,7 @@
 import { Socket } from 'node:net'
 import { indexSourceMap } from '../source-map.ts'
 import { joinParts, splitParts } from '../parts.ts'
-import { examine } from './examine.ts'
+import { examine, readAsIs } from './examine.ts'
 
 const channel = new Socket({ fd: 3 })
 const chunks: Buffer[] = []
@@ -17,6 +17,10 @@ channel.once('end', () => channel.end(work(splitParts(Buffer.concat(chunks.splic
 function work([task, ...parts]: Buffer[]): Buffer {
   const texts = parts.map(String)
   if (String(task) === 'source map') return readMap(texts[0]!)
+  if (String(task) === 'bundle') {
+    const { scripts = [], ...read } = readAsIs(texts[0]!, texts[1]!) ?? {}
+    return joinParts([JSON.stringify(read), ...scripts])
+  }
   const [nonce, source, sourceMap, compiled, scanned] = texts as [string, string, string, string, string]
   const { scripts, ...examined } = examine({ nonce, source, sourceMap, compiled, scanned })
   return joinParts([JSON.stringify(examined), ...scripts])

@@ -6,7 +6,7 @@ import { inspectCode } from '../../code/inspect-code.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/installation.ts'
-import { changeSecrets } from '../../store/named-secrets.ts'
+import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertBot } from '../../store/bots.ts'
 import { insertInstallation } from '../../store/installations.ts'
@@ -44,8 +44,9 @@ export const createBot = operation({
     const definition = mergePatch(botDefinitionSchema, {}, change)
     acceptSchemas(botDefinitionSchema, change)
     const upload = toUpload({ code, sourceMap, flows, layouts }, undefined)
-    const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits }))
     const id = newId('bot')
+    const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
+    const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits, secrets: loaded }))
     const postCommitWork = await db.transaction(async (transaction) => {
       await insertBot(transaction, {
         id,

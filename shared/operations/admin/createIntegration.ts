@@ -3,7 +3,7 @@ import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
-import { changeSecrets } from '../../store/named-secrets.ts'
+import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertIntegration } from '../../store/integrations.ts'
 import { assertName } from './assert-name.ts'
@@ -36,8 +36,9 @@ export const createIntegration = operation({
     const { db, caller, config } = context
     assertName(name, version)
     changeDefinition({}, change, undefined)
-    const inspected = await inspectCode(context, caller.workspaceId, { code, sourceMap })
     const id = newId('intver')
+    const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
+    const inspected = await inspectCode(context, caller.workspaceId, { code, sourceMap, secrets: loaded })
     try {
       await insertIntegration(db, {
         ...toStoredCode(inspected),

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { renamedNodes } from '../../flows/renamed-nodes.ts'
 import { botDefinitionSchema } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
-import { changeSecrets } from '../../store/named-secrets.ts'
+import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
 import { assertAllowed } from './assert-allowed.ts'
@@ -70,7 +70,9 @@ export const updateBot = operation({
     const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
     if (renamed && !upload) throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
     const ownLimits = limits ?? present.limits
-    const inspected = upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits }))
+    const loaded = await mergeSecrets(config.secret, present, secrets)
+    const inspected =
+      upload && (await inspectCode(context, workspaceId, { ...upload, limits: ownLimits, secrets: loaded }))
     const { postCommitWork, removed } = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)

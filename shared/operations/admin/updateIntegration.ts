@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { integration } from '../../models/integration.ts'
-import { changeSecrets } from '../../store/named-secrets.ts'
+import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { registerAgain } from '../../integrations/registration.ts'
 import {
@@ -36,8 +36,9 @@ export const updateIntegration = operation({
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
     changeDefinition(present.definition, change, undefined)
-    const inspected =
-      code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
+    const loaded = await mergeSecrets(config.secret, present, secrets)
+    const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
+    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
     const follow = await db.transaction(async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { operation } from '../../rpc/operation.ts'
+import { mergeSecrets } from '../../store/named-secrets.ts'
 import { assertName } from './assert-name.ts'
 import { changeDefinition, integrationFields, integrationName } from '../../integrations/describe-integration.ts'
 
@@ -16,10 +17,11 @@ export const validateIntegrationCreation = operation({
   input: closedObject(integrationName, integrationFields),
   output: closedObject({}),
 
-  async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
+  async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets, ...change }) {
     assertName(name, version)
-    const inspected =
-      code === undefined ? undefined : await inspectCode(context, context.caller.workspaceId, { code, sourceMap })
+    const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)
+    const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
+    const inspected = upload && (await inspectCode(context, context.caller.workspaceId, upload))
     changeDefinition({}, change, inspected)
     return {}
   },

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { operation } from '../../rpc/operation.ts'
+import { mergeSecrets } from '../../store/named-secrets.ts'
 import { findIntegration, hashOfIntegration } from '../../store/integrations.ts'
 import { assertFunctionsRemain } from './assert-code-remains.ts'
 import { changeDefinition, integrationFields, noSuchIntegration } from '../../integrations/describe-integration.ts'
@@ -16,12 +17,13 @@ export const validateIntegrationUpdate = operation({
   input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
   output: closedObject({}),
 
-  async handle(context, { id, code, sourceMap, permissions: _permissions, secrets: _secrets, ...change }) {
-    const { db, caller } = context
+  async handle(context, { id, code, sourceMap, permissions: _permissions, secrets, ...change }) {
+    const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
-    const inspected =
-      code === undefined ? undefined : await inspectCode(context, caller.workspaceId, { code, sourceMap })
+    const loaded = await mergeSecrets(config.secret, present, secrets)
+    const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
+    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
     if (inspected && inspected.hash !== (await hashOfIntegration(db, id))) assertFunctionsRemain(present, inspected)
     changeDefinition(present.definition, change, inspected)
     return {}

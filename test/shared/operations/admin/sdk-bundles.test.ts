@@ -58,15 +58,13 @@ test('an integration that is a bundle of the SDK is registered, configures itsel
 
 describe('a bundle is refused', () => {
   test.each([
-    ['worker_threads', "'worker_threads'"],
-    ['node:child_process', "'node:child_process'"],
     ['./build/sharp.node', "'./build/sharp.node'"],
     ['left-pad', "'left-pad'"],
-  ])('when it requires %s, which the error names', async (module, named) => {
+  ])('when it requires %s while it loads, which the error names', async (module, named) => {
     const code = `const it = require('${module}'); require('util'); exports.handler = () => it`
     const answer = await platform.ask('POST', '/v1/admin/bots', { code })
     expect(answer).toMatchObject({ status: 400, body: { type: 'InvalidPayload' } })
-    expect(answer.body.message).toContain(`requires ${named};`)
+    expect(answer.body.message).toContain(`Cannot find module ${named}`)
   })
 
   test('when its handler is no function', async () => {
@@ -80,3 +78,74 @@ describe('a bundle is refused', () => {
     expect(answer).toMatchObject({ status: 400, body: { message: expect.stringContaining('not in the mood') } })
   })
 })
+
+test.each([
+  ['modules of Node', `const { Worker } = require('worker_threads'); const { spawn } = require('node:child_process')`],
+  ['a module that it can do without', `let it; try { it = require('encoding') } catch {}`],
+  ['a module only on use', `const later = () => require('left-pad')`],
+])('a bundle is accepted that requires %s', async (_what, code) => {
+  expect(await kindOf(`${code}; exports.handler = () => ({})`)).toBe('sdk')
+})
+
+describe('the secrets of a bundle are there while it loads', () => {
+  const reading = `
+    const token = process.env.SECRET_TOKEN
+    if (token !== 'a token of the service') throw new Error('without its secret, but with ' + token)
+    exports.handler = async () => ({ status: 200 })`
+  const upload = (name: string, fields: object) =>
+    platform.ask('POST', '/v1/admin/integrations', { name, version: '1.0.0', code: reading, ...fields })
+
+  test('of an integration that is created, validated and updated', async () => {
+    const secrets = { TOKEN: 'a token of the service' }
+    const created = await upload('reads-secrets', { secrets })
+    expect({ status: created.status, message: created.body.message }).toEqual({ status: 200, message: undefined })
+    const { id } = created.body.integration
+    const code = `${reading}\n// again`
+    for (const path of [`/v1/admin/integrations/${id}/validate`, `/v1/admin/integrations/${id}`]) {
+      expect(await platform.ask('PUT', path, { code })).toMatchObject({ status: 200 })
+      const refused = await platform.ask('PUT', path, { code, secrets: { TOKEN: null } })
+      expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('without its secret') } })
+    }
+    const fields = { name: 'reads-too', version: '1.0.0', code: reading, secrets }
+    expect(await platform.ask('POST', '/v1/admin/integrations/validate', fields)).toMatchObject({ status: 200 })
+  })
+
+  test('of a bot', async () => {
+    const fields = { code: reading, secrets: { TOKEN: 'a token of the service' } }
+    const { status, body } = await platform.ask('POST', '/v1/admin/bots', fields)
+    expect({ status, message: body.message }).toEqual({ status: 200, message: undefined })
+    const answer = await platform.ask('PUT', `/v1/admin/bots/${body.bot.id}`, { code: `${reading}\n// again` })
+    expect(answer).toMatchObject({ status: 200 })
+  })
+
+  test('and are neither kept with the inspection nor told in its refusal', async () => {
+    const answer = await upload('tells-secrets', { secrets: { TOKEN: 'another token of it' } })
+    expect(answer.body.message).toContain('but with ***')
+    expect(await platform.context.db('inspections').first()).toBeUndefined()
+  })
+})
+
+test('a bundle of 14 MB loads within the usual limits', async () => {
+  const code = largeBundle(14)
+  const { status, body } = await platform.ask('POST', '/v1/admin/bots', { code })
+  expect({ status, message: body.message, kind: body.bot?.version.kind }).toEqual({
+    status: 200,
+    message: undefined,
+    kind: 'sdk',
+  })
+}, 60_000)
+
+/** Modules of classes as clients of services have them, each evaluated while the bundle loads. */
+function largeBundle(megabytes: number): string {
+  const methods = Array.from(
+    { length: 40 },
+    (_, index) =>
+      `get${index}(params,options){const root=options?.rootUrl||'https://service.example.com/';return{url:(root+'/v1/{project}/resource${index}').replace(/([^:]\\/)\\/+/g,'$1'),method:'GET',params,required:['project'],context:this.context}}`,
+  ).join('')
+  const module = (index: number) =>
+    `var m${index}=(exports)=>{class Resource${index}{constructor(context){this.context=context}${methods}}exports.Resource=Resource${index};return exports};\n`
+  const count = Math.ceil((megabytes * 1024 * 1024) / module(1000).length)
+  const modules = Array.from({ length: count }, (_, index) => module(index)).join('')
+  const loaded = Array.from({ length: count }, (_, index) => `m${index}({})`).join(',')
+  return `${modules}const all=[${loaded}];new all[${count - 1}].Resource(1).get1({});exports.handler=async()=>({status:200})\n`
+}
