@@ -48,7 +48,12 @@ export const toScript = ['--format=cjs', `--sourcefile=${sourceFile}`, '--suppor
 export const flowsFile = 'flows'
 
 /** Options for the script of flows, which follows the script of the code. */
-export const toFlows = ['--format=cjs', `--sourcefile=${flowsFile}`, '--supported:dynamic-import=false']
+export const toFlows = [
+  '--format=cjs',
+  `--sourcefile=${flowsFile}`,
+  '--supported:dynamic-import=false',
+  '--minify-whitespace',
+]
 
 /** Options for a module in which `require` has a unique name, unless the source declares `require` itself. */
 export function toScan(nonce: string): string[] {

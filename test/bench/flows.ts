@@ -8,6 +8,8 @@ import type { SystemOptions } from './system.ts'
 /** Replies of each bot; the bots take turns. */
 const replies = 400
 const warmUp = 50
+/** Bots of each kind whose first replies are measured, in turn. */
+const coldBots = 5
 
 /** The longest that flows of a bot may be, within a flow of a thousand nodes. */
 const largeNodes = 1000
@@ -49,16 +51,46 @@ const largeFlow = Array.from({ length: largeNodes - 1 }, (_, index) => {
   return `{ id: 'n${index}', cards: [${cards.join(', ')}], next: 'n${(index * 7) % (largeNodes - 1)}' },`
 }).join('\n')
 
-const bots = {
-  'a hook with state': hookBot,
-  'a flow': flowBot(),
-  'a flow with ten cards more': flowBot(tenCards),
-  [`a flow of ${largeNodes} nodes and ${largeNodes * cardsOfNode} cards`]: flowBot('', largeFlow),
+/** The same large flow beside the code, as `isobot deploy` and the console upload it. */
+const largeJson = [
+  {
+    id: 'main',
+    start: 'first',
+    nodes: [
+      {
+        id: 'first',
+        cards: [
+          { id: 'say', type: 'say', message: { $: "'You said ' + event.preview" } },
+          { id: 'ask', type: 'capture', variable: 'temp.answer' },
+        ],
+        next: 'first',
+      },
+      ...Array.from({ length: largeNodes - 1 }, (_, index) => ({
+        id: `n${index}`,
+        cards: Array.from({ length: cardsOfNode }, (_, card) => ({
+          id: `c${card}`,
+          type: 'say',
+          message: { $: `'Text ${index} ' + user.name` },
+        })),
+        next: `n${(index * 7) % (largeNodes - 1)}`,
+      })),
+    ],
+  },
+]
+
+const size = `${largeNodes} nodes and ${largeNodes * cardsOfNode} cards`
+
+const bots: Record<string, { code: string; flows?: object[] }> = {
+  'a hook with state': { code: hookBot },
+  'a flow': { code: flowBot() },
+  'a flow with ten cards more': { code: flowBot(tenCards) },
+  [`a flow of ${size} in code`]: { code: flowBot('', largeFlow) },
+  [`a flow of ${size} as JSON`]: { code: '', flows: largeJson },
 }
 
 interface Measured {
   name: string
-  /** Milliseconds of the first reply, in a new isolate. */
+  /** Milliseconds of the first reply, in a new isolate: the median of several bots. */
   first: number
   /** Milliseconds of each reply, from the shortest. */
   sorted: number[]
@@ -71,15 +103,23 @@ export async function measureFlows(servers: Servers): Promise<Measured[]> {
   const codes = Object.entries(bots)
   const started = await startBots(
     'flows',
-    codes.map(([, code]) => ({ code, conversations: 1 })),
+    // The first one is left out: the worker's first run of all compiles parts of the platform.
+    [
+      { code: hookBot, conversations: 1 },
+      ...Array.from({ length: coldBots }, () => codes.map(([, bot]) => ({ ...bot, conversations: 1 }))).flat(),
+    ],
     options,
   )
-  const talks: (Measured & { conversation: Conversation })[] = []
-  // The worker's first run of all compiles parts of the platform.
-  for (const [index, { chatUrl, chats }] of started.bots.entries()) {
-    const conversation = await openConversation(chatUrl, chats[0]!)
-    talks.push({ name: codes[index]![0], first: await timeReply(conversation), sorted: [], conversation })
-  }
+  const conversations: Conversation[] = []
+  for (const { chatUrl, chats } of started.bots) conversations.push(await openConversation(chatUrl, chats[0]!))
+  const [warming, ...others] = conversations
+  await timeReply(warming!)
+  const firsts: number[] = []
+  for (const conversation of others) firsts.push(await timeReply(conversation))
+  const talks = codes.map(([name], kind) => {
+    const own = firsts.filter((_, index) => index % codes.length === kind).toSorted((a, b) => a - b)
+    return { name, first: percentile(own, 50), sorted: [] as number[], conversation: others[kind]! }
+  })
   for (let count = -warmUp; count < replies; count++) {
     for (const { conversation, sorted } of talks) {
       const took = await timeReply(conversation)

@@ -44,15 +44,15 @@ export async function startIsobot(options: SystemOptions): Promise<System> {
 /** Starts the api and the worker, with several bots. */
 export async function startBots(
   database: string,
-  bots: { code: string; conversations: number }[],
+  bots: { code: string; flows?: object[] | undefined; conversations: number }[],
   options: SystemOptions,
 ): Promise<{ bots: { chatUrl: string; chats: Chat[] }[]; countWaiting(): Promise<number> }> {
   const isobot = await prepare(database, options)
   await isobot.start('api')
   await isobot.start('worker')
   const started = []
-  for (const { code, conversations } of bots) {
-    const { chatUrl } = await isobot.createBot({ name: 'Bot', code })
+  for (const { code, flows, conversations } of bots) {
+    const { chatUrl } = await isobot.createBot({ name: 'Bot', code, ...(flows && { flows }) })
     started.push({ chatUrl, chats: await openChats(chatUrl, conversations) })
   }
   const countWaiting = async () => {

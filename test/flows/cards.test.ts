@@ -102,6 +102,18 @@ describe('a choice', () => {
   })
 })
 
+test('an expression finds its names however it spells them', async () => {
+  const user = await talk([
+    {
+      id: 'set',
+      type: 'set',
+      values: { 'temp.a': { $: '\\u0075ser.name ?? "nobody"' }, 'temp.b': { $: 'eval("te" + "mp").a' } },
+    },
+    say('s', '{{temp.a}} {{temp.b}} {{typeof value}}'),
+  ])
+  expect(await user.say('hi')).toEqual(['nobody nobody undefined'])
+})
+
 test('the options of a choice have the labels and values that were shown, and a text has nothing for an invalid date', async () => {
   const choice = {
     id: 'c',

@@ -1,4 +1,5 @@
 import {
+  apply,
   create,
   hasOwn,
   isArray,
@@ -13,7 +14,7 @@ import {
 export interface Flow {
   id: string
   start: string
-  nodes: ArrayLike<FlowNode>
+  nodes: ArrayLike<FlowNode | LazyNode>
   variables?: Record<string, { default?: unknown }>
   onError?: string | null
   timeout?: { seconds: number; to?: string | null }
@@ -25,6 +26,12 @@ export interface FlowNode {
   id: string
   cards: ArrayLike<Card>
   next?: string | null
+}
+
+/** A node of uploaded flows, until a conversation comes there. */
+interface LazyNode {
+  id: string
+  make: () => FlowNode
 }
 
 export interface Card {
@@ -62,14 +69,21 @@ export function indexFlows(uploaded: unknown, exported: unknown): Flows | undefi
 }
 
 /** The nodes of flows by id, once one was asked for. */
-const nodesOf = new NativeWeakMap<Flow, Record<string, FlowNode>>()
+const nodesOf = new NativeWeakMap<Flow, Record<string, FlowNode | LazyNode>>()
 
 export function nodeOf(flow: Flow, id: string): FlowNode | undefined {
-  return (weakMapGet(nodesOf, flow) ?? indexNodes(flow))[id]
+  const nodes = weakMapGet(nodesOf, flow) ?? indexNodes(flow)
+  const node = nodes[id]
+  if (node === undefined || !isLazy(node)) return node
+  return (nodes[id] = apply(node.make, undefined, []))
 }
 
-function indexNodes(flow: Flow): Record<string, FlowNode> {
-  const nodes = create(null) as Record<string, FlowNode>
+function isLazy(node: FlowNode | LazyNode): node is LazyNode {
+  return hasOwn(node, 'make')
+}
+
+function indexNodes(flow: Flow): Record<string, FlowNode | LazyNode> {
+  const nodes = create(null) as Record<string, FlowNode | LazyNode>
   for (let index = 0; index < flow.nodes.length; index += 1) nodes[flow.nodes[index]!.id] = flow.nodes[index]!
   weakMapSet(nodesOf, flow, nodes)
   return nodes

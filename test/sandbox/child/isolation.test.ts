@@ -156,7 +156,7 @@ describe('a bot that exports isolation = event', () => {
     const bundle = bot(`exports.hooks = { async afterIncomingMessage({ logger }) {
         keep((module, exports) => { exports.isolation = 'event' }); logger.info(count += 1) } }
       let count = 0
-      }, keep = defineBundle, function () {`)
+      }), keep = defineBundle, (function () {`)
     for (const count of ['1', '2', '3']) expect(logged(await sandbox.run(messageRun(bundle)))).toEqual([count])
   })
 
