@@ -8,6 +8,8 @@ export interface NewEvent {
   type: string
   payload: JsonObject
   integration?: string
+  /** False for an event outside of the conversation, as those of schedules are: it has no user either. */
+  conversation?: boolean
 }
 
 /**
@@ -17,19 +19,20 @@ export interface NewEvent {
  * @param states by type and name: `user/state`
  */
 export function claimed(
-  { type, payload, integration }: NewEvent,
+  { type, payload, integration, conversation = true }: NewEvent,
   ordinal: number,
   states: ReadonlyMap<string, JsonObject>,
 ): ClaimedEvent {
   const isMessage = type === messageCreated
   const { type: messageType, ...content } = payload
   const now = new Date()
+  const id = numbered('event', ordinal)
   return {
-    id: numbered('event', ordinal),
+    id,
     bot_id: exampleId('bot'),
-    mailbox: exampleId('conversation'),
-    conversation_id: exampleId('conversation'),
-    user_id: exampleId('user'),
+    mailbox: conversation ? exampleId('conversation') : id,
+    conversation_id: conversation ? exampleId('conversation') : null,
+    user_id: conversation ? exampleId('user') : null,
     message_id: isMessage ? numbered('message', ordinal) : null,
     integration: integration ?? (isMessage ? 'chat' : null),
     type,
@@ -61,7 +64,7 @@ export function claimed(
     states: Array.from(states, ([key, stored]) => {
       const [owner, name = ''] = key.split('/')
       return { type: owner as StateType, name, payload: stored }
-    }),
+    }).filter(({ type: owner }) => conversation || owner === 'bot'),
     more: false,
   }
 }

@@ -44,8 +44,13 @@ export interface DryRunConversation {
   start(at: string, variables?: Partial<Pick<Variables, 'workflow' | 'temp'>>): Promise<Reply[]>
   /** Says a text, or sends another message: `{ text: 'Tea', value: 'tea' }`. @returns what the bot answers */
   say(message: string | JsonObject): Promise<Reply[]>
-  /** Has the bot receive an event other than a message, which may meet a trigger. @returns what the bot says */
-  receive(event: { type: string; payload?: JsonObject; integration?: string }): Promise<Reply[]>
+  /**
+   * Has the bot receive an event other than a message, which may meet a trigger.
+   *
+   * @param event `conversation: false` for one outside of the conversation
+   * @returns what the bot says
+   */
+  receive(event: { type: string; payload?: JsonObject; integration?: string; conversation?: boolean }): Promise<Reply[]>
   /** Lets the present wait, for an answer or for a time, elapse now. @returns what the bot says */
   timeout(): Promise<Reply[]>
   /** Hands the conversation back, as `resumeFlow`. @returns what the bot says */
@@ -172,8 +177,7 @@ export function openConversation({ context, hooks, flows, map, state }: Options)
         type: messageCreated,
         payload: { type: 'text', ...(typeof message === 'string' ? { text: message } : message) },
       })),
-    receive: ({ type, payload = {}, integration }) =>
-      inTurn(() => ({ type, payload, ...(integration !== undefined && { integration }) })),
+    receive: (event) => inTurn(() => ({ payload: {}, ...event })),
     timeout: () =>
       inTurn(() => {
         const waits = position()?.frames.at(-1)?.waits

@@ -12,7 +12,7 @@ export type Step =
   | string
   | { say: string | JsonObject }
   | { start: string; workflow?: JsonObject; temp?: JsonObject }
-  | { receive: { type: string; payload?: JsonObject; integration?: string } }
+  | { receive: Parameters<DryRunConversation['receive']>[0] }
   | { timeout: 'now' }
   | { resume: 'now' }
 

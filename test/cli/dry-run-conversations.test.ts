@@ -62,6 +62,21 @@ const flows = [
     triggers: [{ id: 'ordered', event: 'ordered', filter: { $: "event.payload.size !== 'tiny'" } }],
     nodes: [node('only', [say('only', 'Ordered {{event.payload.size}} ({{event.trigger.flowId}})')])],
   },
+  {
+    id: 'welcome',
+    start: 'only',
+    triggers: [
+      { id: 'new', event: 'conversation_started' },
+      { id: 'nightly', cron: '0 3 * * *' },
+    ],
+    nodes: [node('only', [say('welcome', 'Welcome to {{event.payload.channel}}')])],
+  },
+  {
+    id: 'nightly',
+    start: 'only',
+    triggers: [{ id: 'nightly', cron: '0 3 * * *' }],
+    nodes: [node('only', [{ id: 'count', type: 'set', values: { 'bot.nights': { $: 'bot.nights + 1' } } }])],
+  },
   { id: 'timeout', start: 'late', nodes: [node('late', [say('late', 'Late, {{user.name}}')])] },
 ]
 
@@ -140,6 +155,16 @@ describe('a conversation with the bot of a dry run', () => {
     expect(await conversation.say('hello?')).toEqual([])
     expect(conversation.variables.session).toEqual({})
     expect(await conversation.resume()).toEqual(['Back!'])
+  })
+
+  test('receives the events of a new conversation and of a schedule, which has no conversation', async () => {
+    const conversation = bot.openConversation({ state: { bot: { nights: 1 }, user: { name: 'Ada' } } })
+    const started = { type: 'conversation_started', integration: 'chat', payload: { channel: 'channel' } }
+    expect(await conversation.receive(started)).toEqual(['Welcome to channel'])
+    const scheduled = { type: 'flow_scheduled', payload: { flow: 'welcome', trigger: 'nightly' }, conversation: false }
+    await expect(conversation.receive(scheduled)).rejects.toThrow('The event has no conversation')
+    await conversation.receive({ ...scheduled, payload: { flow: 'nightly', trigger: 'nightly' } })
+    expect(conversation.variables).toMatchObject({ bot: { nights: 2 }, user: { name: 'Ada' } })
   })
 
   test('rejects when an event fails, which changes neither state nor position', async () => {
