@@ -45,6 +45,13 @@ export class Deadline {
     if (this.#isWaiting) this.startWait()
   }
 
+  /** More of the request was sent: the time begins again. */
+  restart(): void {
+    if (this.#isIdleLimit) return
+    clearTimeout(this.#timer)
+    this.#timer = this.#abortIn(`Nothing was sent or received for ${this.#milliseconds} ms: raise its timeout`)
+  }
+
   /** A reader waits for more of the response. */
   startWait(): void {
     this.#isWaiting = true

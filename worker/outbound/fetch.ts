@@ -15,12 +15,17 @@ import { openGrants, type FindGrant } from './grants.ts'
 import { OutboundError } from './errors.ts'
 import { redirectOf, type Method } from './redirects.ts'
 import type { Outbound, OutboundResponse } from './open-outbound.ts'
+import type { RequestStream } from './request-stream.ts'
 import { readBeginning } from './response-body.ts'
 import type { Context } from '#shared/context.ts'
 import { megabyte } from '#shared/units.ts'
-import { answerFileRequest, fileRequestOf, type RequestContent } from './file-requests.ts'
+import { answerFileRequest, fileRequestOf, sentBy, type RequestContent } from './file-requests.ts'
 
-const maxRequestBytes = megabyte
+/** A body up to this size is held whole, so that it can be sent again after a redirect. */
+const wholeRequestBytes = megabyte
+
+/** Upper bound of the body of a request. A larger one than can be held is sent while the code makes it. */
+const maxRequestBytes = 100 * megabyte
 
 /** Upper bound of a stream's memory: a part, a chunk and the connection's read-ahead. */
 const streamBytes = 256 * 1024
@@ -72,7 +77,7 @@ function openFetch(worker: Shared, { botId, code, limits }: Fetcher): HostFetch 
       if (net.length === 0) throw nothingGranted(request.url, installation ? 'integration' : 'bot')
       const { fetchMilliseconds: timeoutMilliseconds } = limits
       const open: Open = async (share, maxResponseBytes) => {
-        const body = await wholeBody(contentOf(request), share)
+        const body = await bodyOf(contentOf(request), share)
         return worker.outbound.request({
           tenant,
           allow: net,
@@ -179,18 +184,38 @@ function contentOf({ body, isBase64, content }: FetchRequest): RequestContent {
   return { length: bytes.length, chunks: [bytes] }
 }
 
-/** @throws OutboundError `too-large`, before any part is asked for where the length is known */
-async function wholeBody({ length = 0, chunks }: RequestContent, share: MemoryShare): Promise<Buffer> {
-  const parts: Uint8Array[] = []
+/**
+ * Reads a body that can be held whole; of a longer one, the beginning.
+ *
+ * @throws OutboundError `too-large`, before any part is asked for where the length is known
+ */
+async function bodyOf(content: RequestContent, share: MemoryShare): Promise<Uint8Array | RequestStream> {
+  const { length } = content
+  if (length !== undefined && length > maxRequestBytes) throw tooLarge()
+  const rest = sentBy(content)
+  const beginning: Uint8Array[] = []
+  for (let bytes = 0; bytes <= wholeRequestBytes;) {
+    const { done, value } = await rest.next()
+    if (done) return Buffer.concat(beginning)
+    share.add(value.length)
+    beginning.push(value)
+    bytes += value.length
+  }
+  share.add(contentBytes)
+  return { length, chunks: upToMaximum(beginning, rest) }
+}
+
+async function* upToMaximum(beginning: Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0
-  if (length > maxRequestBytes) throw tooLarge()
-  for await (const chunk of chunks) {
+  for (const chunk of beginning.splice(0)) {
+    bytes += chunk.length
+    yield chunk
+  }
+  for await (const chunk of rest) {
     bytes += chunk.length
     if (bytes > maxRequestBytes) throw tooLarge()
-    share.add(chunk.length)
-    parts.push(chunk)
+    yield chunk
   }
-  return Buffer.concat(parts)
 }
 
 function tooLarge(): OutboundError {

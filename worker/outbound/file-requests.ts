@@ -140,7 +140,7 @@ function respond(
 }
 
 /** A failure of code to make its body is none of the platform. */
-async function* sentBy({ chunks }: RequestContent): AsyncGenerator<Uint8Array> {
+export async function* sentBy({ chunks }: RequestContent): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks
   } catch (cause) {

@@ -7,6 +7,7 @@ import { OutboundError } from './errors.ts'
 import { firstRequest, redirectedRequest, redirectOf, type HttpRequest, type Method } from './redirects.ts'
 import { openAddressPolicy } from './address-policy.ts'
 import type { Resolve } from './resolver.ts'
+import { isStream, toReadable, type RequestStream } from './request-stream.ts'
 import { readTarget, type Allow, type Target } from './targets.ts'
 
 /** A request of an untrusted caller. */
@@ -17,7 +18,7 @@ export interface OutboundRequest {
   method: Method
   /** Headers of the connection (`host`, `content-length`, `transfer-encoding` …) are removed. */
   headers?: Record<string, string>
-  body?: string | Uint8Array
+  body?: string | Uint8Array | RequestStream
   /** The permitted hosts, for redirects too. Ports other than 80 and 443 must be named. */
   allow: Allow
   /** Time for the whole request: name lookups, connections, redirects and the body of the response. */
@@ -93,13 +94,18 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
   async function send(
     request: HttpRequest,
     options: OutboundRequest,
-    signal: AbortSignal,
+    deadline: Deadline,
   ): Promise<Dispatcher.ResponseData> {
+    const { signal } = deadline
     const target = readTarget(request.url, options.allow)
     await reach.checkAddress(target)
     signal.throwIfAborted()
     const { origin, pathname, search } = request.url
-    const { method, headers, body = null } = request
+    const { method, body: given = null } = request
+    const isSentInParts = given !== null && isStream(given)
+    const body = isSentInParts ? toReadable(given, deadline) : given
+    const length = isSentInParts ? given.length : undefined
+    const headers = { ...request.headers, ...(length !== undefined && { 'content-length': String(length) }) }
     const agent = agentFor(options.tenant, target)
     // Only the deadline limits the time.
     const timeouts = { headersTimeout: 0, bodyTimeout: 0 }
@@ -129,7 +135,7 @@ export function openOutbound(config: Config, log: Logger, overrides: { resolve?:
   ): Promise<Dispatcher.ResponseData> {
     try {
       // A signal does not interrupt the opening of a connection, which continues and whose outcome is ignored.
-      return await Promise.race([send(request, options, deadline.signal), deadline.expired])
+      return await Promise.race([send(request, options, deadline), deadline.expired])
     } catch (error) {
       throw OutboundError.from(error, request.url.hostname)
     }

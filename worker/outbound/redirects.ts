@@ -1,4 +1,5 @@
 import { OutboundError } from './errors.ts'
+import { isStream, type RequestStream } from './request-stream.ts'
 import { parseUrl } from './targets.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -10,7 +11,7 @@ export interface HttpRequest {
   method: Method
   /** Names in lower case. */
   headers: Record<string, string>
-  body: string | Uint8Array | undefined
+  body: string | Uint8Array | RequestStream | undefined
 }
 
 /**
@@ -48,7 +49,7 @@ export function firstRequest(wanted: {
   url: string | URL
   method: Method
   headers?: Record<string, string>
-  body?: string | Uint8Array
+  body?: string | Uint8Array | RequestStream
 }): HttpRequest {
   const { method, headers = {}, body } = wanted
   if (!methods.includes(method)) {
@@ -81,6 +82,10 @@ export function redirectedRequest(request: HttpRequest, status: number, location
   const becomesGet =
     (status === 303 && request.method !== 'GET' && request.method !== 'HEAD') ||
     ((status === 301 || status === 302) && request.method === 'POST')
+  if (!becomesGet && isStream(request.body)) {
+    const message = `${request.url.hostname} redirects a request whose body was sent as a stream: request the final URL`
+    throw new OutboundError('invalid', message)
+  }
   if (!becomesGet) return { ...request, url, headers }
   return {
     url,
