@@ -60,7 +60,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   app.use('/files', allowPages)
   app.use(overload.handle)
   app.use(rateLimiter.handle)
-  app.use('/webhooks', webhooks(context, overload))
+  app.use(webhooks(context, overload))
   app.use('/files', files(context, overload, inFlight))
   app.use(openApi(context))
   app.use(consolePages())

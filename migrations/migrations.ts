@@ -32,6 +32,7 @@ import * as flowPositions from './044_flow_positions.ts'
 import * as conversationTriggers from './045_conversation_triggers.ts'
 import * as renamedNodes from './046_renamed_nodes.ts'
 import * as inspectionSecrets from './048_inspection_secrets.ts'
+import * as integrationScripts from './053_integration_scripts.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -65,6 +66,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '045_conversation_triggers': conversationTriggers,
   '046_renamed_nodes': renamedNodes,
   '048_inspection_secrets': inspectionSecrets,
+  '053_integration_scripts': integrationScripts,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -84,6 +84,21 @@ CREATE INDEX audit_records_by_account ON public.audit_records USING btree (accou
 
 CREATE INDEX audit_records_by_workspace ON public.audit_records USING btree (workspace_id, created_at DESC, id DESC);
 
+create table authorizations (
+  token_hash bytea not null,
+  installation_id text not null,
+  bot_id text not null,
+  link text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint authorizations_installation_id_fkey FOREIGN KEY (installation_id) REFERENCES installations(id) ON DELETE CASCADE,
+  constraint authorizations_pkey PRIMARY KEY (token_hash)
+);
+
+CREATE INDEX authorizations_by_expiry ON public.authorizations USING btree (expires_at);
+
+CREATE INDEX authorizations_by_installation ON public.authorizations USING btree (installation_id);
+
 create table bot_activity (
   bot_id text not null,
   seconds integer not null,
@@ -434,6 +449,7 @@ create table installations (
   schedule_from timestamp(3) with time zone,
   next_register_at timestamp(3) with time zone,
   register_failures integer not null default 0,
+  integration_workspace_id text,
   constraint installations_bot_id_alias_key UNIQUE (bot_id, alias),
   constraint installations_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint installations_bot_id_id_key UNIQUE (bot_id, id),
@@ -445,7 +461,7 @@ create table installations (
   constraint installations_webhook_id_key UNIQUE (webhook_id)
 );
 
-CREATE UNIQUE INDEX installations_by_identifier ON public.installations USING btree (integration_id, identifier);
+CREATE UNIQUE INDEX installations_by_identifier ON public.installations USING btree (integration_workspace_id, integration, identifier) WHERE (identifier IS NOT NULL);
 
 CREATE INDEX installations_by_integration ON public.installations USING btree (integration_id);
 
@@ -475,6 +491,8 @@ create table integrations (
 );
 
 CREATE INDEX integrations_by_age ON public.integrations USING btree (workspace_id, created_at DESC, id DESC);
+
+CREATE INDEX integrations_by_name ON public.integrations USING btree (name, created_at);
 
 create table knowledge_bases (
   id text not null,
@@ -624,6 +642,19 @@ create table recurring_events (
 );
 
 CREATE INDEX recurring_events_due ON public.recurring_events USING btree (next_at);
+
+create table script_runs (
+  id text not null,
+  integration_id text not null,
+  script text not null,
+  input jsonb not null,
+  outcome jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint script_runs_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES integrations(id) ON DELETE CASCADE,
+  constraint script_runs_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX script_runs_by_integration ON public.script_runs USING btree (integration_id);
 
 create table states (
   id text not null,

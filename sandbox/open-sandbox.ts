@@ -3,10 +3,11 @@ import type { Bundle, Inspection, Limits, Outcome, RunRequest, Sandbox, SandboxO
 import { inspectionHandle } from './host/inspection-handle.ts'
 import { usualMegabytes } from './host/memory.ts'
 import { openPool } from './host/pool.ts'
-import { bundleExtractor, bundlePrograms } from './host/programs.ts'
+import { bundleExtractor, bundlePrograms, bundleScripts } from './host/programs.ts'
 import { openCompiler } from './compiler/open-compiler.ts'
 import { runHandle, type RunHandle } from './host/run-handle.ts'
 import { openExtractor } from './extractor/open-extractor.ts'
+import { openScripts } from './scripts/open-scripts.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 
 /** Starts the sandbox processes, and resolves when all of them can take runs. */
@@ -19,6 +20,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const pool = await openPool(given)
   const compiler = openCompiler({ isolation, reader: programs.reader, limits: options.compile, log })
   const extractor = openExtractor({ isolation, program: bundleExtractor, limits: options.extract, log })
+  const scripts = openScripts({ isolation, program: bundleScripts, log })
   const runs = new Map<string, RunHandle>()
 
   return {
@@ -40,9 +42,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     compiler,
     extractor,
+    scripts,
     memory: () => pool.memory(),
     async close() {
-      await Promise.all([pool.close(), compiler.close(), extractor.close()])
+      await Promise.all([pool.close(), compiler.close(), extractor.close(), scripts.close()])
     },
   }
 }

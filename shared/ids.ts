@@ -68,6 +68,6 @@ export function newWebhookId(): string {
 }
 
 /** A new secret with which an account, a bot or an integration authenticates. */
-export function newToken(prefix: 'pat' | 'bak' | 'iak' | 'inv' = 'pat'): string {
+export function newToken(prefix: 'pat' | 'bak' | 'iak' | 'inv' | 'aut' = 'pat'): string {
   return `${prefix}_${randomBytes(27).toString('base64url')}`
 }

@@ -80,3 +80,12 @@ function keyAtRest(secret: string, ownerId: string): Buffer {
 function derive(secret: string, purpose: string): Buffer {
   return createHmac('sha256', secret).update(purpose).digest()
 }
+
+/**
+ * The key that signs what a browser gets when a person begins to authorize an installation in it.
+ *
+ * @param secret the platform's own secret
+ */
+export function authorizationKey(secret: string): Uint8Array {
+  return derive(secret, 'authorizations of installations')
+}

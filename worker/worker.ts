@@ -10,7 +10,7 @@ import { openActivity } from './metrics/activity.ts'
 import { openBundles } from './execution/bundles.ts'
 import { startScheduler } from './periodic/scheduler.ts'
 import { exposeWorkerMetrics, watchOf } from './metrics/metrics.ts'
-import { FairSlots, indexingOf, inspectionsOf, isBot, tableJobsOf } from './slots/fair-slots.ts'
+import { FairSlots, indexingOf, inspectionsOf, isBot, scriptsOf, tableJobsOf } from './slots/fair-slots.ts'
 import { prepareFetch } from './outbound/fetch.ts'
 import { openMailboxes } from './execution/mailboxes.ts'
 import { openOutbound } from './outbound/open-outbound.ts'
@@ -26,6 +26,7 @@ import { drainMailbox } from './tasks/drain-mailbox.ts'
 import { embedFile } from './tasks/embed-file.ts'
 import { indexFile } from './tasks/index-file.ts'
 import { inspectCode } from './tasks/inspect-code.ts'
+import { runScript } from './tasks/run-script.ts'
 import { recomputeRows } from './tasks/recompute-rows.ts'
 import { runTableJob } from './tasks/run-table-job.ts'
 import { openCodeSuspensions } from './execution/code-suspensions.ts'
@@ -113,6 +114,7 @@ async function runInSlot(worker: WorkerContext, slotQueue: SlotQueue, job: AnyJo
 /** The id under which a job shares the slots. */
 function slotsOf(job: Exclude<AnyJob, { name: 'retry' }>): string {
   if (job.name === 'inspection') return inspectionsOf(job.data.workspaceId)
+  if (job.name === 'script') return scriptsOf(job.data.workspaceId)
   if (job.name === 'table-job' || job.name === 'recompute-rows') return tableJobsOf(job.data.botId)
   return job.name === 'index-file' || job.name === 'embed-file' ? indexingOf(job.data.botId) : job.data.botId
 }
@@ -139,5 +141,7 @@ async function work(worker: WorkerContext, job: AnyJob): Promise<void> {
       return recomputeRows(worker, job.data)
     case 'inspection':
       return inspectCode(worker, job.data)
+    case 'script':
+      return runScript(worker, job.data)
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Database } from '#shared/store/database.ts'
 import { writeParts } from '#shared/store/parts.ts'
 import { deleteBody, insertBodyPart } from '#shared/store/webhook-bodies.ts'
@@ -30,6 +31,13 @@ export async function storeBody(
   } catch (error) {
     await deleteBody(db, eventId)
     throw error
+  }
+}
+
+/** Stores a body that has been read, in parts. */
+export async function storeBytes(db: Database, eventId: string, bytes: Buffer): Promise<void> {
+  if (bytes.length > 0) {
+    await writeParts(Readable.from([bytes]), partBytes, (part, of) => insertBodyPart(db, eventId, part, of))
   }
 }
 

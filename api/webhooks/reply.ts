@@ -22,9 +22,14 @@ const ownOrigin = 'sandbox allow-downloads allow-forms allow-modals allow-popups
 export function toWebhookReply(event: EventRow): WebhookReply {
   const { status: ended, id, result } = event
   if (ended === 'ignored') return toErrorReply(notFound('Webhook', 'its integration was removed'))
-  if (!isRecord(result)) return noAnswer(id)
+  return replyOf(result) ?? noAnswer(id)
+}
+
+/** The answer that code or a script made; undefined when it is none. */
+export function replyOf(result: unknown): WebhookReply | undefined {
+  if (!isRecord(result)) return undefined
   const { status = 200, headers, body, isBase64 } = result
-  if (!isStatus(status)) return noAnswer(id)
+  if (!isStatus(status)) return undefined
   const passedOn = headersToPassOn(isRecord(headers) ? headers : {})
   if (!passedOn) return tooManyHeaders()
   const isText = typeof body === 'string'

@@ -1,34 +1,42 @@
-import type { Request, RequestHandler } from 'express'
-import { wakeWorker } from '#shared/signals/after-commit.ts'
-import { logFailure } from '#shared/dispatch.ts'
-import { awaitOutcome } from '#shared/signals/await-outcome.ts'
+import { Router, type Request, type RequestHandler } from 'express'
 import type { Context } from '#shared/context.ts'
-import { ApiError, foreignKeyViolation, postgresCode, notFound } from '#shared/errors.ts'
-import { newId } from '#shared/ids.ts'
-import { addLogFields } from '#shared/telemetry/log-scope.ts'
-import { allowedLimits } from '#shared/config/limit-settings.ts'
-import { webhookReceived } from '#shared/models/event.ts'
-import type { WebhookRequest } from '#shared/models/webhook.ts'
-import { findOwnLimits } from '#shared/store/bots.ts'
-import { findEvent, insertEvent } from '#shared/store/events.ts'
-import type { EventRow, Installation } from '#shared/models/tables.ts'
-import { deleteBody } from '#shared/store/webhook-bodies.ts'
-import { announcedBytes, type Overload } from '../overload.ts'
-import { bodyBytes, storeBody } from './body.ts'
-import { bodyLimitOf } from './limit.ts'
+import { logFailure } from '#shared/dispatch.ts'
+import { ApiError, notFound } from '#shared/errors.ts'
+import type { Overload } from '../overload.ts'
+import { answerAuthorization, authorizationPages } from './authorization.ts'
+import { deliver, findEnabled, type Hold } from './deliver.ts'
+import { answerGlobal } from './global.ts'
 import { toErrorReply, toWebhookReply, type WebhookReply } from './reply.ts'
 
-const graceMilliseconds = 5000
+/** Answers a request of an external service. */
+export type Answer = (context: Context, request: Request, hold: Hold) => Promise<WebhookReply>
+
+/** An address that bundles of the public SDK make: the origin of the platform and the webhook id. */
+const bareAddress = /^\/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(\/|$)/
 
 /**
- * The entry point for external services, at `/webhooks/{webhookId}/…`: any method, path, query and body. The request
- * becomes an event of the installation; the result of its code is the answer.
+ * The entry points for external services: any method, path, query and body.
+ *
+ * - `/webhooks/{webhookId}/…`, and `/{webhookId}/…`: one installation
+ * - `/integration/global/{name}/…`: all installations of an integration; a script finds the one
+ * - `/oauth/…`: the installation whose webhook id is the `state` of the query
  */
-export function webhooks(context: Context, overload: Overload): RequestHandler {
+export function webhooks(context: Context, overload: Overload): Router {
+  const router = Router()
+  const answering = (answer: Answer) => handlerOf(context, overload, answer)
+  const one = answering(answerOne)
+  router.use('/webhooks', one)
+  router.use((request, response, next) => (bareAddress.test(request.path) ? one(request, response, next) : next()))
+  router.use('/integration/global', answering(answerGlobal))
+  router.use(authorizationPages(context))
+  router.use('/oauth', answering(answerAuthorization))
+  return router
+}
+
+function handlerOf(context: Context, overload: Overload, answer: Answer): RequestHandler {
   return async (request, response) => {
-    const reply = await answerWebhook(context, request, (botId) =>
-      overload.hold(response, Math.min(announcedBytes(request), bodyBytes), botId),
-    )
+    const hold: Hold = (bytes, tenant) => overload.hold(response, bytes, tenant)
+    const reply = await answerWith(context, request, () => answer(context, request, hold))
     if (response.destroyed) return
     response.statusCode = reply.status
     response.setHeaders(new Headers(reply.headers))
@@ -39,9 +47,13 @@ export function webhooks(context: Context, overload: Overload): RequestHandler {
 }
 
 /** Never throws: errors become replies. */
-async function answerWebhook(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
+async function answerWith(
+  context: Context,
+  request: Request,
+  answer: () => Promise<WebhookReply>,
+): Promise<WebhookReply> {
   try {
-    return await context.dependencies.database.failFast(() => carryOut(context, request, hold))
+    return await context.dependencies.database.failFast(answer)
   } catch (cause) {
     const error = ApiError.from(cause)
     const isGone = request.destroyed && !request.complete
@@ -50,65 +62,9 @@ async function answerWebhook(context: Context, request: Request, hold: (botId: s
   }
 }
 
-async function carryOut(context: Context, request: Request, hold: (botId: string) => void): Promise<WebhookReply> {
-  const [, webhookId = '', rest = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
-  const installation = await context.installations.find(webhookId)
-  if (!installation?.enabled || installation.integration_id === null) {
-    throw notFound(`Webhook '${webhookId}'`)
-  }
-  addLogFields({ operation: 'webhook', botId: installation.bot_id, installationId: installation.id })
-  // Nothing is stored while the broker is unavailable, because no worker could be woken.
-  await context.dependencies.broker.failFast(async () => {})
-  hold(installation.bot_id)
-  const id = newId('evt')
-  await context.waiting.admit(context.db, installation.bot_id, () =>
-    storeBody(context.db, id, request, bodyLimitOf(context, installation)),
-  )
-  return toWebhookReply(await handle(context, installation, { id, payload: toPayload(request, rest) }))
-}
-
-function toPayload(request: Request, rest: string): WebhookRequest {
-  const { method, originalUrl, headersDistinct } = request
-  const question = originalUrl.indexOf('?')
-  // Integrations cannot set cookies at this origin, so the cookies of a request are not theirs.
-  const { cookie: _, ...passedOn } = headersDistinct
-  const headers = Object.entries(passedOn).map(([name, values = []]) => [name, values.join(', ')])
-  return {
-    method,
-    path: rest || '/',
-    query: question < 0 ? '' : originalUrl.slice(question + 1),
-    headers: Object.fromEntries(headers) as Record<string, string>,
-  }
-}
-
-/** Inserts the event of the request, and waits until the integration has handled it. */
-async function handle(
-  context: Context,
-  { id: installationId, bot_id: botId }: Installation,
-  { id, payload }: { id: string; payload: WebhookRequest },
-): Promise<EventRow> {
-  const { db, signals, config } = context
-  const own = await findOwnLimits(db, botId)
-  return awaitOutcome(signals, id, {
-    async ask() {
-      try {
-        await insertEvent(db, { id, botId, installationId, type: webhookReceived, payload: { ...payload } })
-      } catch (error) {
-        await deleteBody(db, id)
-        throw postgresCode(error) === foreignKeyViolation ? removed(error) : error
-      }
-      await wakeWorker(context, 'event', id, botId)
-    },
-    async poll() {
-      const event = await findEvent(db, botId, id)
-      if (!event) throw removed()
-      return event.status === 'pending' ? undefined : event
-    },
-    timeoutMilliseconds: allowedLimits(config.sandbox, own).wallMilliseconds + graceMilliseconds,
-    timeoutMessage: `The integration did not answer in time; event ${id} will hold its outcome`,
-  })
-}
-
-function removed(cause?: unknown): ApiError {
-  return notFound('Integration', 'it was removed while it handled the request', { cause })
+const answerOne: Answer = async (context, request, hold) => {
+  const [, webhookId = '', path = ''] = /^\/([^/]*)(.*)$/.exec(request.path) ?? []
+  const installation = await findEnabled(context, webhookId)
+  if (!installation) throw notFound(`Webhook '${webhookId}'`)
+  return toWebhookReply(await deliver(context, request, { installation, path }, hold))
 }

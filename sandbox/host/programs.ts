@@ -72,6 +72,17 @@ export function bundleExtractor(): Promise<string> {
   }))
 }
 
+let bundledScripts: Promise<string> | undefined
+
+/** Bundles the program of the process that runs scripts, when the first one comes: it has 13 MB. */
+export function bundleScripts(): Promise<string> {
+  return (bundledScripts ??= builtOnce('scripts', async () => {
+    const options = { format: 'cjs', platform: 'node', target: 'node24', legalComments: 'none' } as const
+    const { value, inputs } = await bundle(['scripts/process/main.ts'], options).finally(stopEsbuild)
+    return { value: value[0]!, inputs }
+  }))
+}
+
 /** Otherwise esbuild's own process would live as long as this one. */
 export async function stopEsbuild(): Promise<void> {
   const { stop } = await import('esbuild')

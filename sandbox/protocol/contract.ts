@@ -11,6 +11,7 @@
 
 import type { CompileLimits, Compiler } from '../compiler/contract.ts'
 import type { ExtractionLimits, Extractor } from '../extractor/contract.ts'
+import type { Scripts } from '../scripts/contract.ts'
 import type { IsolationLayer } from '../isolation/names.ts'
 import type { FlowTask } from './flow-contract.ts'
 import type { Json, JsonObject } from './json.ts'
@@ -436,6 +437,7 @@ export interface Sandbox {
   /** Compiles code without running it. */
   readonly compiler: Compiler
   readonly extractor: Extractor
+  readonly scripts: Scripts
   /** Memory of the processes, as reported with their last heartbeats. */
   memory(): SlotMemory[]
   /** Kills all processes; runs in flight end as interrupted. */

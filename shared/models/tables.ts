@@ -3,6 +3,7 @@
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { StoreName } from '../config/s3-settings.ts'
 import type { RunRecord } from './run-record.ts'
+import type { ScriptOutcome } from './script.ts'
 import type { Column, ComputedState } from './column.ts'
 
 /** A workspace's public profile. */
@@ -162,7 +163,9 @@ export interface InstallationRow {
   disabled_channels: string[]
   status: InstallationStatus
   status_reason: string | null
-  /** Identifies the installation among all of its integration. */
+  /** The workspace of the integration; null for the chat. */
+  integration_workspace_id: string | null
+  /** Identifies the installation among all of its integration, in any version. */
   identifier: string | null
   sandbox_identifiers: Record<string, never> | null
   /** The period at which `register()` is called, and the begin of the first period. */
@@ -395,6 +398,26 @@ export interface InspectionRow {
   flows: string | null
   has_flows_in_code: boolean
   created_at: Date
+}
+
+/** A run of a script of an integration. */
+export interface ScriptRunRow {
+  id: string
+  integration_id: string
+  script: string
+  input: Record<string, unknown>
+  outcome: ScriptOutcome | null
+  created_at: Date
+}
+
+/** A link that begins the authorization of an installation, once. */
+export interface AuthorizationRow {
+  token_hash: Buffer
+  installation_id: string
+  bot_id: string
+  link: string
+  created_at: Date
+  expires_at: Date
 }
 
 export interface LargeSignalRow {
@@ -642,6 +665,8 @@ declare module 'knex/types/tables.js' {
     effects: JournalRow
     logs: LogRow
     inspections: InspectionRow
+    script_runs: ScriptRunRow
+    authorizations: AuthorizationRow
     large_signals: LargeSignalRow
     conversation_signals: ConversationSignalRow
     webhook_cursors: WebhookCursorRow

@@ -32,6 +32,8 @@ export interface Jobs {
   retry: BotMailbox & { name: WakeName }
   /** Code was uploaded: inspect it. */
   inspection: { inspectionId: string; workspaceId: string }
+  /** A script of an integration is to be run. */
+  script: { scriptRunId: string; workspaceId: string }
 }
 
 /** The mailbox, and the bot that owns it. */
@@ -82,6 +84,8 @@ export interface WakeQueue {
   wakeLater(name: WakeName, mailbox: string, botId: string, delayMilliseconds: number): Promise<void>
   /** Has a worker inspect uploaded code, ahead of all mailboxes, because a person waits for the result. */
   inspect(inspectionId: string, workspaceId: string): Promise<void>
+  /** Has a worker run a script of an integration, ahead of all mailboxes, because a request waits for the result. */
+  runScript(scriptRunId: string, workspaceId: string): Promise<void>
   /** The number of jobs, of all tenants. */
   counts(): Promise<QueueCounts>
   close(): Promise<void>
@@ -159,6 +163,9 @@ export function openQueue(parts: QueueParts): WakeQueue {
     },
     async inspect(inspectionId, workspaceId) {
       await add('inspection', { inspectionId, workspaceId }, { lifo: true })
+    },
+    async runScript(scriptRunId, workspaceId) {
+      await add('script', { scriptRunId, workspaceId }, { lifo: true })
     },
     async counts() {
       // BullMQ counts jobs with a priority above 0 as `prioritized`, apart from `wait`.

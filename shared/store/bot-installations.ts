@@ -20,6 +20,8 @@ export interface InstallationState extends Omit<InstallationRow, 'configuration'
   name: string | null
   version: string | null
   disabled_reason: string | null
+  /** Whether its configuration has a script that writes the link of its authorization. */
+  has_link: boolean
   /** Newest first. */
   registrations: RegistrationOutcome[]
 }
@@ -29,6 +31,9 @@ export async function installationStates(db: Database, botId: string, outcomes: 
   return query<InstallationState>(
     db,
     `select installations.id, installations.bot_id, integration, alias, integration_id, enabled, status, status_reason,
+       coalesce(integrations.definition #>> case when configuration_type is null
+         then array['configuration', 'identifier', 'linkTemplateScript']
+         else array['configurations', configuration_type, 'identifier', 'linkTemplateScript'] end, '') <> '' as has_link,
        identifier, schedule, next_register_at, register_failures, integrations.name, integrations.version,
        ${disabledReason('installations.bot_id', 'integrations.code_id')} as disabled_reason,
        (

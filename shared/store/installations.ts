@@ -20,12 +20,19 @@ export async function insertInstallation(db: Database, installation: NewInstalla
       bot_id: installation.botId,
       integration: installation.integration,
       integration_id: installation.integrationId ?? null,
+      integration_workspace_id: workspaceOf(db, installation.integrationId),
       alias: installation.alias,
       webhook_id: installation.webhookId,
     })
     .returning('*')
   if (!row) throw new Error('The inserted installation was not returned')
   return row
+}
+
+function workspaceOf(db: Database, integrationId: string | undefined) {
+  return integrationId === undefined
+    ? null
+    : db.raw('(select workspace_id from integrations where id = ?)', [integrationId])
 }
 
 export interface InstallationFields {
@@ -50,6 +57,7 @@ export async function updateInstallation(
     .where({ bot_id: botId, id })
     .update({
       integration_id: fields.integrationId,
+      integration_workspace_id: workspaceOf(db, fields.integrationId),
       enabled: fields.enabled,
       configuration_type: fields.configurationType,
       disabled_channels: fields.disabledChannels,

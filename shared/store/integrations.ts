@@ -1,6 +1,6 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { IntegrationListing } from '../models/integration.ts'
-import type { Database } from './database.ts'
+import { query, type Database } from './database.ts'
 import type { CodeKind, IntegrationRow, Permissions } from '../models/tables.ts'
 
 /** The stored code of one version of an integration. */
@@ -170,4 +170,39 @@ export async function pageOfIntegrations(
  */
 export async function deleteIntegrationRow(db: Database, workspaceId: string, id: string): Promise<boolean> {
   return (await db('integrations').where({ workspace_id: workspaceId, id }).delete()) === 1
+}
+
+/** The version of an integration that reads the requests to the address of all its installations. */
+export type GlobalIntegration = Pick<IntegrationRow, 'id' | 'workspace_id' | 'name' | 'definition'>
+
+/**
+ * Finds the integration of a name whose script reads the requests to the address of all installations: the newest version
+ * that has one. Of several workspaces with an integration of this name, the address belongs to the one that was first.
+ */
+export async function findGlobalIntegration(db: Database, name: string): Promise<GlobalIntegration | undefined> {
+  const [row] = await query<GlobalIntegration>(
+    db,
+    `select id, workspace_id, name, definition from integrations
+     where name = :name
+       and workspace_id = (select workspace_id from integrations where name = :name order by created_at, id limit 1)
+       and coalesce(definition #>> '{identifier,extractScript}', '') <> ''
+     order by created_at desc, id desc limit 1`,
+    { name },
+  )
+  return row
+}
+
+/** The webhook id of the installation with an identifier; undefined when there is none, or it is disabled. */
+export async function findIdentified(
+  db: Database,
+  { workspace_id: workspaceId, name }: GlobalIntegration,
+  identifier: string,
+): Promise<string | undefined> {
+  const [row] = await query<{ webhook_id: string }>(
+    db,
+    `select webhook_id from installations
+     where integration_workspace_id = :workspaceId and integration = :name and identifier = :identifier and enabled`,
+    { workspaceId, name, identifier },
+  )
+  return row?.webhook_id
 }

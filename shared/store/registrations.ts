@@ -26,7 +26,7 @@ export interface IntegrationConfiguration {
  * be computed.
  *
  * @returns false when the installation does not exist
- * @throws Error, a unique violation, when another installation of the integration has the identifier
+ * @throws Error, a unique violation, when another installation of the integration, in any version, has the identifier
  */
 export async function configureInstalledIntegration(
   db: Database,
@@ -50,6 +50,36 @@ export async function configureInstalledIntegration(
       updated_at: db.fn.now(3),
     })
   return updated > 0
+}
+
+/**
+ * Gives an installation an identifier that it has proved to be its own, and takes it from the one that had it.
+ *
+ * @returns the webhook ids of the installations that changed
+ */
+export async function takeIdentifier(
+  db: Database,
+  { botId, id }: { botId: string; id: string },
+  identifier: string,
+): Promise<string[]> {
+  return db.transaction(async (transaction) => {
+    const former = await query<{ webhook_id: string }>(
+      transaction,
+      `update installations former set identifier = null, updated_at = now()
+       from installations own
+       where own.id = :id and own.bot_id = :botId and former.id <> own.id and former.identifier = :identifier
+         and former.integration = own.integration and former.integration_workspace_id = own.integration_workspace_id
+       returning former.webhook_id`,
+      { id, botId, identifier },
+    )
+    const own = await query<{ webhook_id: string }>(
+      transaction,
+      `update installations set identifier = :identifier, updated_at = now() where id = :id and bot_id = :botId
+       returning webhook_id`,
+      { id, botId, identifier },
+    )
+    return [...former, ...own].map(({ webhook_id: webhookId }) => webhookId)
+  })
 }
 
 /** An installation whose `register()` is due, or whose next time is not computed. */

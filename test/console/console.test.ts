@@ -322,6 +322,25 @@ test.for(['Queue', 'Members', 'Tokens', 'Audit log'])('the page %s shows what th
   expect(await nameless()).toEqual([])
 })
 
+test('an integration that a person has to authorize has a button for it, which opens the page that asks', async () => {
+  const created = await platform.ask('POST', '/v1/admin/integrations', {
+    name: 'vendor',
+    version: '1.0.0',
+    code: 'export const register = () => {}',
+    configuration: { schema: {}, identifier: { linkTemplateScript: '"https://vendor.example/consent"' } },
+  })
+  const integrations = { vendor: { integrationId: created.body.integration.id, enabled: true, configuration: {} } }
+  const { id } = await platform.createBot()
+  await platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations })
+  await page.goto(`${platform.url}/console/bots/${id}/integrations`)
+  const opening = page.waitForEvent('popup')
+  await button('Authorize').click()
+  const opened = await opening
+  await opened.getByText('You continue at vendor.example.').waitFor()
+  expect(new URL(opened.url()).pathname).toMatch(/^\/authorize\/aut_/)
+  await opened.close()
+})
+
 test('a viewer sees how bots do, and is told which role the rest needs', async () => {
   const { authorization } = await createMember(platform, 'viewer', platform.workspaceId)
   const another = await browser.newContext()

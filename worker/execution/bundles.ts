@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Bundle, JsonObject } from '#sandbox/protocol/contract.ts'
-import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { Context } from '#shared/context.ts'
 import { summarizeFlows, type FlowSummary } from '#shared/flows/flow-summary.ts'
 import { readSecrets } from '#shared/store/named-secrets.ts'
@@ -103,7 +102,8 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
       const environment = {
         ...(kind === 'sdk' && {
           ...sdkEnvironment,
-          BP_WEBHOOK_URL: integrationWebhookUrl(config, installation.webhook_id),
+          // Bundles append `/oauth`, the webhook id or `/integration/global/<name>` to it.
+          BP_WEBHOOK_URL: config.http.baseUrl,
         }),
         ...toVariables(secrets),
       }
@@ -136,14 +136,14 @@ function size({ script, source_map: map }: Scripted): number {
   return script.length + map.length + 1
 }
 
-/** The environment in which an upload is inspected: that of its runs, with an address that nothing answers. */
+/** The environment in which an upload is inspected: that of its runs. */
 export function inspectionEnvironment(
   config: Context['config'],
   kind: CodeKind,
   secrets: Record<string, string>,
 ): Record<string, string> {
   if (kind !== 'sdk') return toVariables(secrets)
-  return { ...sdkEnvironment, BP_WEBHOOK_URL: integrationWebhookUrl(config, 'inspection'), ...toVariables(secrets) }
+  return { ...sdkEnvironment, BP_WEBHOOK_URL: config.http.baseUrl, ...toVariables(secrets) }
 }
 
 /** Secrets as environment variables of the code. */

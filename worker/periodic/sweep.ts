@@ -1,5 +1,7 @@
 import type { Context } from '#shared/context.ts'
+import { deleteExpiredAuthorizations } from '#shared/store/authorizations.ts'
 import { deleteAbandonedInspections } from '#shared/store/inspections.ts'
+import { deleteAbandonedScriptRuns } from '#shared/store/script-runs.ts'
 import { overdueMailboxes } from '#shared/store/mailboxes.ts'
 import { dueEmbeddings, makeEmbeddingsDue } from '#shared/store/passage-vectors.ts'
 import { deleteFormerPassages, overdueFiles } from '#shared/store/indexing.ts'
@@ -62,6 +64,8 @@ async function sweep(context: Context, waitedMilliseconds: number): Promise<void
   await deleteOldLargeSignals(db)
   await deleteOldSignals(db)
   await deleteAbandonedInspections(db)
+  await deleteAbandonedScriptRuns(db)
+  await deleteExpiredAuthorizations(db)
   await deleteOldBodies(db)
 }
 

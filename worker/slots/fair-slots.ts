@@ -3,6 +3,7 @@ import { SlidingWindowCounter } from '#shared/queue/sliding-window-counter.ts'
 const inspections = 'inspections/'
 const indexing = 'indexing/'
 const tableJobs = 'table-jobs/'
+const scripts = 'scripts/'
 
 /**
  * The id under which all inspections of a workspace's code share the slots, as one bot does. A past inspection does not
@@ -22,9 +23,14 @@ export function tableJobsOf(botId: string): string {
   return tableJobs + botId
 }
 
-/** Whether an id is a bot's, and not that of a workspace's inspections, of the indexing of files or of jobs of tables. */
+/** The id under which the scripts of a workspace's integrations share the slots: they take milliseconds. */
+export function scriptsOf(workspaceId: string): string {
+  return scripts + workspaceId
+}
+
+/** Whether an id is a bot's, and not that of other work of a bot or a workspace. */
 export function isBot(id: string): boolean {
-  return ![inspections, indexing, tableJobs].some((others) => id.startsWith(others))
+  return ![inspections, indexing, tableJobs, scripts].some((others) => id.startsWith(others))
 }
 
 /** How long a bot counts as wanting slots after it has taken one. */

@@ -1,12 +1,15 @@
 import type { JSX } from 'preact'
+import { ask } from '../api/ask.ts'
 import type { Installation } from '../api/types.ts'
 import { formatMilliseconds, plural } from '../format.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Empty, Loaded } from '../parts/loaded.tsx'
 import { Outcome, Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
+import { attempt } from '../state/notices.ts'
 import { useAnswer } from '../state/resource.ts'
 import { to } from '../state/route.ts'
+import { mayChange } from '../state/session.ts'
 import type { TabProps } from './tab.ts'
 
 /** The bot's installations with the results of their last registrations. */
@@ -50,6 +53,20 @@ interface InstalledProps {
   url: string | undefined
 }
 
+/** Opens the pages on which a person connects the integration with an account at its service. */
+async function authorize(botId: string, installationId: string): Promise<void> {
+  // Browsers block windows that open after a request.
+  const opened = window.open('', '_blank')
+  const path = `/bots/${botId}/installations/${installationId}/authorize`
+  const isAsked = await attempt(async () => {
+    const { url } = await ask<'authorizeInstallation'>('POST', path, { body: {} })
+    if (!opened) throw new Error('The browser opened no window: allow windows of this page')
+    opened.opener = null
+    opened.location.href = url
+  }, 'Continue in the window that has opened.')
+  if (!isAsked) opened?.close()
+}
+
 function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
   const isChat = installation.integrationId === undefined
   const reason = installation.disabledReason ?? installation.statusReason
@@ -59,6 +76,11 @@ function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
         <h2>{installation.alias}</h2>
         <span class="quiet">{isChat ? 'part of every bot' : `${installation.name} ${installation.version}`}</span>
         <span class="spacer" />
+        {installation.canAuthorize && installation.enabled && mayChange.value && (
+          <button type="button" class="button small" onClick={() => void authorize(botId, installation.id)}>
+            Authorize
+          </button>
+        )}
         {!installation.enabled ? <Status tone="quiet">switched off</Status> : <Outcome of={installation.status} />}
       </header>
       {url && <Copy text={url} label={isChat ? 'address for chat clients' : 'webhook address'} />}

@@ -40,6 +40,10 @@ const installed = closedObject(
       description: 'Why the platform suspended the integration’s code; absent while it runs.',
     },
     identifier: { type: 'string' },
+    canAuthorize: {
+      type: 'boolean',
+      description: 'Whether `authorizeInstallation` makes a link at which a person authorizes the integration.',
+    },
     schedule: { enum: schedules, description: 'The schedule of calls of register(), if any.' },
     nextRegisterAt: { ...time, description: 'The time of the next call of register().' },
   },
@@ -74,6 +78,7 @@ function toInstalled(row: InstallationState): Infer<typeof installed> {
     status: row.status,
     statusReason: row.status_reason,
     ...(row.disabled_reason !== null && { disabledReason: row.disabled_reason }),
+    ...(row.has_link && { canAuthorize: true }),
     ...(row.identifier !== null && { identifier: row.identifier }),
     ...(row.schedule !== null && { schedule: row.schedule }),
     ...(row.next_register_at && { nextRegisterAt: row.next_register_at.toISOString() }),

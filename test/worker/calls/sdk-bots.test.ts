@@ -179,7 +179,7 @@ describe('what a handler is asked', () => {
         'x-webhook-id': installed.webhookId,
       },
       body: { webhookUrl },
-      env: { BP_WEBHOOK_URL: webhookUrl },
+      env: { BP_WEBHOOK_URL: platform.url },
     })
     expect(registering.headers).not.toHaveProperty('x-bp-configuration-type')
     expect(webhook).toMatchObject({

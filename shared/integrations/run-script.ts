@@ -1,0 +1,36 @@
+import type { Context } from '../context.ts'
+import { newId } from '../ids.ts'
+import type { ScriptName, ScriptOutcome } from '../models/script.ts'
+import { awaitOutcome } from '../signals/await-outcome.ts'
+import { deleteScriptRun, findScriptOutcome, insertScriptRun } from '../store/script-runs.ts'
+
+const timeoutMilliseconds = 20_000
+
+/**
+ * Has a worker run a script of an integration. This process neither compiles nor evaluates it.
+ *
+ * @param input the object that the script sees; a worker adds the secrets of the integration
+ * @throws ApiError `OperationTimeout` when no worker answers
+ */
+export async function runScript(
+  { db, queue, signals }: Context,
+  integration: { id: string; workspaceId: string },
+  script: ScriptName,
+  input: Record<string, unknown>,
+): Promise<ScriptOutcome> {
+  const id = newId('check')
+  try {
+    return await awaitOutcome(signals, id, {
+      async ask() {
+        await insertScriptRun(db, { id, integrationId: integration.id, script, input })
+        await queue.runScript(id, integration.workspaceId)
+      },
+      poll: () => findScriptOutcome(db, id),
+      timeoutMilliseconds,
+      timeoutMessage:
+        'No worker ran the script of the integration within 20 s: make sure that a worker runs, then try again',
+    })
+  } finally {
+    await deleteScriptRun(db, id)
+  }
+}
