@@ -19,7 +19,8 @@ interface Start {
   processes: RunningProcess[]
 }
 
-// One folder and one port for all of them: each start finds what the one before has left.
+// One folder and one port for all of them: each start finds what the one before has left. Starts cost seconds, so that
+// the start that follows an end is the one whose end comes next.
 let directory: string
 let port: number
 let logged = 0
@@ -44,6 +45,13 @@ const npm = /^npm (start|exec)/
 const shell = /^sh -c/
 const program = /^\S*node (cli\/start\.ts|\S+(isobot|main\.ts) start)$/
 const npx = ['npx', '--no', '--', 'isobot', 'start']
+const startTs = [process.execPath, 'cli/start.ts']
+const launcherOnOldNode = [process.execPath, '--import', pretendOldNode, 'cli/isobot.js', 'start']
+const supervisor = [
+  process.execPath,
+  '--eval',
+  `require('node:child_process').spawn('npm', ['start'], { stdio: ['pipe', 'inherit', 'inherit'] })`,
+]
 
 test.each([
   ['npm', 'SIGTERM', npm],
@@ -82,26 +90,21 @@ test('the shell of npx is killed: all of it ends in order, and the next start wo
   // Where the shell has become the program, the program is killed.
   const hasShell = started.processes.some(({ commandLine }) => shell.test(commandLine))
   process.kill(pidOf(started, hasShell ? shell : program), 'SIGKILL')
-  await start(npx)
+  await start(launcherOnOldNode)
   await expect.poll(() => stillThere(started), patience).toEqual([])
   expect((await postgresLog()).slice(logged)).not.toMatch(/not properly shut down|PANIC/)
 }, 180_000)
 
 test('the launcher of isobot killed on an old Node: all of it ends, and the next start works at once', async () => {
-  const former = starts.at(-1)
-  if (former) process.kill(pidOf(former, program), 'SIGTERM')
-  const started = await start([process.execPath, '--import', pretendOldNode, 'cli/isobot.js', 'start'])
+  const started = starts.at(-1) ?? (await start(launcherOnOldNode))
   expect(pidOf(started, /cli\/main\.ts start$/)).not.toBe(started.pid)
   process.kill(started.pid, 'SIGKILL')
-  await start(npx)
+  await start(supervisor)
   await expect.poll(() => stillThere(started), patience).toEqual([])
 }, 180_000)
 
 test('a supervisor that is killed takes with it what it started and holds the input of', async () => {
-  const former = starts.at(-1)
-  if (former) process.kill(pidOf(former, program), 'SIGTERM')
-  const script = `require('node:child_process').spawn('npm', ['start'], { stdio: ['pipe', 'inherit', 'inherit'] })`
-  const started = await start([process.execPath, '--eval', script])
+  const started = starts.at(-1) ?? (await start(supervisor))
   process.kill(started.pid, 'SIGKILL')
   await expect.poll(() => stillThere(started), patience).toEqual([])
   starts.splice(0)
@@ -134,14 +137,14 @@ test.each(Object.keys(stages))(
   'a first start that is told to stop while it %s ends at once, in order',
   async (stage) => {
     await rm(directory, { recursive: true, force: true })
-    const { child, output } = launch([process.execPath, 'cli/start.ts'])
+    const { child, output } = launch(startTs)
     await expect.poll(stages[stage]!, { timeout: 60_000, interval: 10 }).toBe(true)
     const processes = await descendantsOf(child.pid!)
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
     expect(output()).toBe('Stopping\n')
     await expect.poll(() => stillThere({ processes }), patience).toEqual([])
-    await start()
+    await start(startTs)
     process.kill(pidOf(starts.at(-1)!, program), 'SIGTERM')
     const next = starts.pop()!
     await expect.poll(() => stillThere(next), patience).toEqual([])
