@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
 import { chatConfiguration, isWebhookUrl } from '../models/chat-configuration.ts'
+import { builtInIntegration, isChatIntegration } from '../models/chat-integration.ts'
 import { anyObject } from '../models/definition.ts'
 import type { integrationDefinitionSchema } from '../models/integration.ts'
 import { compile, describeErrors, type Infer } from '../schema.ts'
@@ -117,9 +118,16 @@ async function planChange(
   name: string,
   settings: InstallationSettings,
 ): Promise<InstallationChange> {
+  const installsChat = settings.integrationId !== undefined && isChatIntegration(settings.integrationId)
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
+  if (installsChat && named?.integration_id !== null) {
+    throw refused(
+      name,
+      `is not '${builtInIntegration}', the alias that the chat has on every bot: install it under that one`,
+    )
+  }
   if (named && !named.integration_id) return planChat(named, name, settings)
   const integration = await findVersionFor(context, name, settings.integrationId ?? named?.integration_id ?? undefined)
   const alias = named?.alias ?? (settings.integrationId ? name : integration.name)
@@ -192,7 +200,9 @@ async function readConfiguration(
 }
 
 function planChat(present: InstallationRow, name: string, settings: InstallationSettings): InstallationChange {
-  if (settings.integrationId !== undefined) throw refused(name, 'is the alias of the bot’s chat: choose another alias')
+  if (settings.integrationId !== undefined && !isChatIntegration(settings.integrationId)) {
+    throw refused(name, 'is the alias of the bot’s chat: choose another alias')
+  }
   if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be disabled')
   const { configuration } = settings
   if (configuration === undefined) return { kind: 'configure chat', present, configuration }
@@ -227,7 +237,10 @@ function validated(
 }
 
 function findNamed(present: InstallationRow[], name: string): InstallationRow | undefined {
-  const byName = present.find(({ alias, id }) => alias === name || id === name)
+  const byName = present.find(
+    ({ alias, id, integration_id: integrationId }) =>
+      alias === name || id === name || (integrationId === null && isChatIntegration(name)),
+  )
   if (byName) return byName
   const [first, ...others] = present.filter(({ integration_id: id }) => id === name)
   if (others.length > 0) throw refused(name, 'is installed more than once: name each by its alias')

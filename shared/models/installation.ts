@@ -2,13 +2,9 @@ import type { Infer } from '../schema.ts'
 import { sharedEncryptionKey } from '../secrets.ts'
 import type { IntegrationRow, Installation } from './tables.ts'
 import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
+import { builtInVersion } from './chat-integration.ts'
 import { anyObject } from './definition.ts'
 import { integrationSummary, toPresentation } from './integration.ts'
-
-/** The name of the platform's own integration, which is installed on every bot. */
-export const builtInIntegration = 'chat'
-/** The version of the chat interface that published clients request. */
-const builtInVersion = '0.7.6'
 
 /** An installed integration. */
 export const installation = {
@@ -27,7 +23,7 @@ export const installation = {
   ],
   properties: {
     ...integrationSummary.properties,
-    id: { type: 'string', description: 'The id of the integration’s version; for the chat, of the installation.' },
+    id: { type: 'string', description: 'The id of the integration’s version.' },
     enabled: { type: 'boolean' },
     webhookId: { type: 'string' },
     webhookUrl: {
@@ -117,8 +113,7 @@ function ofChat(row: Installation, { baseUrl, secret, showsSecrets }: Installati
   const configuration = chatConfigurationOf(row)
   const showsSharedKey = showsSecrets && configuration.encryptionKey === undefined
   return {
-    id: row.id,
-    version: builtInVersion,
+    ...builtInVersion,
     webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
     configuration: showsSecrets ? configuration : withoutSecrets(configuration),
     ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),

@@ -37,6 +37,7 @@ export async function installIntegration(
       id: newId('int'),
       bot_id: botId,
       integration: 'tool',
+      integration_workspace_id: platform.workspaceId,
       alias: 'tool',
       webhook_id: newWebhookId(),
       integration_id: integrationId,

@@ -7,7 +7,7 @@ import {
   incomingMessageStages,
   turnEndStage,
 } from '#shared/models/bot-code.ts'
-import { actionTriggered, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
+import { actionTriggered, chatCustom, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
@@ -66,7 +66,10 @@ export function botActionCall(
 async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {
   const messageContext = event.type === messageCreated ? await findMessageContext(context, event) : undefined
   if (event.type === messageCreated && !messageContext) return undefined
-  const shown = { ...toRuntimeEvent(event), ...(messageContext && { payload: messageContext }) }
+  const { user_id: userId, conversation_id: conversationId, payload } = event
+  // The published chat has the fields of the client in a field of their own.
+  const custom = event.type === chatCustom && { payload: { userId, conversationId, payload } }
+  const shown = { ...toRuntimeEvent(event), ...(messageContext && { payload: messageContext }), ...custom }
   return sdkCall(code, {
     operation: 'event_received',
     type: event.type,

@@ -1,6 +1,6 @@
 import semver from 'semver'
 import { ApiError } from '../../errors.ts'
-import { builtInIntegration } from '../../models/installation.ts'
+import { builtInIntegration } from '../../models/chat-integration.ts'
 
 /**
  * Checks the name and the version of a new integration, beyond their schemas.

@@ -1,6 +1,6 @@
 import { closedObject } from '../../schema.ts'
-import semver from 'semver'
 import { notFound } from '../../errors.ts'
+import { newestFitting } from '../../integrations/newest-fitting.ts'
 import { integration } from '../../models/integration.ts'
 import { operation } from '../../rpc/operation.ts'
 import { listVersions } from '../../store/integrations.ts'
@@ -32,9 +32,3 @@ export const getIntegrationByName = operation({
     return { integration: await describeIntegration(context, found.id) }
   },
 })
-
-/** A pre-release is the latest version only if there is no release. */
-function newestFitting(versions: string[], wanted: string): string | null {
-  if (wanted !== 'latest') return semver.maxSatisfying(versions, wanted)
-  return semver.maxSatisfying(versions, '*') ?? semver.maxSatisfying(versions, '*', { includePrerelease: true })
-}

@@ -45,7 +45,7 @@ describe('a bot’s definition, with the published client,', () => {
   test('has every part that the client reads into, also when nothing was sent', async () => {
     const { bot } = await client.createBot({})
     expect(bot).toMatchObject({
-      integrations: { chat: { name: 'chat', version: '0.7.6', status: 'registered', configurationType: null } },
+      integrations: { chat: { name: 'chat', version: '1.0.0', status: 'registered', configurationType: null } },
       plugins: {},
       states: {},
       events: {},

@@ -197,7 +197,7 @@ describe('the secrets of a chat', () => {
 test('the worker finds an installation with its configuration, and statements whether it has a webhook', async () => {
   const bot = await createBot()
   const { db, config } = platform.context
-  const { id } = bot.integrations.chat
+  const { id } = (await db('installations').where({ bot_id: bot.id }).first('id'))!
   const find = (botId: string) => findInstallation(db, config.secret, botId, id)
   expect(await find(bot.id)).toMatchObject({ bot_id: bot.id, alias: 'chat', configuration, has_webhook: true })
   expect(await find((await platform.createBot()).id)).toBeUndefined()

@@ -125,20 +125,22 @@ describe.each(['over HTTP', 'from the sandbox'])('%s', (entryPoint) => {
 
   test('an identifier that another installation of the integration has is refused, until it is free', async () => {
     const { id } = await platform.createBot()
-    const other = await installIntegration(platform, id, integrationId, { identifier: 'taken' })
+    const [taken, ofAnother] = [`taken ${entryPoint}`, `of another, ${entryPoint}`]
+    const other = await installIntegration(platform, id, integrationId, { identifier: taken })
     const stranger = await installIntegration(platform, id, await storeIntegration(platform), {
       alias: 'stranger',
-      identifier: 'of another',
+      integration: 'another',
+      identifier: ofAnother,
     })
-    const refusal = { status: 409, body: { type: 'AlreadyExists', message: expect.stringContaining(`'taken'`) } }
-    expect(await configure({ identifier: 'taken', scheduleRegisterCall: 'daily' })).toMatchObject(refusal)
+    const refusal = { status: 409, body: { type: 'AlreadyExists', message: expect.stringContaining(`'${taken}'`) } }
+    expect(await configure({ identifier: taken, scheduleRegisterCall: 'daily' })).toMatchObject(refusal)
     expect(await find(installation)).toEqual(installation)
     await platform.context.db('installations').where({ id: other.id }).update({ identifier: null })
-    expect(await configure({ identifier: 'taken' })).toMatchObject({ status: 200 })
-    expect(await configure({ identifier: 'taken' })).toMatchObject({ status: 200 })
+    expect(await configure({ identifier: taken })).toMatchObject({ status: 200 })
+    expect(await configure({ identifier: taken })).toMatchObject({ status: 200 })
     expect(await configure({ identifier: stranger.identifier })).toMatchObject({ status: 200 })
-    expect(await find(installation)).toMatchObject({ identifier: 'of another' })
-    expect(await find(stranger)).toMatchObject({ identifier: 'of another' })
+    expect(await find(installation)).toMatchObject({ identifier: ofAnother })
+    expect(await find(stranger)).toMatchObject({ identifier: ofAnother })
   })
 
   test('without a name the bot’s only integration is meant; with several, or none, the refusal says so', async () => {

@@ -1,0 +1,21 @@
+import { closedObject } from '../../schema.ts'
+import { noSuchIntegration } from '../../integrations/describe-integration.ts'
+import { describeChat, publicIntegration } from '../../models/chat-integration.ts'
+import { operation } from '../../rpc/operation.ts'
+
+export const getPublicIntegrationById = operation({
+  name: 'getPublicIntegrationById',
+  description: 'Returns a version of a public integration in full.',
+  method: 'GET',
+  path: '/v1/admin/hub/integrations/{id}',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: closedObject({ id: { type: 'string' } }),
+  output: closedObject({ integration: publicIntegration }),
+
+  async handle(_context, { id }) {
+    const found = describeChat(id)
+    if (!found) throw noSuchIntegration(id)
+    return { integration: found }
+  },
+})
