@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { wakeWorker } from '../signals/after-commit.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
 import type { Context } from '../context.ts'
-import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
 import { newRegistration } from './registration.ts'
 import type { Database } from '../store/database.ts'
@@ -31,10 +31,7 @@ export interface PostCommitWork {
   removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
 }
 
-/**
- * Makes the planned changes of a bot's installations, as part of a transaction.
- * @throws ApiError `AlreadyExists` when another version of the integration is installed elsewhere as the same account
- */
+/** Makes the planned changes of a bot's installations, as part of a transaction. */
 export async function changeInstallations(
   { config }: Context,
   transaction: Database,
@@ -106,21 +103,13 @@ async function install(
       webhookId: newWebhookId(),
     }))
   const key = { botId, id: row.id }
-  try {
-    await updateInstallation(transaction, key, {
-      integrationId: integration.id,
-      enabled: change.enabled,
-      configurationType: change.configurationType,
-      disabledChannels: change.disabledChannels,
-      status: statusOf(change),
-    })
-  } catch (error) {
-    if (postgresCode(error) !== uniqueViolation) throw error
-    throw new ApiError(
-      'AlreadyExists',
-      `integrations.${alias}: another bot has this version installed with the same account`,
-    )
-  }
+  await updateInstallation(transaction, key, {
+    integrationId: integration.id,
+    enabled: change.enabled,
+    configurationType: change.configurationType,
+    disabledChannels: change.disabledChannels,
+    status: statusOf(change),
+  })
   if (!isDeepStrictEqual(change.formerConfiguration, configuration)) {
     await configureInstallation(transaction, secret, { ...key, configuration })
   }

@@ -44,10 +44,7 @@ export interface InstallationFields {
   status?: InstallationStatus | undefined
 }
 
-/**
- * Updates the columns of an installation.
- * @throws a unique violation when another installation of the integration has its identifier
- */
+/** Updates the columns of an installation. */
 export async function updateInstallation(
   db: Database,
   { botId, id }: { botId: string; id: string },

@@ -50,21 +50,6 @@ describe('installing is refused, and changes nothing,', () => {
     }
   })
 
-  test('with a version that another bot has installed as the same account', async () => {
-    const before = await shop.createIntegration()
-    const after = await shop.createIntegration({ name: before.name, version: '2.0.0' })
-    const [mine, other] = [await platform.createBot(), await platform.createBot()]
-    await shop.install(mine.id, { shop: { integrationId: before.id, configuration } })
-    await shop.install(other.id, { shop: { integrationId: after.id, configuration } })
-    await platform.context
-      .db('installations')
-      .whereIn('bot_id', [mine.id, other.id])
-      .where({ alias: 'shop' })
-      .update({ identifier: 'the same account' })
-    const answer = await shop.update(mine.id, { shop: { integrationId: after.id } })
-    expect(answer).toMatchObject({ status: 409, body: { type: 'AlreadyExists' } })
-  })
-
   test('for an integration of another workspace', async () => {
     const { id: integrationId } = await shop.createIntegration()
     const stranger = await createMember(platform, 'owner')
