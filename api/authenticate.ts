@@ -18,18 +18,26 @@ import { findInvitation } from '#shared/store/invitations.ts'
 import { findMemberForBot, findRole, findToken, workspaceExists } from '#shared/store/accounts.ts'
 import { decryptInstallation, findChat, listInstallations } from '#shared/store/installations.ts'
 import type { TokenRow, Installation } from '#shared/models/tables.ts'
-import { verifyUserKey } from '#shared/integrations/user-keys.ts'
+import { verifyUserKey, verifyVisitorKey } from '#shared/integrations/user-keys.ts'
+import { isChat, isWebchat } from '#shared/models/chat-integration.ts'
+import { isAllowedOrigin, webchatConfigurationOf } from '#shared/models/webchat-configuration.ts'
 
 /** Authenticates the caller of an HTTP request from its headers and path, as the operation's `access` requires. */
 export function identify(context: Context, headers: IncomingHttpHeaders) {
   return async (operation: Operation, parameters: PathParameters): Promise<Caller> => {
     const { access } = operation
-    if (access === 'visitor') return visitor(context, parameters)
-    if (access === 'user') return chatUser(context, headers, await visitor(context, parameters))
+    if (access === 'visitor' || access === 'user') {
+      const isForPages = operation.path.startsWith('/webchat/')
+      const found = await (isForPages ? webchatVisitor(context, headers, parameters) : visitor(context, parameters))
+      return access === 'user' ? chatUser(context, headers, found) : found
+    }
     if (access === 'invitee') return invitee(context, headers)
     const token = await bearer(context, headers)
     if (access === 'bot') return bot(context, headers, token)
     if (access === 'program') return bot(context, { 'x-bot-id': parameters['botId'] }, token)
+    if (access === 'token' && !token.account_id) {
+      return bot(context, { ...headers, ...(token.bot_id !== null && { 'x-bot-id': token.bot_id }) }, token)
+    }
     const account = holder(token)
     return isRole(access) ? administrator(context, headers, account) : account
   }
@@ -42,10 +50,34 @@ export function identify(context: Context, headers: IncomingHttpHeaders) {
 export async function visitor(context: Context, { webhookId = '', botId }: PathParameters): Promise<Visitor> {
   if (botId !== undefined) return visitorOfBot(context, botId)
   const installation = await context.installations.find(webhookId)
-  if (!installation || installation.integration_id !== null) {
-    throw notFound(`Chat '${webhookId}'`)
-  }
+  if (!installation || !isChat(installation)) throw notFound(`Chat '${webhookId}'`)
   return { kind: 'visitor', installation }
+}
+
+/**
+ * The caller of a web chat's address, with or without a key, from a page of an allowed origin.
+ * @throws ApiError `ResourceNotFound` when no web chat has this address, `Forbidden` for a page of another origin
+ */
+async function webchatVisitor(
+  context: Context,
+  { origin }: IncomingHttpHeaders,
+  { webhookId = '' }: PathParameters,
+): Promise<Visitor> {
+  const installation = await findWebchat(context, webhookId)
+  if (isAllowedOrigin(webchatConfigurationOf(installation), origin, context.config.http.baseUrl)) {
+    return { kind: 'visitor', installation }
+  }
+  throw new ApiError(
+    'Forbidden',
+    `Pages of ${origin} may not use this web chat: add the origin to its configuration, allowedOrigins`,
+  )
+}
+
+/** The installation at a web chat's address. @throws ApiError `ResourceNotFound` */
+export async function findWebchat({ installations }: Context, webhookId: string): Promise<Installation> {
+  const installation = await installations.find(webhookId)
+  if (!installation?.enabled || !isWebchat(installation)) throw notFound(`Web chat '${webhookId}'`)
+  return installation
 }
 
 /** The caller of an address that names the bot and not its chat. @throws ApiError `ResourceNotFound` */
@@ -62,7 +94,8 @@ async function chatUser(
 ): Promise<ChatUser> {
   const key = single(headers['x-user-key'])
   if (!key) throw new ApiError('Unauthorized', 'The header x-user-key is missing: create a user to get a key')
-  const verified = await verifyUserKey(installation, config.secret, key)
+  const verify = isWebchat(installation) ? verifyVisitorKey : verifyUserKey
+  const verified = await verify(installation, config.secret, key)
   return { kind: 'user', installation, externalId: verified.externalUserId, key: verified }
 }
 

@@ -13,6 +13,7 @@ const limits: [prefix: string, bytes: number][] = [
   ['/v1/admin', 50 * megabyte],
   ['/v1/chat', megabyte],
   ['/chat', megabyte],
+  ['/webchat', megabyte],
   ['/v1/files', megabyte],
   ['/api/v1', megabyte],
 ]

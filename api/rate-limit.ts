@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import type { RequestHandler } from 'express'
 import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
 import { verifyUserKey } from '#shared/integrations/user-keys.ts'
-import { visitor } from './authenticate.ts'
 import { openCounter, windowMilliseconds, type Counter } from './rate-limit-counter.ts'
 
 /** Headers that pages of other origins can read only when CORS exposes them. */
@@ -27,7 +27,8 @@ export interface RateLimitDecision {
 /**
  * Limits the requests of each chat user and of each installation, over all api processes where Redis is configured. The
  * verified key identifies the user: one key can be spelled in several ways, and one user can have several keys. All
- * requests of an installation with invalid keys count as one user's. Requests of the Converse API count likewise, by the
+ * requests of an installation with invalid keys count as one user's; those of a web chat count by the address of the
+ * visitor. Requests of the Converse API count likewise, by the
  * user in the path.
  */
 export interface RateLimiter {
@@ -36,8 +37,9 @@ export interface RateLimiter {
    *
    * @param webhookId the id in the installation's address, decoded; there may be no such installation
    * @param userKey the user's key as received, valid or not
+   * @param address of a web chat's visitor, whose requests without a valid key count by it
    */
-  consume(webhookId: string, userKey?: string): Promise<RateLimitDecision>
+  consume(webhookId: string, userKey?: string, address?: string): Promise<RateLimitDecision>
   /** Counts the chat's HTTP requests and refuses those beyond a limit. Mounted at the root: it reads the path. */
   handle: RequestHandler
   close(): void
@@ -46,12 +48,16 @@ export interface RateLimiter {
 export function openRateLimiter(context: Context): RateLimiter {
   const { config, dependencies, log } = context
   const limits = config.chatRateLimits
-  const isLimited = limits.user > 0 || limits.installation > 0
+  const isLimited = limits.user > 0 || limits.installation > 0 || limits.visitor > 0
   const counter = isLimited ? openCounter(dependencies.redis, log) : undefined
 
-  async function consume(webhookId: string, userKey?: string): Promise<RateLimitDecision> {
-    const user = limits.user && userKey ? await userOf(context, webhookId, userKey) : undefined
-    return count(bucketsOf(limits, [webhookId], user))
+  async function consume(webhookId: string, userKey?: string, address?: string): Promise<RateLimitDecision> {
+    const isNeeded = limits.user > 0 || (limits.visitor > 0 && address !== undefined)
+    const user = isNeeded && userKey ? await userOf(context, webhookId, userKey) : undefined
+    if (address !== undefined && (!userKey || user === invalidKey)) {
+      return count(bucketsOf(limits, [webhookId], undefined, networkOf(address)))
+    }
+    return count(bucketsOf(limits, [webhookId], limits.user ? user : undefined))
   }
 
   async function count(buckets: Bucket[]): Promise<RateLimitDecision> {
@@ -65,7 +71,7 @@ export function openRateLimiter(context: Context): RateLimiter {
       if (address === undefined) return next()
       const { headers, refusal } =
         'webhookId' in address
-          ? await consume(address.webhookId, request.get('x-user-key'))
+          ? await consume(address.webhookId, request.get('x-user-key'), address.isForPages ? request.ip : undefined)
           : await count(
               bucketsOf(limits, ['converse', address.botId], limits.user ? ['user', address.userId] : undefined),
             )
@@ -81,9 +87,12 @@ export function openRateLimiter(context: Context): RateLimiter {
  * The ids in the path of a chat or of the Converse API, decoded as the router does: all spellings of an address name one
  * installation.
  */
-function readAddress(path: string): { webhookId: string } | { botId: string; userId: string } | undefined {
+function readAddress(
+  path: string,
+): { webhookId: string; isForPages: boolean } | { botId: string; userId: string } | undefined {
   const [first, second, ...rest] = path.split('/').filter(Boolean).map(decode)
-  if (first === 'chat' && second !== undefined) return { webhookId: second }
+  const isForPages = first === 'webchat'
+  if ((first === 'chat' || isForPages) && second !== undefined) return { webhookId: second, isForPages }
   const [bots, botId, converse, userId] = rest
   const isConverse = first === 'api' && second === 'v1' && bots === 'bots' && converse === 'converse'
   return isConverse && botId !== undefined && userId !== undefined ? { botId, userId } : undefined
@@ -115,7 +124,8 @@ async function userOf(context: Context, webhookId: string, key: string): Promise
   if (key.split('.').length !== 3) return invalidKey
   try {
     return await context.dependencies.database.failFast(async () => {
-      const { installation } = await visitor(context, { webhookId })
+      const installation = await context.installations.find(webhookId)
+      if (!installation) return invalidKey
       const { externalUserId, boundUserId } = await verifyUserKey(installation, context.config.secret, key)
       return ['user', boundUserId ?? externalUserId]
     })
@@ -125,13 +135,35 @@ async function userOf(context: Context, webhookId: string, key: string): Promise
 }
 
 /** The user's bucket and then the installation's, where they have a limit. */
-function bucketsOf(limits: Config['chatRateLimits'], chat: string[], user: string[] | undefined): Bucket[] {
+function bucketsOf(
+  limits: Config['chatRateLimits'],
+  chat: string[],
+  user: string[] | undefined,
+  network?: string,
+): Bucket[] {
   const buckets: Bucket[] = []
+  if (network !== undefined && limits.visitor) {
+    const name = nameOf(...chat, 'network', network)
+    buckets.push({ name, limit: limits.visitor, whose: 'visitors without a key from one address' })
+  }
   if (user) buckets.push({ name: nameOf(...chat, ...user), limit: limits.user, whose: 'one user' })
   if (limits.installation) {
     buckets.push({ name: nameOf(...chat), limit: limits.installation, whose: 'all users of this chat together' })
   }
   return buckets
+}
+
+/** An address of IPv4, or the network of one of IPv6, of which one visitor may have all addresses. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
+  if (!isIPv6(plain)) return plain
+  const [before = '', after = ''] = plain.split('::', 2)
+  const groups = before.split(':').filter(Boolean)
+  const others = after.split(':').filter(Boolean)
+  const zeros = plain.includes('::')
+    ? Array.from({ length: Math.max(0, 8 - groups.length - others.length) }, () => '0')
+    : []
+  return [...groups, ...zeros, ...others].slice(0, 4).join(':')
 }
 
 /** A hash: a short name for input of any length, which does not reveal the key. */

@@ -24,6 +24,7 @@ import { openEventStream } from './realtime/event-stream.ts'
 import { openRealtime, type Listening, type Realtime } from './realtime/realtime.ts'
 import { withLogFieldsOf, requestIdHeader, scopeRequests } from './request-scope.ts'
 import { sendJson } from './send-json.ts'
+import { openTunnels } from './tunnels/tunnels.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -50,12 +51,16 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  // Routers connect from private networks; the address that the last of them saw is the client's. No other client can
+  // choose its address by a header.
+  app.set('trust proxy', ['loopback', 'linklocal', 'uniquelocal'])
   app.use((request, _response, next) => {
     assertHost(request)
     next()
   })
   app.use(health(context))
   app.use('/chat', allowBrowsers)
+  app.use('/webchat', allowVisitors)
   app.use('/api', allowBrowsers)
   app.use('/files', allowPages)
   app.use(overload.handle)
@@ -85,6 +90,15 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   return app
 }
 
+const methods = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']
+const exposedHeaders = [...rateLimitHeaders, 'Idempotent-Replayed', requestIdHeader]
+
+/**
+ * Lets pages of any origin read what a web chat answers. Its configuration decides which it answers with more than a
+ * refusal (`identify`). Published clients send no credentials but the key in the header.
+ */
+const allowVisitors = cors({ methods, exposedHeaders, optionsSuccessStatus: 200 })
+
 /**
  * Lets pages of any origin call a chat, with credentials, as published clients in browsers do; the key in the header is
  * what authenticates. With credentials a wildcard is invalid, so the response echoes the requested origin and headers.
@@ -92,8 +106,8 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
 const allowBrowsers = cors({
   origin: true,
   credentials: true,
-  methods: ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'],
-  exposedHeaders: [...rateLimitHeaders, 'Idempotent-Replayed', requestIdHeader],
+  methods,
+  exposedHeaders,
   optionsSuccessStatus: 200,
 })
 
@@ -179,7 +193,8 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
   const server = createServer({ shouldUpgradeCallback: wantsWebSocket, requireHostHeader: false }, handle)
   answerProtocolErrors(server)
   limitArrival(server)
-  acceptUpgrades(server, { context, ...parts })
+  const tunnels = openTunnels(context)
+  acceptUpgrades(server, { context, tunnels, ...parts })
   server.keepAliveTimeout = keepAliveMilliseconds
   const { leave, close } = prepareClose(server)
   try {
@@ -193,7 +208,7 @@ export async function startServer(context: Context, drainMilliseconds = 0): Prom
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       await leave(drainMilliseconds)
-      await Promise.all([close(), realtime.close()])
+      await Promise.all([close(), realtime.close(), tunnels.close()])
       await inFlight.settled()
       rateLimiter.close()
       overload.close()

@@ -11,6 +11,7 @@ import type { RateLimiter } from './rate-limit.ts'
 import type { Listening, Realtime } from './realtime/realtime.ts'
 import type { Connection } from './realtime/connection.ts'
 import { openWebSocketStream } from './realtime/web-socket.ts'
+import { wantsTunnel, type Tunnels } from './tunnels/tunnels.ts'
 import { withLogFieldsOf, requestIdHeader, scopeUpgrade } from './request-scope.ts'
 
 /** Clients send no messages over a stream. */
@@ -21,6 +22,7 @@ interface UpgradeParts {
   realtime: Realtime
   rateLimiter: RateLimiter
   overload: Overload
+  tunnels: Tunnels
 }
 
 /** Whether a request asks for a WebSocket. Other upgrades (HTTP/2, for one) may be ignored, so they are. */
@@ -54,6 +56,11 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
           sockets.handleUpgrade(request, socket, head, (webSocket) => resolve(openWebSocketStream(webSocket)))
         })
       const answerOrOpen = async () => {
+        if (wantsTunnel(request)) {
+          const refusal = await openTunnel(parts, request, socket, head)
+          if (refusal) refuseConnection(socket, refusal)
+          return
+        }
         const reply = await answerUpgrade(parts, request)
         const refusal = reply.opensStream ? await openStream(realtime, reply, accept) : reply
         if (!refusal) return
@@ -65,6 +72,22 @@ export function acceptUpgrades(server: Server, parts: UpgradeParts): void {
       })
     }),
   )
+}
+
+/** Opens a tunnel. @returns the refusal, if any */
+async function openTunnel(
+  { overload, tunnels }: UpgradeParts,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<Reply | undefined> {
+  try {
+    using _ = overload.enter(request)
+    await tunnels.accept(request, socket, head)
+    return undefined
+  } catch (cause) {
+    return toReply(ApiError.from(cause))
+  }
 }
 
 /** Opens a stream. @returns the refusal when the listener has lost its rights since the request was authenticated */

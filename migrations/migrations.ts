@@ -33,6 +33,10 @@ import * as conversationTriggers from './045_conversation_triggers.ts'
 import * as renamedNodes from './046_renamed_nodes.ts'
 import * as inspectionSecrets from './048_inspection_secrets.ts'
 import * as integrationScripts from './053_integration_scripts.ts'
+import * as interfacesAndPlugins from './054_interfaces_and_plugins.ts'
+import * as tunnels from './056_tunnels.ts'
+import * as integrationLogs from './057_integration_logs.ts'
+import * as issuesAndDays from './058_issues_and_days.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -67,6 +71,10 @@ export const migrations: Record<string, Knex.Migration> = {
   '046_renamed_nodes': renamedNodes,
   '048_inspection_secrets': inspectionSecrets,
   '053_integration_scripts': integrationScripts,
+  '054_interfaces_and_plugins': interfacesAndPlugins,
+  '056_tunnels': tunnels,
+  '057_integration_logs': integrationLogs,
+  '058_issues_and_days': issuesAndDays,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

@@ -116,6 +116,14 @@ create table bot_activity (
 
 CREATE INDEX bot_activity_by_age ON public.bot_activity USING btree (seconds, at);
 
+create table bot_days (
+  bot_id text not null,
+  day date not null,
+  counts jsonb not null,
+  constraint bot_days_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint bot_days_pkey PRIMARY KEY (bot_id, day)
+);
+
 create table bot_tables (
   id text not null,
   bot_id text not null,
@@ -183,6 +191,7 @@ create table bots (
   definition jsonb not null default '{}'::jsonb,
   secrets text,
   limits jsonb not null default '{}'::jsonb,
+  url text,
   constraint bots_pkey PRIMARY KEY (id),
   constraint bots_version_fkey FOREIGN KEY (id, version_id) REFERENCES bot_versions(bot_id, id),
   constraint bots_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
@@ -239,6 +248,14 @@ create table disabled_code (
   created_at timestamp(3) with time zone not null default now(),
   constraint disabled_code_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint disabled_code_pkey PRIMARY KEY (bot_id, code_id)
+);
+
+create table dismissed_issues (
+  bot_id text not null,
+  issue_id text not null,
+  dismissed_at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint dismissed_issues_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint dismissed_issues_pkey PRIMARY KEY (bot_id, issue_id)
 );
 
 create table effects (
@@ -483,16 +500,38 @@ create table integrations (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   permissions jsonb not null default '{}'::jsonb,
+  url text,
   constraint integrations_code_id_key UNIQUE (code_id),
   constraint integrations_kind_check CHECK ((kind = ANY (ARRAY['native'::text, 'sdk'::text]))),
   constraint integrations_pkey PRIMARY KEY (id),
-  constraint integrations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  constraint integrations_workspace_id_name_version_key UNIQUE (workspace_id, name, version)
+  constraint integrations_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
 CREATE INDEX integrations_by_age ON public.integrations USING btree (workspace_id, created_at DESC, id DESC);
 
 CREATE INDEX integrations_by_name ON public.integrations USING btree (name, created_at);
+
+CREATE UNIQUE INDEX integrations_by_version ON public.integrations USING btree (workspace_id, name, version) WHERE (url IS NULL);
+
+create table interfaces (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  version text not null,
+  visibility text not null,
+  definition jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint interfaces_pkey PRIMARY KEY (id),
+  constraint interfaces_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint interfaces_workspace_id_name_version_key UNIQUE (workspace_id, name, version)
+);
+
+CREATE INDEX interfaces_by_public_name ON public.interfaces USING btree (name) WHERE (visibility <> 'private'::text);
+
+CREATE INDEX interfaces_by_public_time ON public.interfaces USING btree (created_at, id) WHERE (visibility = 'public'::text);
+
+CREATE INDEX interfaces_by_time ON public.interfaces USING btree (workspace_id, created_at, id);
 
 create table knowledge_bases (
   id text not null,
@@ -526,6 +565,7 @@ create table logs (
   level text not null,
   message text not null,
   created_at timestamp(3) with time zone not null,
+  integration_id text,
   constraint logs_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
   constraint logs_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text]))),
   constraint logs_pkey PRIMARY KEY (id)
@@ -534,6 +574,8 @@ create table logs (
 CREATE INDEX logs_by_bot ON public.logs USING btree (bot_id, created_at DESC, id DESC);
 
 CREATE INDEX logs_by_event ON public.logs USING btree (event_id);
+
+CREATE INDEX logs_by_integration ON public.logs USING btree (integration_id, bot_id, created_at DESC, id DESC) WHERE (integration_id IS NOT NULL);
 
 create table members (
   workspace_id text not null,
@@ -626,6 +668,42 @@ CREATE INDEX passages_by_bot ON public.passages USING btree (bot_id) INCLUDE (by
 CREATE INDEX passages_by_terms ON public.passages USING gin (terms);
 
 CREATE INDEX passages_by_trigrams ON public.passages USING gin (folded gin_trgm_ops);
+
+create table plugins (
+  id text not null,
+  workspace_id text not null,
+  name text not null,
+  version text not null,
+  visibility text not null,
+  definition jsonb not null,
+  node_code text not null,
+  browser_code text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint plugins_pkey PRIMARY KEY (id),
+  constraint plugins_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  constraint plugins_workspace_id_name_version_key UNIQUE (workspace_id, name, version)
+);
+
+CREATE INDEX plugins_by_public_name ON public.plugins USING btree (name) WHERE (visibility <> 'private'::text);
+
+CREATE INDEX plugins_by_public_time ON public.plugins USING btree (created_at, id) WHERE (visibility = 'public'::text);
+
+CREATE INDEX plugins_by_time ON public.plugins USING btree (workspace_id, created_at, id);
+
+create table preferences (
+  account_id text,
+  workspace_id text,
+  key text not null,
+  value jsonb not null,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint preferences_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint preferences_account_id_workspace_id_key_key UNIQUE NULLS NOT DISTINCT (account_id, workspace_id, key),
+  constraint preferences_check CHECK (((account_id IS NULL) <> (workspace_id IS NULL))),
+  constraint preferences_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX preferences_by_workspace ON public.preferences USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
 
 create table recurring_events (
   bot_id text not null,
@@ -762,6 +840,20 @@ CREATE INDEX tokens_by_account ON public.tokens USING btree (account_id);
 CREATE INDEX tokens_by_bot ON public.tokens USING btree (bot_id);
 
 CREATE INDEX tokens_by_integration ON public.tokens USING btree (integration_id);
+
+create unlogged table tunnels (
+  workspace_id text not null,
+  id text not null,
+  account_id text not null,
+  holder text not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint tunnels_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  constraint tunnels_holder_key UNIQUE (holder),
+  constraint tunnels_pkey PRIMARY KEY (workspace_id, id),
+  constraint tunnels_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX tunnels_by_account ON public.tunnels USING btree (account_id);
 
 create table users (
   id text not null,

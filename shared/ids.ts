@@ -26,6 +26,8 @@ type IdPrefix =
   | 'botver'
   | 'int'
   | 'intver'
+  | 'ifver'
+  | 'pluginver'
   | 'code'
   | 'user'
   | 'conv'

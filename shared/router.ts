@@ -1,18 +1,22 @@
 import { ApiError, notFound } from './errors.ts'
 import type { Operation } from './rpc/operation.ts'
 import * as operations from './operations/index.ts'
+import { notApplicable, type NotApplicable } from './operations/not-applicable.ts'
 
 export type PathParameters = Record<string, string>
 
 interface Route {
-  operation: Operation
+  target: Operation | NotApplicable
   pattern: RegExp
 }
 
-/** Fixed segments come before parameters, so that `/users/me` is not taken for a user called `me`. */
-const routes: Route[] = Object.values(operations)
-  .map((operation) => ({ operation, pattern: toPattern(operation.path) }))
-  .toSorted((a, b) => (sortKey(a.operation.path) < sortKey(b.operation.path) ? -1 : 1))
+/**
+ * Fixed segments come before parameters, so that `/users/me` is not taken for a user called `me`. The operations that the
+ * platform does not have are routes too, so that none of their words is taken for a parameter of another.
+ */
+const routes: Route[] = [...Object.values(operations), ...notApplicable]
+  .map((target) => ({ target, pattern: toPattern(target.path) }))
+  .toSorted((a, b) => (sortKey(a.target.path) < sortKey(b.target.path) ? -1 : 1))
 
 function toPattern(path: string): RegExp {
   const source = path
@@ -34,19 +38,34 @@ export const botOperations: Operation[] = Object.values(operations).filter(({ ac
  * Finds the operation that answers a method and path. Empty segments are ignored, as published clients expect.
  *
  * @param path percent-encoded; parameters are decoded after the path is split, since ids may hold slashes
- * @throws ApiError `ResourceNotFound` when no operation has the path, `MethodNotFound` when none has it with the method
+ * @throws ApiError `ResourceNotFound` when no operation has the path, `MethodNotFound` when none has it with the method, or when the published clients have it and the platform does not
  */
 export function findOperation(method: string, path: string): { operation: Operation; parameters: PathParameters } {
   const normalised = `/${path.split('/').filter(Boolean).join('/')}`
   let methods: string[] = []
-  for (const { operation, pattern } of routes) {
+  for (const { target, pattern } of routes) {
     const match = pattern.exec(normalised)
     if (!match) continue
-    if (operation.method === method) return { operation, parameters: decode(match.groups ?? {}) }
-    methods = [...methods, operation.method]
+    if (target.method !== method) {
+      if (isOperation(target)) methods = [...methods, target.method]
+      continue
+    }
+    if (!isOperation(target)) throw refusal(target)
+    return { operation: target, parameters: decode(match.groups ?? {}) }
   }
   if (methods.length === 0) throw notFound(`Path ${path}`)
   throw new ApiError('MethodNotFound', `${path} takes ${methods.join(', ')}, not ${method}`)
+}
+
+function isOperation(target: Operation | NotApplicable): target is Operation {
+  return !('reason' in target)
+}
+
+/** Not a status of 500 or above: clients of the public SDK would repeat the request. */
+function refusal({ name, reason }: NotApplicable): ApiError {
+  return new ApiError('MethodNotFound', `This platform does not have the operation ${name}: ${reason}`, {
+    metadata: { operation: name, reason },
+  })
 }
 
 function decode(encoded: Record<string, string>): PathParameters {

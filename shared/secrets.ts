@@ -36,6 +36,15 @@ export function signFileAddress(secret: string, address: string): string {
   return createHmac('sha256', derive(secret, 'addresses of files')).update(address).digest('base64url')
 }
 
+/**
+ * The signature of the claims in a key of tunnels, in base64url. Only the platform can compute it.
+ *
+ * @param secret the platform's own secret
+ */
+export function signTunnelKey(secret: string, claims: string): string {
+  return createHmac('sha256', derive(secret, 'keys of tunnels')).update(claims).digest('base64url')
+}
+
 const algorithms = { alg: 'dir', enc: 'A256GCM' } as const
 
 /**

@@ -16,4 +16,6 @@ export interface WorkerContext extends Context {
   activity: Activity
   outbound: Outbound
   openFetch: OpenFetch
+  /** Aborted when the worker's shutdown interrupts the runs in flight. */
+  stopping: AbortSignal
 }

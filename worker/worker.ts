@@ -65,6 +65,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     }),
     (open) => open.close(),
   )
+  const stopping = new AbortController()
   const outbound = parts.adopt(openOutbound(config, log, overrides), (open) => open.close())
   const worker: WorkerContext = {
     ...context,
@@ -75,6 +76,7 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     activity: parts.adopt(openActivity(context), (open) => open.close()),
     outbound,
     openFetch: prepareFetch({ ...context, outbound }),
+    stopping: stopping.signal,
   }
   parts.adopt(startSweep(context), (stop) => stop())
   parts.adopt(startRetention(context), (stop) => stop())
@@ -95,7 +97,10 @@ export async function startWorker(context: Context, overrides: { resolve?: Resol
     openJobWorker(context, config.worker, (job) => runInSlot(worker, slotQueue, job)),
     async (jobs) => {
       slotQueue.close()
-      const interruptTimer = setTimeout(() => void sandbox.close(), config.shutdownMilliseconds * interruptShare)
+      const interruptTimer = setTimeout(() => {
+        stopping.abort()
+        void sandbox.close()
+      }, config.shutdownMilliseconds * interruptShare)
       await jobs.close()
       clearTimeout(interruptTimer)
     },

@@ -1,9 +1,10 @@
 import type { Context } from '#shared/context.ts'
 import { notFound } from '#shared/errors.ts'
-import { toListener, type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
+import { isWebchatSignal, toListener, type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
 import type { ReadEntry } from '#shared/store/conversation-log.ts'
 import type { Connection } from './connection.ts'
 import { openFeeds, type Follower } from './feeds.ts'
+import { openWebchatFrames } from './webchat-frames.ts'
 import { openStreamGuard, type GuardedStream, type Listening } from './stream-guard.ts'
 
 /** Published clients give up after 60 s without a message, browsers' after 45 s without a byte. */
@@ -101,6 +102,12 @@ interface Stream extends Follower, GuardedStream {
 function toStream(listening: Listening): Stream {
   const { externalId, userId, resumes } = listening
   const startedAt = new Date(listening.startedAt)
+  const { webchat } = listening
+  const frames =
+    webchat &&
+    openWebchatFrames({ ...listening, userId: webchat.user }, (frame) => {
+      if (connection && !isEnded) send(connection, JSON.stringify(frame))
+    })
   let connection: Connection | undefined
   let isEnded = false
 
@@ -115,7 +122,10 @@ function toStream(listening: Listening): Stream {
     isEnded: () => isEnded,
     connect(accepted) {
       connection = accepted
-      if (isEnded) connection.end()
+      if (isEnded) return connection.end()
+      if (!webchat) return
+      send(connection, JSON.stringify(webchat.opening))
+      connection.onClose(() => frames?.close())
     },
     entry(entry) {
       const { at, signal } = entry
@@ -127,10 +137,12 @@ function toStream(listening: Listening): Stream {
       }
       // A new stream receives past messages, which the client may just have sent; a resumed one all past entries.
       if (isAlreadyStored && !resumes && signal.type !== 'message_created') return
-      if (connection && !isEnded) send(connection, textFor(entry, externalId), String(at.getTime()))
+      if (frames) frames.entry(signal)
+      else if (connection && !isEnded) send(connection, textFor(entry, externalId), String(at.getTime()))
     },
     passing(signal) {
-      if (connection && !isEnded) send(connection, textOf(signal, externalId))
+      if (frames) frames.passing(signal)
+      else if (connection && !isEnded && !isWebchatSignal(signal)) send(connection, textOf(signal, externalId))
     },
     gone(goneUserId) {
       if (goneUserId === userId) end()

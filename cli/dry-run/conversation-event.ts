@@ -53,6 +53,7 @@ export function claimed(
     version_id: null,
     disabled_reason: null,
     limits: {},
+    url: null,
     secrets: null,
     subscriptions: null,
     message_type: isMessage ? (messageType as string) : null,

@@ -15,6 +15,7 @@ import {
 import { asking, readError, toFlows, toScan, toScript, transformer } from './esbuild.ts'
 import { findEsbuild } from './find-esbuild.ts'
 import { FairQueue } from '../programs/fair-queue.ts'
+import { keepCompilations } from './keep-compilations.ts'
 import { joinParts, splitParts } from './parts.ts'
 import type { Examined } from './process/examine.ts'
 import { nodeProgram, reservedMegabytes } from '../programs/node-program.ts'
@@ -146,12 +147,14 @@ export function openCompiler({ isolation, reader, log, ...options }: CompilerOpt
     }
   }
 
+  const compileOnce = keepCompilations(compile)
+
   return {
     compile: (owner: string, load: () => Promise<Upload | undefined>) =>
       uploads.run(owner, async () => {
         const upload = await load()
         // The result is undefined only if `load` resolves to undefined, which the type checker cannot infer.
-        return (upload && (await compile(upload))) as Compilation
+        return (upload && (await compileOnce(upload))) as Compilation
       }),
     readBundle: (owner, load) =>
       uploads.run(owner, async () => {

@@ -169,10 +169,28 @@ interface Shape {
  * @throws ApiError `InvalidJsonSchema` or `LimitExceeded`, with the schema's name and the position in it
  */
 export function acceptSchemas(shape: Shape, change: Record<string, unknown>): void {
+  forEachSchema(shape, change, acceptSchema)
+}
+
+/**
+ * As `acceptSchemas`, for schemas that only describe: they are never run, and their references name entities of other
+ * definitions. Only their size is bounded.
+ *
+ * @throws ApiError `LimitExceeded`
+ */
+export function boundSchemas(shape: Shape, change: Record<string, unknown>): void {
+  forEachSchema(shape, change, assertBounded)
+}
+
+function forEachSchema(
+  shape: Shape,
+  change: Record<string, unknown>,
+  accept: (schema: SchemaObject, name: string, upload: Upload) => void,
+): void {
   const upload: Upload = { patterns: new Patterns(), nodes: 0 }
   const visit = (shape: Shape, value: unknown, path: string[]): void => {
     if (!isObject(value)) return
-    if (shape === jsonSchema) return acceptSchema(value, path.join('.'), upload)
+    if (shape === jsonSchema) return accept(value, path.join('.'), upload)
     const { properties = {}, additionalProperties: entry } = shape
     for (const [name, inner] of Object.entries(value)) {
       const declared = Object.hasOwn(properties, name) ? properties[name] : entry

@@ -56,9 +56,7 @@ export function commonWords(reason: string): string {
 export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>()
   for (const row of rows) {
-    const reason = row.failure_reason ?? 'No reason given'
-    const message = commonWords(reason)
-    const key = JSON.stringify([row.hook, message])
+    const { reason, message, key } = causeOf(row)
     const group = groups.get(key) ?? newGroup(key, message, reason, row)
     groups.set(key, group)
     group.count += 1
@@ -71,9 +69,24 @@ export function groupErrors(rows: FailureRow[], oldest: Date): ErrorGroup[] {
   return Array.from(groups.values()).toSorted((a, b) => b.count - a.count || b.lastAt.getTime() - a.lastAt.getTime())
 }
 
+/** The id of the group that a failure belongs to. */
+export function groupIdOf(row: FailureRow): string {
+  return toId(causeOf(row).key)
+}
+
+function causeOf({ failure_reason, hook }: FailureRow) {
+  const reason = failure_reason ?? 'No reason given'
+  const message = commonWords(reason)
+  return { reason, message, key: JSON.stringify([hook, message]) }
+}
+
+function toId(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 16)
+}
+
 function newGroup(key: string, message: string, example: string, row: FailureRow): ErrorGroup {
   return {
-    id: createHash('sha256').update(key).digest('hex').slice(0, 16),
+    id: toId(key),
     message,
     example: example.slice(0, messageCharacters),
     words: longestOf(message.split('#')).trim(),

@@ -67,6 +67,8 @@ export interface Config extends TelemetrySettings {
     user: number
     /** Per installation, for all its users and visitors together. */
     installation: number
+    /** Per installation of the web chat and address, for requests without a valid key. */
+    visitor: number
   }
   /** Upper bound of one bot's waiting events. */
   waitingEvents: number
@@ -167,6 +169,7 @@ const environmentSchema = closedObject(
     API_DELAY_MS: { type: 'integer', minimum: 50, maximum: 60_000, default: 1000 },
     CHAT_RATE_LIMIT_USER: { ...requests, default: 1200 },
     CHAT_RATE_LIMIT_INSTALLATION: { ...requests, default: 120_000 },
+    WEBCHAT_RATE_LIMIT_VISITOR: { ...requests, default: 60 },
     BOT_TABLES: { type: 'integer', minimum: 0, maximum: 100_000, default: 100 },
     BOT_TABLE_ROWS: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 100_000 },
     BOT_WAITING_EVENTS: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 10_000 },
@@ -308,7 +311,11 @@ function toConfig(given: Environment): Config {
       bodyBytes: given.API_BODY_MB * 1024 * 1024,
       delayMilliseconds: given.API_DELAY_MS,
     },
-    chatRateLimits: { user: given.CHAT_RATE_LIMIT_USER, installation: given.CHAT_RATE_LIMIT_INSTALLATION },
+    chatRateLimits: {
+      user: given.CHAT_RATE_LIMIT_USER,
+      installation: given.CHAT_RATE_LIMIT_INSTALLATION,
+      visitor: given.WEBCHAT_RATE_LIMIT_VISITOR,
+    },
     waitingEvents: given.BOT_WAITING_EVENTS,
     files: {
       maxFileBytes: given.FILE_MB * 1024 * 1024,

@@ -71,6 +71,11 @@ export function toStoredCode({ kind, hash, source, script, sourceMap }: Inspecte
   return { codeId: newId('code'), kind, hash, source, script, sourceMap }
 }
 
+/** What is stored for code that runs at an address, on its author's machine. */
+export function codeElsewhere(): IntegrationCode {
+  return { codeId: newId('code'), kind: 'sdk', hash: '', source: '', script: '', sourceMap: '' }
+}
+
 /** @throws ApiError `ResourceNotFound` when the workspace has none with that id */
 export async function describeIntegration(
   { db, caller, config }: Context & { caller: Administrator },

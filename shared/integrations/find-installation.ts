@@ -1,5 +1,6 @@
 import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
+import { isChat } from '../models/chat-integration.ts'
 import { listInstallations } from '../store/installations.ts'
 import type { InstallationRow } from '../models/tables.ts'
 
@@ -16,8 +17,8 @@ export async function findInstallationFor(
 ): Promise<Pick<InstallationRow, 'id' | 'integration_id'>> {
   if (caller.installation) return caller.installation
   const installed = await listInstallations(db, caller.botId)
-  const fitting = installed.filter(({ alias, integration, integration_id: id }) =>
-    name === undefined ? id === null : name === alias || name === integration,
+  const fitting = installed.filter((row) =>
+    name === undefined ? isChat(row) : name === row.alias || name === row.integration,
   )
   const exact = fitting.find(({ alias }) => alias === name) ?? fitting[0]
   if (exact && (fitting.length === 1 || exact.alias === name)) return exact

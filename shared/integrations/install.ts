@@ -4,6 +4,7 @@ import { awaitOutcome } from '../signals/await-outcome.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { newId, newWebhookId } from '../ids.ts'
+import { webchatIntegration } from '../models/chat-integration.ts'
 import { newRegistration } from './registration.ts'
 import type { Database } from '../store/database.ts'
 import { findEvent } from '../store/events.ts'
@@ -12,6 +13,7 @@ import {
   configureInstallation,
   deleteInstallation,
   deleteUnregistered,
+  enableInstallation,
   insertInstallation,
   updateInstallation,
 } from '../store/installations.ts'
@@ -29,6 +31,8 @@ export interface PostCommitWork {
   registrations: NewRegistration[]
   /** Installations to delete once their integration has unregistered. */
   removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
+  /** The event of the bot's own registration; nobody waits for its end. */
+  botEvent?: { id: string; botId: string }
 }
 
 /** Makes the planned changes of a bot's installations, as part of a transaction. */
@@ -47,13 +51,17 @@ export async function changeInstallations(
       if (type) postCommitWork.registrations.push(newRegistration(config, row, type))
       continue
     }
+    if (change.kind === 'install web chat') {
+      postCommitWork.webhookIds.push(await installWebchat(transaction, config.secret, botId, change))
+      continue
+    }
     const { present } = change
     const key = { botId, id: present.id }
     postCommitWork.webhookIds.push(present.webhook_id)
     if (change.kind === 'configure chat') {
       const { configuration } = change
       if (configuration) await configureInstallation(transaction, config.secret, { ...key, configuration })
-    } else if (isUnregistered(present)) {
+    } else if (present.integration_id === null || isUnregistered(present)) {
       await deleteInstallation(transaction, key)
     } else {
       await beginUnregistration(transaction, key)
@@ -71,6 +79,8 @@ export async function changeInstallations(
  */
 export async function finishInstallations(context: Context, postCommitWork: PostCommitWork): Promise<void> {
   const { db, installations } = context
+  const { botEvent } = postCommitWork
+  if (botEvent) await wakeWorker(context, 'event', botEvent.id, botEvent.botId)
   for (const webhookId of postCommitWork.webhookIds) await installations.changed(webhookId)
   await Promise.all(postCommitWork.registrations.map((registration) => awaitRegistration(context, registration)))
   for (const { id, bot_id: botId, webhook_id: webhookId } of postCommitWork.removed) {
@@ -81,6 +91,29 @@ export async function finishInstallations(context: Context, postCommitWork: Post
 /** Whether nothing is left to unregister, or unregistration has failed before and is not repeated. */
 function isUnregistered({ status }: Pick<InstallationRow, 'status'>): boolean {
   return status === 'unregistered' || status === 'unregistration_failed'
+}
+
+/** @returns the webhook id */
+async function installWebchat(
+  transaction: Database,
+  secret: string,
+  botId: string,
+  change: Extract<InstallationChange, { kind: 'install web chat' }>,
+): Promise<string> {
+  const { alias, enabled, configuration } = change
+  const row =
+    change.present ??
+    (await insertInstallation(transaction, {
+      id: newId('int'),
+      botId,
+      integration: webchatIntegration,
+      alias,
+      webhookId: newWebhookId(),
+    }))
+  const key = { botId, id: row.id }
+  await enableInstallation(transaction, { ...key, enabled })
+  if (configuration) await configureInstallation(transaction, secret, { ...key, configuration })
+  return row.webhook_id
 }
 
 type Installing = Extract<InstallationChange, { kind: 'install' }>

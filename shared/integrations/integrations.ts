@@ -1,14 +1,15 @@
 import { ApiError } from '../errors.ts'
 import { UntrustedSchema } from '../code/untrusted-schema.ts'
-import { chatConfiguration, isWebhookUrl } from '../models/chat-configuration.ts'
-import { builtInIntegration, isChatIntegration } from '../models/chat-integration.ts'
+import { builtInIntegration, builtInOf, isChat, isWebchat, webchatIntegration } from '../models/chat-integration.ts'
 import { anyObject } from '../models/definition.ts'
 import type { integrationDefinitionSchema } from '../models/integration.ts'
-import { compile, describeErrors, type Infer } from '../schema.ts'
+import type { Infer } from '../schema.ts'
 import { decryptInstallation } from '../store/installations.ts'
-import { findIntegration, type ShownIntegration } from '../store/integrations.ts'
+import type { ShownIntegration } from '../store/integrations.ts'
+import { findInstallable } from './public-integrations.ts'
 import type { Database } from '../store/database.ts'
 import type { InstallationRow } from '../models/tables.ts'
+import { planChat, planWebchat, refused, type BuiltInChange } from './built-in.ts'
 
 /** The settings of a bot's installations that an administrator may change. */
 export const integrations = {
@@ -41,7 +42,7 @@ type InstallationSettings = NonNullable<Infer<typeof integrations>[string]>
 
 /** The planned change of one installation. */
 export type InstallationChange =
-  | { kind: 'configure chat'; present: InstallationRow; configuration: Record<string, unknown> | undefined }
+  | BuiltInChange
   | { kind: 'remove'; present: InstallationRow }
   | {
       kind: 'install'
@@ -57,7 +58,6 @@ export type InstallationChange =
       disabledChannels: string[]
     }
 
-const isChatConfiguration = compile(chatConfiguration, 'body')
 const aliasPattern = /^[a-z][a-zA-Z0-9_/-]{0,199}$/
 /** Upper bound of a configuration, in characters of its JSON. */
 const longestConfiguration = 20_000
@@ -89,7 +89,7 @@ export async function planInstallations(
   for (const [name, settings] of Object.entries(given)) {
     const change = settings ? await planChange(context, name, settings) : planRemoval(context, name)
     if (!change) continue
-    const key = change.kind === 'install' ? change.alias : change.present.alias
+    const key = 'alias' in change ? change.alias : change.present.alias
     const other = changes.get(key)
     if (other && other.kind !== 'remove' && change.kind !== 'remove') {
       throw refused(name, 'occurs twice, by its alias and by its id: name it once')
@@ -98,7 +98,7 @@ export async function planInstallations(
     if (!other || other.kind === 'remove') changes.set(key, change)
   }
   const planned = [...changes.values()]
-  const added = planned.filter((change) => change.kind === 'install' && !change.present).length
+  const added = planned.filter((change) => 'alias' in change && !change.present).length
   const removed = planned.filter(({ kind }) => kind === 'remove').length
   if (added > 0 && context.present.length + added - removed > maxInstalled) {
     throw new ApiError('LimitExceeded', `A bot has at most ${maxInstalled} integrations, the chat included`)
@@ -109,7 +109,7 @@ export async function planInstallations(
 function planRemoval({ present }: InstallationContext, name: string): InstallationChange | undefined {
   const installation = findNamed(present, name)
   // Published clients remove all installations that a bot's definition does not name, and no definition names the chat.
-  if (!installation?.integration_id) return undefined
+  if (!installation || isChat(installation)) return undefined
   return { kind: 'remove', present: installation }
 }
 
@@ -118,11 +118,12 @@ async function planChange(
   name: string,
   settings: InstallationSettings,
 ): Promise<InstallationChange> {
-  const installsChat = settings.integrationId !== undefined && isChatIntegration(settings.integrationId)
+  const builtIn = settings.integrationId === undefined ? undefined : builtInOf(settings.integrationId)
   const named = settings.integrationId
     ? context.present.find(({ alias }) => alias === name)
     : findNamed(context.present, name)
-  if (installsChat && named?.integration_id !== null) {
+  if (builtIn === webchatIntegration || (named && isWebchat(named))) return planWebchat(named, name, settings)
+  if (builtIn && named?.integration_id !== null) {
     throw refused(
       name,
       `is not '${builtInIntegration}', the alias that the chat has on every bot: install it under that one`,
@@ -177,7 +178,7 @@ async function findVersionFor(
   name: string,
   id: string | undefined,
 ): Promise<ShownIntegration> {
-  const integration = await findIntegration(db, workspaceId, id ?? name)
+  const integration = await findInstallable(db, workspaceId, id ?? name)
   if (integration) return integration
   if (id)
     throw new ApiError('ReferenceNotFound', `integrations.${name}: integration '${id}' not found in the workspace`)
@@ -197,22 +198,6 @@ async function readConfiguration(
     if (configuration === undefined) throw error
     return undefined
   }
-}
-
-function planChat(present: InstallationRow, name: string, settings: InstallationSettings): InstallationChange {
-  if (settings.integrationId !== undefined && !isChatIntegration(settings.integrationId)) {
-    throw refused(name, 'is the alias of the bot’s chat: choose another alias')
-  }
-  if (settings.enabled === false) throw refused(name, 'is part of every bot and cannot be disabled')
-  const { configuration } = settings
-  if (configuration === undefined) return { kind: 'configure chat', present, configuration }
-  if (!isChatConfiguration(configuration)) {
-    throw refused(`${name}.configuration`, describeErrors(isChatConfiguration))
-  }
-  if (configuration.webhookUrl !== undefined && !isWebhookUrl(configuration.webhookUrl)) {
-    throw refused(`${name}.configuration.webhookUrl`, 'must be an http or https URL without user and password')
-  }
-  return { kind: 'configure chat', present, configuration }
 }
 
 function validated(
@@ -238,15 +223,11 @@ function validated(
 
 function findNamed(present: InstallationRow[], name: string): InstallationRow | undefined {
   const byName = present.find(
-    ({ alias, id, integration_id: integrationId }) =>
-      alias === name || id === name || (integrationId === null && isChatIntegration(name)),
+    ({ alias, id, integration, integration_id: integrationId }) =>
+      alias === name || id === name || (integrationId === null && builtInOf(name) === integration),
   )
   if (byName) return byName
   const [first, ...others] = present.filter(({ integration_id: id }) => id === name)
   if (others.length > 0) throw refused(name, 'is installed more than once: name each by its alias')
   return first
-}
-
-function refused(name: string, reason: string): ApiError {
-  return new ApiError('InvalidPayload', `integrations.${name} ${reason}`)
 }

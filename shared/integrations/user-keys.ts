@@ -104,6 +104,26 @@ export async function verifyUserKey(installation: Installation, secret: string, 
   )
 }
 
+/**
+ * Verifies the key of a visitor of the web chat. A key that a site has signed must expire: it is in the reach of all
+ * scripts of a page.
+ *
+ * @param secret the platform's secret
+ * @throws ApiError `Unauthorized`
+ */
+export async function verifyVisitorKey(installation: Installation, secret: string, key: string): Promise<UserKey> {
+  const verified = await verifyUserKey(installation, secret, key)
+  if (isSignedBySite(installation) && verified.expiresAt === undefined) {
+    throw new ApiError('Unauthorized', 'The x-user-key does not expire: sign { id, exp } with the key of the web chat')
+  }
+  return verified
+}
+
+/** Whether only keys are valid that a site's own server has signed. */
+export function isSignedBySite(installation: Installation): boolean {
+  return chatConfigurationOf(installation).encryptionKey !== undefined
+}
+
 function isOver({ expiresAt }: UserKey): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now()
 }

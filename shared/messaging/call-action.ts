@@ -5,8 +5,10 @@ import type { Context } from '../context.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { allowedLimits } from '../config/limit-settings.ts'
+import { isWebchat } from '../models/chat-integration.ts'
+import { webchatActions } from './webchat-actions.ts'
 import { actionTriggered } from '../models/event.ts'
-import { findDeployedVersion, findOwnLimits } from '../store/bots.ts'
+import { findDeployedVersion, findOwnLimits, isDevelopedElsewhere } from '../store/bots.ts'
 import { findInstalledIntegration } from '../store/code.ts'
 import type { Database } from '../store/database.ts'
 import { findEvent, insertEvent } from '../store/events.ts'
@@ -99,7 +101,9 @@ async function findAction({ db, config }: Context, botId: string, type: string):
   if (alias === undefined) {
     const version = await findDeployedVersion(db, botId)
     // The actions of a bundle of the public SDK are known only to its code, when it is called.
-    if (version?.kind === 'sdk' || version?.actions.includes(name)) return { name }
+    if (version?.kind === 'sdk' || version?.actions.includes(name) || (await isDevelopedElsewhere(db, botId))) {
+      return { name }
+    }
     throw unknownAction(type, version?.actions)
   }
   const installed = await findInstalledIntegration(db, config.secret, botId, { alias })
@@ -130,10 +134,11 @@ export async function notInstalled(db: Database, botId: string, type: string): P
   const { alias } = splitActionType(type)
   const installations = await listInstallations(db, botId)
   const named = installations.find((installation) => installation.alias === alias)
-  if (named?.integration_id === null) {
+  if (named?.integration_id === null && named.enabled) {
+    const actions = isWebchat(named) ? webchatActions : chatActions
     return unknownAction(
       type,
-      Array.from(chatActions.keys(), (name) => splitActionType(name).name),
+      Array.from(actions.keys(), (name) => splitActionType(name).name),
     )
   }
   if (named)

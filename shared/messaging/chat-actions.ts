@@ -8,8 +8,8 @@ import { compile, describeErrors } from '../schema.ts'
 import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
 
-/** An action of the chat integration: validates its input and returns its output. */
-type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>
+/** An action of a built-in integration: validates its input and returns its output. */
+export type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>
 
 const isSentEvent = compile(
   {
@@ -26,6 +26,14 @@ const isSentEvent = compile(
  */
 async function sendEvent(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
   if (!isSentEvent(input)) throw invalidInput('chat:sendEvent', isSentEvent)
+  return publishEvent(context, input)
+}
+
+/** Publishes an event of the bot, once for a run. @throws ApiError `ReferenceNotFound` */
+export async function publishEvent(
+  context: BotContext,
+  input: { conversationId: string; payload: Record<string, unknown> },
+): Promise<Record<string, unknown>> {
   const { conversationId, payload } = input
   const { botId } = context.caller
   const { entry, signal } = await once(context, input, async (db): Promise<{ entry: LogEntry; signal: ChatSignal }> => {
@@ -108,10 +116,12 @@ export const chatActions: ReadonlyMap<string, ChatAction> = new Map<string, Chat
   ['chat:publishMessageStream', publishMessageStream],
 ])
 
-function invalidInput(name: string, validate: Parameters<typeof describeErrors>[0]): ApiError {
+/** The error for the input of an action. */
+export function invalidInput(name: string, validate: Parameters<typeof describeErrors>[0]): ApiError {
   return new ApiError('InvalidPayload', `The input of ${name} is invalid: ${describeErrors(validate)}`)
 }
 
-function noSuchConversation(id: string): ApiError {
+/** The error for a conversation that the bot does not have. */
+export function noSuchConversation(id: string): ApiError {
   return new ApiError('ReferenceNotFound', `Conversation '${id}' not found`)
 }

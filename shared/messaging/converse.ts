@@ -7,6 +7,7 @@ import { converseId } from '../models/converse.ts'
 import type { ChatPayload } from '../models/payload.ts'
 import type { EventRow, Installation } from '../models/tables.ts'
 import { awaitOutcome } from '../signals/await-outcome.ts'
+import { WaitingRequests } from '../signals/waiting-requests.ts'
 import { findOwnLimits } from '../store/bots.ts'
 import { findEvent } from '../store/events.ts'
 import { repliesOf } from '../store/replies.ts'
@@ -33,8 +34,7 @@ export interface Conversed {
 const graceMilliseconds = 5000
 
 /** Upper bound of the messages of one bot that wait in one process: each holds a request for as long as the bot takes. */
-const maxWaiting = 100
-const waitingOf = new Map<string, number>()
+const waiting = new WaitingRequests(100)
 
 /**
  * Refuses a bot whose configuration does not open the Converse API.
@@ -60,20 +60,7 @@ export function assertOpen(installation: Installation, entry: 'public' | 'secure
  *   `RateLimited` when too many messages or events of the bot wait
  */
 export async function converse(context: Context, conversing: Conversing): Promise<Conversed> {
-  const { bot_id: botId } = conversing.installation
-  const waiting = waitingOf.get(botId) ?? 0
-  if (waiting >= maxWaiting) {
-    const message = `${maxWaiting} messages of this bot wait for their answers: try again in a moment`
-    throw new ApiError('RateLimited', message, { retryAfterSeconds: 1 })
-  }
-  waitingOf.set(botId, waiting + 1)
-  try {
-    return await converseWithin(context, conversing)
-  } finally {
-    const left = waitingOf.get(botId)! - 1
-    if (left === 0) waitingOf.delete(botId)
-    else waitingOf.set(botId, left)
-  }
+  return waiting.run(conversing.installation.bot_id, 'messages of this bot', () => converseWithin(context, conversing))
 }
 
 async function converseWithin(context: Context, { installation, userId, ...message }: Conversing): Promise<Conversed> {

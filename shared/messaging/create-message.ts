@@ -3,10 +3,12 @@ import type { BotContext } from '../rpc/caller.ts'
 import { ApiError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { completeStream } from './message-streams.ts'
+import { isWebchat } from '../models/chat-integration.ts'
 import { messageCreated } from '../models/event.ts'
 import { toMessage } from '../models/message.ts'
 import { chatPayload, isRecord, toChatPayload, type MessageContent } from '../models/payload.ts'
 import { toStoredTags } from '../models/tags.ts'
+import { isWebchatComponent } from '../models/webchat.ts'
 import { compile, describeErrors } from '../schema.ts'
 import { toLogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
@@ -101,6 +103,7 @@ export async function assertReadable(
   const problem = describeErrors(isChatPayload)
   const conversation = await findConversation(db, caller.botId, conversationId)
   if (conversation?.integration_id !== null) return
+  if (isWebchat(conversation) && isWebchatComponent(payload)) return
   throw new ApiError('InvalidPayload', `Chat clients cannot show this message: ${problem}`)
 }
 

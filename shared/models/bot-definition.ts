@@ -8,6 +8,61 @@ import {
   taggedDefinition,
 } from './definition.ts'
 
+/** Integrations that stand behind a plugin, by the plugin's names. */
+const backing = {
+  integrationId: { type: 'string', maxLength: 200 },
+  integrationAlias: { type: 'string', maxLength: 200 },
+} as const
+
+const recurringEvent = closedObject({
+  schedule: closedObject({ cron: { type: 'string', maxLength: 200, description: 'In UTC.' } }),
+  type: { type: 'string', minLength: 1, maxLength: 200 },
+  payload: anyObject,
+})
+
+/** The events that a bot receives by schedule. */
+export const recurringEvents = {
+  type: 'object',
+  additionalProperties: { ...recurringEvent, nullable: true },
+} as const
+
+export type RecurringEvents = Infer<typeof recurringEvents>
+
+/** The plugins in a bot's bundle, by alias. The bundle has their code and configuration; these are their declarations. */
+const plugins = {
+  type: 'object',
+  description: 'By alias; null removes one.',
+  additionalProperties: {
+    ...closedObject(
+      { id: { type: 'string', maxLength: 200 } },
+      {
+        enabled: { type: 'boolean', description: 'Default: true.' },
+        configuration: anyObject,
+        interfaces: {
+          type: 'object',
+          additionalProperties: {
+            ...closedObject(
+              { integrationId: backing.integrationId },
+              {
+                integrationAlias: backing.integrationAlias,
+                integrationInterfaceAlias: { type: 'string', maxLength: 200 },
+              },
+            ),
+            nullable: true,
+          },
+        },
+        integrations: { type: 'object', additionalProperties: { ...closedObject(backing), nullable: true } },
+        definition: {
+          ...closedObject({}, { recurringEvents }),
+          description:
+            'The definition of the plugin, as the command line sends it; only its recurring events are kept.',
+        },
+      },
+    ),
+    nullable: true,
+  },
+} as const
+
 /** The declarations of bots made with the public SDK, without code, secrets, integrations and recurring events. */
 export const botDefinition = {
   description: { type: 'string', maxLength: 2000 },
@@ -19,6 +74,7 @@ export const botDefinition = {
   events: eventDefinitions,
   actions: actionDefinitions,
   configuration: closedObject({}, { data: anyObject, schema: jsonSchema }),
+  plugins,
   subscriptions: closedObject(
     {},
     {
@@ -43,16 +99,3 @@ export const botDefinition = {
 export const botDefinitionSchema = closedObject({}, botDefinition)
 
 export type BotDefinition = Infer<typeof botDefinitionSchema>
-
-/** The events that a bot receives by schedule. */
-export const recurringEvents = {
-  type: 'object',
-  additionalProperties: {
-    ...closedObject({
-      schedule: closedObject({ cron: { type: 'string', maxLength: 200, description: 'In UTC.' } }),
-      type: { type: 'string', minLength: 1, maxLength: 200 },
-      payload: anyObject,
-    }),
-    nullable: true,
-  },
-} as const

@@ -4,6 +4,7 @@ import { permissions } from './bot-code.ts'
 import { botDefinition, type BotDefinition } from './bot-definition.ts'
 import { limits } from '../config/code-limits.ts'
 import { anyObject } from './definition.ts'
+import { installedPlugin, type DescribedPlugins } from './plugin.ts'
 import { installation, toInstallation, type InstallationView } from './installation.ts'
 
 /** A bot, as lists show it. */
@@ -76,7 +77,7 @@ export const bot = {
     limits,
     version: { ...version, description: 'The deployed version; absent until code is uploaded.' },
     integrations: { type: 'object', additionalProperties: installation, description: 'By alias.' },
-    plugins: closedObject({}),
+    plugins: { type: 'object', additionalProperties: installedPlugin, description: 'By alias.' },
     recurringEvents: { type: 'object', additionalProperties: anyObject },
     secrets: { type: 'array', items: { type: 'string' }, description: 'The names of the secrets.' },
     signingSecret: { type: 'string' },
@@ -92,10 +93,11 @@ export interface BotParts {
   version?: Pick<BotVersionRow, 'id' | 'kind' | 'hash' | 'hooks' | 'actions' | 'created_at'> | undefined
   installations: Installation[]
   /** The installed integrations. */
-  integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id'>[]
+  integrations: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id' | 'url'>[]
   /** The reasons why code of the bot is disabled, by the id of the code. */
   disabledReasons: Map<string, string>
   recurringEvents: RecurringEventRow[]
+  plugins: DescribedPlugins
   secretNames: string[]
 }
 
@@ -110,7 +112,7 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
     return { ...toInstallation(one, integration, view), ...(integration && disabled(integration.code_id)) }
   }
   return {
-    ...completeDefinition(row.definition),
+    ...completeDefinition(row.definition, parts.plugins),
     ...toBotSummary(row),
     permissions: row.permissions,
     limits: row.limits,
@@ -126,7 +128,7 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
       },
     }),
     integrations: Object.fromEntries(parts.installations.map((one) => [one.alias, toInstalled(one)])),
-    plugins: {},
+    plugins: parts.plugins.plugins,
     recurringEvents: Object.fromEntries(parts.recurringEvents.map((one) => [one.name, toRecurringEvent(one)])),
     secrets: parts.secretNames,
     signingSecret: '',
@@ -134,20 +136,20 @@ export function toBot({ bot: row, version: deployed, ...parts }: BotParts, view:
   }
 }
 
-function completeDefinition(definition: BotDefinition) {
+function completeDefinition(definition: BotDefinition, plugins: DescribedPlugins) {
   return {
-    states: {},
-    events: {},
-    actions: {},
     tags: {},
     dev: false,
     alwaysAlive: false,
     medias: [],
     type: 'studio' as const,
     ...definition,
-    user: { tags: {}, ...definition.user },
-    conversation: { tags: {}, ...definition.conversation },
-    message: { tags: {}, ...definition.message },
+    states: { ...plugins.states, ...definition.states },
+    events: { ...plugins.events, ...definition.events },
+    actions: { ...plugins.actions, ...definition.actions },
+    user: { tags: { ...plugins.userTags, ...definition.user?.tags } },
+    conversation: { tags: { ...plugins.conversationTags, ...definition.conversation?.tags } },
+    message: { tags: { ...plugins.messageTags, ...definition.message?.tags } },
     configuration: { data: {}, schema: {}, ...definition.configuration },
     subscriptions: { events: null, ...definition.subscriptions },
   }

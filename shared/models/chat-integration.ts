@@ -7,25 +7,56 @@ import {
   toIntegrationSummary,
   type IntegrationListing,
 } from './integration.ts'
-import { chatPayload } from './payload.ts'
+import type { InstallationRow } from './tables.ts'
+import { chatMessages } from './chat-messages.ts'
+import { webchatDefinition } from './webchat-definition.ts'
+
+/** The name of the platform's own integration that is installed on every bot. */
+export const builtInIntegration = 'chat'
+/** The name of the platform's own integration for web pages. */
+export const webchatIntegration = 'webchat'
 
 /**
- * The chat, as look-ups of public integrations know it. Published clients write the id of an integration into projects and
- * look for it there, so the ids never change. Clients that do not know the version 1 ask for 0.7.6, with the same content.
+ * The built-in integrations, as look-ups of public integrations know them, the newest versions first. Published clients
+ * write the id of an integration into projects and look for it there, so the ids never change. Clients that do not know the
+ * version 1 of the chat ask for 0.7.6, with the same content. Published projects ask for the web chat 0.3.0.
  */
 const versions = [
-  { version: '1.0.0', id: 'intver_01J0000000000000000CHAT100' },
-  { version: '0.7.6', id: 'intver_01J0000000000000000CHAT076' },
+  { name: builtInIntegration, version: '1.0.0', id: 'intver_01J0000000000000000CHAT100' },
+  { name: builtInIntegration, version: '0.7.6', id: 'intver_01J0000000000000000CHAT076' },
+  { name: webchatIntegration, version: '0.3.0', id: 'intver_01J0000000000000WEBCHAT030' },
 ] as const
 
-/** The name of the platform's own integration, which is installed on every bot. */
-export const builtInIntegration = 'chat'
-/** The version that a bot's installation of the chat has. */
-export const builtInVersion = versions[0]
+/** The name of a built-in integration. */
+export type BuiltIn = (typeof versions)[number]['name']
 
-/** Whether an id is that of a version of the chat. */
-export function isChatIntegration(id: string): boolean {
-  return versions.some((version) => version.id === id)
+/** The built-in integration that an id names, by a version; undefined for other ids. */
+export function builtInOf(id: string): BuiltIn | undefined {
+  return versions.find((version) => version.id === id)?.name
+}
+
+/** Whether a name is reserved for a built-in integration. */
+export function isBuiltInName(name: string): name is BuiltIn {
+  return versions.some((version) => version.name === name)
+}
+
+/** The version that an installation of a built-in integration has. */
+export function builtInVersion(name: string): { version: string; id: string } {
+  const { version, id } = versions.find((one) => one.name === name) ?? versions[0]
+  return { version, id }
+}
+
+/** Whether an installation is that of the web chat, and not of an integration of a workspace with the same name. */
+export function isWebchat({
+  integration,
+  integration_id: id,
+}: Pick<InstallationRow, 'integration' | 'integration_id'>) {
+  return id === null && integration === webchatIntegration
+}
+
+/** Whether an installation is that of the chat, which every bot has. */
+export function isChat({ integration, integration_id: id }: Pick<InstallationRow, 'integration' | 'integration_id'>) {
+  return id === null && integration === builtInIntegration
 }
 
 const owner = {
@@ -69,23 +100,14 @@ const inConversation = (fields: object) => ({
 })
 const nothing = { schema: { type: 'object', properties: {} } }
 
-/** The payload of a message without its type, which stands beside it in a definition. */
-function withoutType({ properties, required }: (typeof chatPayload.oneOf)[number]) {
-  const others = Object.entries(properties).filter(([name]) => name !== 'type')
-  const needed = required.filter((name) => name !== 'type')
-  return { schema: { type: 'object', properties: Object.fromEntries(others), required: needed } }
-}
-
-const definition = {
+const chatDefinition = {
   title: 'Chat',
   description: 'The chat of the platform, over HTTP.',
   visibility: 'public',
   configuration: { schema: chatConfiguration },
   channels: {
     channel: {
-      messages: Object.fromEntries(
-        chatPayload.oneOf.map((variant) => [variant.properties.type.const, withoutType(variant)]),
-      ),
+      messages: chatMessages,
       conversation: { tags: tags('owner', 'fid') },
       message: { tags: tags('fid') },
     },
@@ -100,17 +122,22 @@ const definition = {
 
 const created = new Date('2026-11-23')
 
-function rowOf({ id, version }: (typeof versions)[number]): IntegrationListing {
-  return { id, name: builtInIntegration, version, definition, created_at: created, updated_at: created }
+const definitions: Record<BuiltIn, IntegrationListing['definition']> = {
+  [builtInIntegration]: chatDefinition,
+  [webchatIntegration]: webchatDefinition,
 }
 
-/** The versions of the chat, the newest first. */
-export function listChatVersions(): Infer<typeof publicIntegrationSummary>[] {
+function rowOf({ id, name, version }: (typeof versions)[number]): IntegrationListing {
+  return { id, name, version, definition: definitions[name], created_at: created, updated_at: created }
+}
+
+/** The versions of the built-in integrations, the newest first. */
+export function listBuiltInVersions(): Infer<typeof publicIntegrationSummary>[] {
   return versions.map((version) => ({ ...toIntegrationSummary(rowOf(version)), ...presentation }))
 }
 
-/** A version of the chat in full. */
-export function describeChat(id: string): Infer<typeof publicIntegration> | undefined {
+/** A version of a built-in integration in full. */
+export function describeBuiltIn(id: string): Infer<typeof publicIntegration> | undefined {
   const version = versions.find((one) => one.id === id)
   if (!version) return undefined
   return { ...toIntegration({ ...rowOf(version), permissions: {} }, []), ...presentation }

@@ -9,7 +9,7 @@ export const anyObject = { type: 'object', additionalProperties: true } as const
 
 const title = { type: 'string', maxLength: 64 } as const
 const description = { type: 'string', maxLength: 256 } as const
-const words = { title, description } as const
+export const words = { title, description } as const
 
 /** A JSON Schema of draft 7; it is checked at upload (`shared/code/accept-schema.ts`). */
 export const jsonSchema = { ...anyObject, description: 'A JSON Schema.' } as const

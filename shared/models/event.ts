@@ -5,6 +5,9 @@ import type { ExternalIds } from './message.ts'
 /** The types of the event of a chat message, and of the custom event of a chat client. */
 export const messageCreated = 'message_created'
 export const chatCustom = 'chat:custom'
+/** The events of the web chat: a visitor has opened a conversation, and a page has sent an event. */
+export const webchatStarted = 'webchat:conversationStarted'
+export const webchatTrigger = 'webchat:trigger'
 /** The event of an action that is called over HTTP. */
 export const actionTriggered = 'action_triggered'
 /** A state of the bot has expired. */
@@ -25,6 +28,9 @@ export const flowResumed = 'flow_resumed'
 export const flowEnded = 'flow_ended'
 /** A message to be sent at a later time. The event only holds the schedule; no code handles it. */
 export const messageScheduled = 'message_scheduled'
+/** A bot has changed a message or a conversation of an integration. */
+export const messageUpdated = 'message_updated'
+export const conversationUpdated = 'conversation_updated'
 /** The events of an integration's code, besides messages and actions. */
 export const webhookReceived = 'webhook_received'
 export const register = 'register'
@@ -47,6 +53,8 @@ export const reservedTypes: readonly string[] = [
   flowEnded,
   flowResumed,
   messageScheduled,
+  messageUpdated,
+  conversationUpdated,
   webhookReceived,
   register,
   unregister,

@@ -2,7 +2,9 @@ import type { Infer } from '../schema.ts'
 import { sharedEncryptionKey } from '../secrets.ts'
 import type { IntegrationRow, Installation } from './tables.ts'
 import { chatConfigurationOf, withoutSecrets } from './chat-configuration.ts'
-import { builtInVersion } from './chat-integration.ts'
+import { builtInVersion, isWebchat } from './chat-integration.ts'
+import { webchatDefinition } from './webchat-definition.ts'
+import { webchatConfigurationOf, webchatWithoutSecrets } from './webchat-configuration.ts'
 import { anyObject } from './definition.ts'
 import { integrationSummary, toPresentation } from './integration.ts'
 
@@ -28,7 +30,7 @@ export const installation = {
     webhookId: { type: 'string' },
     webhookUrl: {
       type: 'string',
-      description: 'The URL of the webhook; for the chat, the URL that chat clients connect to.',
+      description: 'The URL of the webhook; for the chat and the web chat, the URL that clients connect to.',
     },
     configuration: {
       ...anyObject,
@@ -73,14 +75,18 @@ export interface InstallationView {
   showsSecrets: boolean
 }
 
-/** @param integration the installed integration; absent for the chat */
+/** The integration of an installation. */
+type InstalledIntegration = Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'> &
+  Partial<Pick<IntegrationRow, 'url'>>
+
+/** @param integration the installed integration; absent for a built-in one */
 export function toInstallation(
   row: Installation,
-  integration: Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition'> | undefined,
+  integration: InstalledIntegration | undefined,
   view: InstallationView,
 ): Infer<typeof installation> {
   return {
-    ...toPresentation(integration ?? { name: row.integration, definition: {} }),
+    ...toPresentation(integration ?? { name: row.integration, definition: isWebchat(row) ? webchatDefinition : {} }),
     name: row.integration,
     enabled: row.enabled,
     webhookId: row.webhook_id,
@@ -91,18 +97,23 @@ export function toInstallation(
     statusReason: row.status_reason,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
-    ...(integration ? ofIntegration(row, integration, view) : ofChat(row, view)),
+    ...(integration
+      ? ofIntegration(row, integration, view)
+      : isWebchat(row)
+        ? ofWebchat(row, view)
+        : ofChat(row, view)),
   }
 }
 
 function ofIntegration(
   row: Installation,
-  integration: Pick<IntegrationRow, 'id' | 'version'>,
+  integration: InstalledIntegration,
   { baseUrl, showsSecrets }: InstallationView,
 ) {
   return {
     id: integration.id,
-    version: integration.version,
+    // As published command lines expect of one under development.
+    version: typeof integration.url === 'string' ? 'dev' : integration.version,
     webhookUrl: `${baseUrl}/webhooks/${row.webhook_id}`,
     // The integration does not declare which fields are secret.
     configuration: showsSecrets ? row.configuration : {},
@@ -113,9 +124,18 @@ function ofChat(row: Installation, { baseUrl, secret, showsSecrets }: Installati
   const configuration = chatConfigurationOf(row)
   const showsSharedKey = showsSecrets && configuration.encryptionKey === undefined
   return {
-    ...builtInVersion,
+    ...builtInVersion(row.integration),
     webhookUrl: `${baseUrl}/chat/${row.webhook_id}`,
     configuration: showsSecrets ? configuration : withoutSecrets(configuration),
     ...(showsSharedKey && { sharedEncryptionKey: sharedEncryptionKey(secret, row.id) }),
+  }
+}
+
+function ofWebchat(row: Installation, { baseUrl, showsSecrets }: InstallationView) {
+  const configuration = webchatConfigurationOf(row)
+  return {
+    ...builtInVersion(row.integration),
+    webhookUrl: `${baseUrl}/webchat/${row.webhook_id}`,
+    configuration: showsSecrets ? configuration : webchatWithoutSecrets(configuration),
   }
 }

@@ -2,7 +2,6 @@ import { closedObject, type Infer } from '../schema.ts'
 import type { IntegrationRow } from './tables.ts'
 import {
   actionDefinitions,
-  anyObject,
   attributes,
   channelDefinitions,
   configurationDefinition,
@@ -14,6 +13,32 @@ import {
   userDefinition,
 } from './definition.ts'
 import { permissions } from './bot-code.ts'
+
+/** The integration's own names, by the names of an interface. */
+const mappedNames = {
+  type: 'object',
+  additionalProperties: { ...closedObject({ name: { type: 'string', maxLength: 200 } }), nullable: true },
+} as const
+
+/** The interfaces that an integration implements; `name` and `version` are those of the interface with the id. */
+const implementedInterfaces = {
+  type: 'object',
+  maxProperties: 30,
+  additionalProperties: {
+    ...closedObject(
+      { id: { type: 'string', maxLength: 200 } },
+      {
+        name: { type: 'string' },
+        version: { type: 'string' },
+        entities: mappedNames,
+        actions: mappedNames,
+        events: mappedNames,
+        channels: mappedNames,
+      },
+    ),
+    nullable: true,
+  },
+} as const
 
 /** The declarations of an integration, without code and secrets. */
 export const integrationDefinition = {
@@ -28,7 +53,7 @@ export const integrationDefinition = {
   entities: entityDefinitions,
   user: userDefinition,
   identifier: identifierDefinition,
-  interfaces: { type: 'object', additionalProperties: { ...anyObject, nullable: true } },
+  interfaces: implementedInterfaces,
   extraOperations: {
     type: 'object',
     additionalProperties: { ...closedObject({}, { enabled: { type: 'boolean' } }), nullable: true },
@@ -129,12 +154,11 @@ export function toIntegrationSummary(row: IntegrationListing): Infer<typeof inte
 
 /** @param secretNames the names of the integration's secrets */
 export function toIntegration(
-  row: IntegrationListing & Pick<IntegrationRow, 'permissions'>,
+  row: IntegrationListing & Pick<IntegrationRow, 'permissions'> & Partial<Pick<IntegrationRow, 'url'>>,
   secretNames: string[],
 ): Integration {
   const definition: Definition = row.definition
   return {
-    interfaces: {},
     states: {},
     events: {},
     actions: {},
@@ -142,12 +166,13 @@ export function toIntegration(
     dev: false,
     ...definition,
     ...toIntegrationSummary(row),
+    interfaces: mapValues(definition.interfaces, completeInterface),
     identifier: definition.identifier ?? {},
     configuration: completeConfiguration(definition.configuration),
     configurations: mapValues(definition.configurations, completeConfiguration),
     channels: mapValues(definition.channels, completeChannel),
     user: completeUser(definition.user),
-    url: '',
+    url: row.url ?? '',
     signingSecret: '',
     readmeUrl: '',
     permissions: row.permissions,
@@ -157,6 +182,10 @@ export function toIntegration(
 
 function completeConfiguration(given: NonNullable<Definition['configuration']> = {}) {
   return { ...given, schema: given.schema ?? {}, identifier: { required: false, ...given.identifier } }
+}
+
+function completeInterface(given: NonNullable<NonNullable<Definition['interfaces']>[string]>) {
+  return { name: '', version: '', entities: {}, actions: {}, events: {}, channels: {}, ...given }
 }
 
 function completeChannel(given: NonNullable<NonNullable<Definition['channels']>[string]>) {

@@ -18,5 +18,12 @@ export const listening = closedObject(
       description: 'Whether the listener reconnects and has received all entries until `since`.',
     },
   },
-  { expiresAt: { type: 'number', description: 'The time when the listener’s key expires.' } },
+  {
+    expiresAt: { type: 'number', description: 'The time when the listener’s key expires.' },
+    webchat: {
+      ...closedObject({ user: { type: 'string' }, opening: { type: 'object' } }),
+      description:
+        'The stream has frames of the web chat and begins with this one; `user` is the id that clients know.',
+    },
+  },
 )

@@ -18,6 +18,13 @@ export const logLine = closedObject(
   },
 )
 
+/** A line of an integration's log. */
+export const integrationLogLine = {
+  ...logLine,
+  required: [...logLine.required, 'botId'],
+  properties: { ...logLine.properties, botId: { type: 'string', description: 'The bot for which the code ran.' } },
+} as const
+
 export function toLogLine(row: DescribedLogRow): Infer<typeof logLine> {
   return {
     id: row.id,

@@ -19,11 +19,31 @@ interface Participation {
   participantId: string
 }
 
-/** A signal about a message that is being written. It is useful only at that moment and is not stored. */
+/** A signal that is useful only at its moment and is not stored: about a message that is being written, mostly. */
 export type EphemeralSignal =
   | { type: 'message_stream_delta'; data: StreamDelta }
   | { type: 'message_stream_complete'; data: { streamId: string; message: Message } }
   | { type: 'message_stream_abort'; data: { streamId: string; conversationId: string } }
+  | WebchatSignal
+
+/** A signal of a bot to the open web chats of a conversation. The Chat API has none of them. */
+export type WebchatSignal =
+  | { type: 'typing_started'; data: { conversationId: string; timeout?: number } }
+  | { type: 'typing_stopped'; data: { conversationId: string } }
+  | { type: 'webchat_visibility'; data: { conversationId: string; visibility: 'show' | 'hide' | 'toggle' } }
+  | { type: 'webchat_config'; data: { conversationId: string; config: Record<string, unknown> } }
+
+const webchatSignals: readonly string[] = [
+  'typing_started',
+  'typing_stopped',
+  'webchat_visibility',
+  'webchat_config',
+] satisfies WebchatSignal['type'][]
+
+/** Whether a signal is for web chats alone. */
+export function isWebchatSignal(signal: EphemeralSignal): signal is WebchatSignal {
+  return webchatSignals.includes(signal.type)
+}
 
 interface StreamDelta {
   streamId: string

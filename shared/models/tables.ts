@@ -2,6 +2,7 @@
 
 import type { OwnLimits } from '../config/code-limits.ts'
 import type { StoreName } from '../config/s3-settings.ts'
+import type { DayCounts } from './bot-day.ts'
 import type { RunRecord } from './run-record.ts'
 import type { ScriptOutcome } from './script.ts'
 import type { Column, ComputedState } from './column.ts'
@@ -22,6 +23,15 @@ export interface WorkspaceRow {
   handle: string | null
   profile: WorkspaceProfile
   created_at: Date
+  updated_at: Date
+}
+
+export interface PreferenceRow {
+  /** Of an account or of a workspace; the other is null. */
+  account_id: string | null
+  workspace_id: string | null
+  key: string
+  value: unknown
   updated_at: Date
 }
 
@@ -69,6 +79,8 @@ export interface BotRow {
   definition: Record<string, unknown>
   /** By name, encrypted. */
   secrets: string | null
+  /** The address of the code of a bot under development, which runs there and not here; null for others. */
+  url: string | null
   deployed_at: Date
   created_at: Date
   updated_at: Date
@@ -197,8 +209,38 @@ export interface IntegrationRow {
   source_map: string
   /** By name, encrypted. */
   secrets: string | null
+  /** The address of the code of an integration under development, which runs there and not here; null for others. */
+  url: string | null
   created_at: Date
   updated_at: Date
+}
+
+/** An open tunnel to an author's machine. */
+interface TunnelRow {
+  workspace_id: string
+  /** Chosen by the author's command line. */
+  id: string
+  /** The account whose key opened it. */
+  account_id: string
+  /** Identifies the connection that holds the tunnel. */
+  holder: string
+  seen_at: Date
+}
+
+export interface InterfaceRow {
+  id: string
+  workspace_id: string
+  name: string
+  version: string
+  visibility: 'public' | 'unlisted' | 'private'
+  definition: Record<string, unknown>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface PluginRow extends InterfaceRow {
+  node_code: string
+  browser_code: string
 }
 
 export interface UserRow {
@@ -340,6 +382,21 @@ export interface WorkflowRow {
   updated_at: Date
 }
 
+/** What happened to a bot on a day that is over. */
+export interface BotDayRow {
+  bot_id: string
+  /** In UTC. */
+  day: Date
+  counts: DayCounts
+}
+
+/** A group of errors whose failures up to a time are dismissed. */
+export interface DismissedIssueRow {
+  bot_id: string
+  issue_id: string
+  dismissed_at: Date
+}
+
 export interface RecurringEventRow {
   bot_id: string
   name: string
@@ -374,6 +431,8 @@ export interface LogRow {
   bot_id: string
   event_id: string | null
   conversation_id: string | null
+  /** The integration whose code wrote the line; null for the bot's own and for the platform's. */
+  integration_id: string | null
   level: 'debug' | 'info' | 'warn' | 'error'
   message: string
   created_at: Date
@@ -671,13 +730,19 @@ declare module 'knex/types/tables.js' {
     conversation_signals: ConversationSignalRow
     webhook_cursors: WebhookCursorRow
     integrations: IntegrationRow
+    interfaces: InterfaceRow
+    plugins: PluginRow
     workflows: WorkflowRow
     recurring_events: RecurringEventRow
     analytics: AnalyticsRow
+    preferences: PreferenceRow
+    dismissed_issues: DismissedIssueRow
+    bot_days: BotDayRow
     webhook_bodies: WebhookBodyRow
     disabled_code: DisabledCodeRow
     audit_records: AuditRecordRow
     workers: WorkerRow
+    tunnels: TunnelRow
     file_objects: FileObjectRow
     file_parts: FilePartRow
     files: FileRow

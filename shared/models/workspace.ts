@@ -42,6 +42,31 @@ export const workspace = closedObject(
   { ...profileFields, handle: { type: 'string' } },
 )
 
+const { isPublic: _isPublic, ...publicProfile } = profileFields
+
+/** The profile of a workspace, as those see it who are no members. */
+export const publicWorkspace = closedObject(
+  {
+    id: { type: 'string' },
+    name: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+  },
+  { ...publicProfile, handle: { type: 'string' } },
+)
+
+export function toPublicWorkspace(row: WorkspaceRow): Infer<typeof publicWorkspace> {
+  const { isPublic: _public, ...profile } = row.profile
+  return {
+    ...profile,
+    id: row.id,
+    name: row.name,
+    ...(row.handle !== null && { handle: row.handle }),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
 /** A workspace with its owner and the number of its bots. */
 export interface DescribedWorkspaceRow extends WorkspaceRow {
   owner_id: string | null

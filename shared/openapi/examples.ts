@@ -128,6 +128,8 @@ function exampleOfText({ format }: Schema, field: string, owner: string): string
 function isOfType({ type, nullable, enum: choice, const: only, oneOf }: Schema, value: unknown): boolean {
   if (choice) return choice.includes(value)
   if (only !== undefined || oneOf) return false
+  // A schema without a type takes any value.
+  if (type === undefined) return true
   if (value === null && nullable) return true
   const types = type === undefined || typeof type === 'string' ? [type] : type
   const own = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value

@@ -4,7 +4,7 @@ import type { Stability } from '../rpc/operation.ts'
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
-  name: 'chat' | 'converse' | 'runtime' | 'files' | 'tables' | 'admin'
+  name: 'chat' | 'webchat' | 'converse' | 'runtime' | 'files' | 'tables' | 'admin'
   /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
@@ -19,6 +19,14 @@ const interfaces: Interface[] = [
     description:
       'For users of a bot, from browsers and servers. The URL names the bot’s chat; ' +
       '`createUser` returns the key for the header `x-user-key`.',
+  },
+  {
+    name: 'webchat',
+    tag: 'Webchat',
+    prefix: '/webchat/{webhookId}',
+    description:
+      'For pages with the published web chat, `@botpress/webchat`, and for clients of its protocol. `initialize` returns ' +
+      'the key for the header `x-user-key`.',
   },
   {
     name: 'converse',
@@ -121,6 +129,7 @@ export function callersOf(access: Access): string {
   if (access === 'program') return 'For programs with a token of the bot, and for developers of its workspace.'
   if (access === 'invitee') return 'For holders of an invitation, with or without a personal token.'
   if (access === 'account') return 'For holders of a personal token.'
+  if (access === 'token') return 'For holders of a token of a person, a bot or an integration, and for code of both.'
   return access === 'owner'
     ? 'For owners of the workspace.'
     : `For members of the workspace with the role ${access} or above.`

@@ -85,16 +85,19 @@ export interface Administrator {
 
 /**
  * The caller that an operation requires: one of a kind, or an administrator of at least a role. A `program` acts as the
- * bot that the path names, by the bot's token or a member's, and is never the code of the bot or of an integration.
+ * bot that the path names, by the bot's token or a member's, and is never the code of the bot or of an integration. A
+ * `token` is any: a person's, who then calls as an account, or that of a bot or an integration.
  */
-export type Access = 'visitor' | 'user' | 'bot' | 'program' | 'invitee' | 'account' | Role
+export type Access = 'visitor' | 'user' | 'bot' | 'program' | 'invitee' | 'account' | 'token' | Role
 
 /** The caller that a handler of an operation with this access gets. */
 export type CallerWith<A extends Access> = A extends Role
   ? Administrator
   : A extends 'program'
     ? BotCaller
-    : Extract<Caller, { kind: A }>
+    : A extends 'token'
+      ? AccountCaller | BotCaller
+      : Extract<Caller, { kind: A }>
 
 /**
  * Checks that a caller has the access that an operation requires.
@@ -105,6 +108,7 @@ export function authorise(caller: Caller, access: Access): void {
     if (caller.kind === 'bot' && !caller.execution && !caller.installation) return
     throw new ApiError('Forbidden', 'This operation is for programs with a token of the bot or of a developer')
   }
+  if (access === 'token' && (caller.kind === 'account' || caller.kind === 'bot')) return
   if (!isRole(access)) {
     if (caller.kind === access) return
     throw new ApiError('Forbidden', `This operation is for callers of kind '${access}', not '${caller.kind}'`)

@@ -32,6 +32,9 @@ export const conversationTopic = (conversationId: string) => `conversation:${con
 /** The topic on which the completion of awaited work is published. */
 export const outcomeTopic = (id: string) => `outcome:${id}`
 
+/** The topic of the connection that holds a tunnel. */
+export const tunnelTopic = (holder: string) => `tunnel:${holder}`
+
 /** The interface of a back end. Listeners within this process are counted outside of it, once for both back ends. */
 interface Transport {
   publish(topic: string, body: string): Promise<void>

@@ -70,6 +70,11 @@ export async function updateAccountFields(
   if (Object.keys(fields).length > 0) await db('accounts').where({ id }).update(fields)
 }
 
+/** Deletes an account with its memberships, tokens and preferences. */
+export async function deleteAccountRow(transaction: Database, id: string): Promise<void> {
+  await transaction('accounts').where({ id }).delete()
+}
+
 /** Stores a token regardless of the account's number of tokens: its first one, or the one from the environment. */
 export async function insertPersonalToken(
   db: Database,

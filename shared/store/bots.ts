@@ -10,6 +10,8 @@ export interface NewBot {
   permissions: Permissions
   limits: OwnLimits
   definition: Record<string, unknown>
+  /** The address of the code of a bot under development. */
+  url?: string | undefined
   /** Encrypted. */
   secrets: string
 }
@@ -22,6 +24,7 @@ export async function insertBot(db: Database, bot: NewBot): Promise<void> {
     permissions: bot.permissions,
     limits: bot.limits,
     definition: bot.definition,
+    url: bot.url ?? null,
     secrets: bot.secrets,
   })
 }
@@ -30,10 +33,25 @@ export async function findBot(db: Database, workspaceId: string, id: string): Pr
   return db('bots').where({ workspace_id: workspaceId, id }).first()
 }
 
+/** The workspace of a bot; undefined when there is no such bot. */
+export async function findWorkspaceOf(db: Database, id: string): Promise<string | undefined> {
+  return (await db('bots').where({ id }).first('workspace_id'))?.workspace_id
+}
+
 /** As `findBot`, with a lock that prevents other changes until the transaction ends. */
 export async function lockBot(transaction: Database, workspaceId: string, id: string): Promise<BotRow | undefined> {
   // Messages that are stored meanwhile refer to the bot; this lock does not block them.
   return transaction('bots').where({ workspace_id: workspaceId, id }).forNoKeyUpdate().first()
+}
+
+/** Moves a bot to another workspace. Its rows follow: they name the bot, and none names the workspace. */
+export async function moveBot(
+  transaction: Database,
+  { id, from, to }: { id: string; from: string; to: string },
+): Promise<void> {
+  await transaction('bots')
+    .where({ workspace_id: from, id })
+    .update({ workspace_id: to, updated_at: transaction.fn.now(3) })
 }
 
 /** Sets the given fields and leaves the others unchanged. */
@@ -45,6 +63,8 @@ export async function updateBotFields(
     name?: string | undefined
     permissions?: Permissions | undefined
     limits?: OwnLimits | undefined
+    /** Null removes it. */
+    url?: string | null | undefined
     definition: Record<string, unknown>
     /** Encrypted. */
     secrets?: string | undefined
@@ -56,6 +76,7 @@ export async function updateBotFields(
       ...(fields.name !== undefined && { name: fields.name }),
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
       ...(fields.limits !== undefined && { limits: fields.limits }),
+      ...(fields.url !== undefined && { url: fields.url }),
       definition: fields.definition,
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),
       updated_at: db.fn.now(3),
@@ -65,6 +86,11 @@ export async function updateBotFields(
 /** The bot's own limits; empty when the bot has been deleted. */
 export async function findOwnLimits(db: Database, id: string): Promise<OwnLimits> {
   return (await db('bots').where({ id }).first('limits'))?.limits ?? {}
+}
+
+/** Whether the code of a bot runs on its author's machine. */
+export async function isDevelopedElsewhere(db: Database, id: string): Promise<boolean> {
+  return (await db('bots').where({ id }).whereNotNull('url').first('id')) !== undefined
 }
 
 /** Deletes a bot and all that belongs to it. False when the workspace has no such bot. */

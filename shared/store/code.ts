@@ -15,6 +15,8 @@ export interface InstalledIntegration {
   /** The names of the declared actions. */
   actions: string[]
   secrets: Record<string, string>
+  /** The address of the code of an integration under development; null for others. */
+  url: string | null
 }
 
 /** Selects one of a bot's installations. */
@@ -26,6 +28,7 @@ type InstalledRow = InstallationRow & {
   code_id: string
   disabled_reason: string | null
   secrets: string | null
+  url: string | null
   actions: string[]
 }
 
@@ -43,7 +46,7 @@ export async function findInstalledIntegration(
 ): Promise<InstalledIntegration | undefined> {
   const [row] = await query<InstalledRow>(
     db,
-    `select installations.*, integrations.kind, integrations.code_id, integrations.secrets,
+    `select installations.*, integrations.kind, integrations.code_id, integrations.secrets, integrations.url,
        ${disabledReason('installations.bot_id', 'integrations.code_id')} as disabled_reason,
        array(select jsonb_object_keys(integrations.definition -> 'actions')) as actions
      from installations join integrations on integrations.id = integration_id
@@ -51,13 +54,14 @@ export async function findInstalledIntegration(
     { botId, key: 'id' in key ? key.id : key.alias },
   )
   if (!row) return undefined
-  const { kind, code_id: codeId, disabled_reason: why, secrets, actions, ...installation } = row
+  const { kind, code_id: codeId, disabled_reason: why, secrets, url, actions, ...installation } = row
   return {
     installation: { ...(await decryptInstallation(installation, secret)), integration_id: installation.integration_id },
     kind,
     codeId,
     disabledReason: why,
     actions,
+    url,
     secrets: await readSecrets(secret, { id: installation.integration_id, secrets }),
   }
 }

@@ -27,6 +27,8 @@ export interface StateChange {
 export interface EventLogLine {
   level: string
   message: string
+  /** The integration whose code wrote it. Absent: the bot's, or that of the integration that handles the event. */
+  integrationId?: string
   /** ISO 8601. */
   timestamp: string
 }
@@ -86,7 +88,7 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
          runs jsonb)
        where events.id = any(:ids::text[]) and events.id = given.id and events.attempt = given.attempt
          and ended_at is null
-       returning events.id, bot_id, conversation_id
+       returning events.id, bot_id, conversation_id, installation_id
      ), change as (
        select ended.bot_id, given.* from ended, jsonb_to_recordset(:states) as given
          ("eventId" text, id text, type text, "ownerId" text, name text, set jsonb, removed text[], expiry bigint)
@@ -120,11 +122,15 @@ async function completeBatch(db: Database, ends: EventCompletion[]): Promise<{ i
 }
 
 const logInsert = `
-  insert into logs (bot_id, event_id, conversation_id, level, message, created_at)
-  select ended.bot_id, ended.id, ended.conversation_id, line.level, line.message, line."timestamp"
+  insert into logs (bot_id, event_id, conversation_id, integration_id, level, message, created_at)
+  select ended.bot_id, ended.id, ended.conversation_id,
+    coalesce(line."integrationId", (select integration_id from installations where installations.id = installation_id)),
+    line.level, line.message, line."timestamp"
   from ended, rows from (
-    jsonb_to_recordset(:logs) as ("eventId" text, level text, message text, "timestamp" timestamptz)
-  ) with ordinality as line ("eventId", level, message, "timestamp", ordinal)
+    jsonb_to_recordset(:logs) as (
+      "eventId" text, "integrationId" text, level text, message text, "timestamp" timestamptz
+    )
+  ) with ordinality as line ("eventId", "integrationId", level, message, "timestamp", ordinal)
   where line."eventId" = ended.id
   order by line.ordinal`
 
@@ -150,7 +156,7 @@ export async function retryEvent(
        update events set failures = failures + 1, failure_reason = :failureReason, runs = :runs,
          available_at = clock_timestamp() + :delay::double precision * interval '1 millisecond'
        where id = :id and attempt = :attempt and ended_at is null
-       returning id, bot_id, conversation_id
+       returning id, bot_id, conversation_id, installation_id
      ), logged as (${logInsert})
      select count(*) from ended`,
     {

@@ -1,4 +1,6 @@
+import { isPublished } from './public-integrations.ts'
 import { decryptJson, encryptJson } from '../secrets.ts'
+import { builtInIntegration } from '../models/chat-integration.ts'
 import type { Database } from './database.ts'
 import type { InstallationRow, InstallationStatus, Installation } from '../models/tables.ts'
 
@@ -7,7 +9,7 @@ export interface NewInstallation {
   botId: string
   /** The name of the integration. */
   integration: string
-  /** Absent for the chat. */
+  /** Absent for a built-in integration. */
   integrationId?: string
   alias: string
   webhookId: string
@@ -63,6 +65,16 @@ export async function updateInstallation(
     })
 }
 
+/** Enables or disables an installation of a built-in integration, which has nothing to register. */
+export async function enableInstallation(
+  db: Database,
+  { botId, id, enabled }: { botId: string; id: string; enabled: boolean },
+): Promise<void> {
+  await db('installations')
+    .where({ bot_id: botId, id })
+    .update({ enabled, updated_at: db.fn.now(3) })
+}
+
 /** Marks an installation as waiting for its integration's `unregister()`. */
 export async function beginUnregistration(db: Database, { botId, id }: { botId: string; id: string }): Promise<void> {
   await db('installations')
@@ -80,9 +92,13 @@ export async function deleteUnregistered(db: Database, { botId, id }: { botId: s
   return (await db('installations').where({ bot_id: botId, id, status: 'unregistered' }).delete()) === 1
 }
 
-/** The ids of the bots on which an integration is installed. */
-export async function listBotsWith(db: Database, integrationId: string): Promise<string[]> {
-  return db('installations').where({ integration_id: integrationId }).distinct().pluck('bot_id')
+/** The ids of a workspace’s bots on which an integration is installed. */
+export async function listBotsWith(db: Database, workspaceId: string, integrationId: string): Promise<string[]> {
+  return db('installations')
+    .where({ integration_id: integrationId })
+    .whereIn('bot_id', db('bots').where({ workspace_id: workspaceId }).select('id'))
+    .distinct()
+    .pluck('bot_id')
 }
 
 /**
@@ -134,13 +150,31 @@ export async function findInstallationByWebhook(
 
 /** Finds the chat of a bot; otherwise as `findInstallation`. */
 export async function findChat(db: Database, secret: string, botId: string): Promise<Installation | undefined> {
-  const row = await db('installations').where({ bot_id: botId }).whereNull('integration_id').first()
+  const row = await db('installations')
+    .where({ bot_id: botId, integration: builtInIntegration })
+    .whereNull('integration_id')
+    .first()
   return row && decryptInstallation(row, secret)
 }
 
 /** A bot's installations, oldest first, with encrypted configurations. */
 export async function listInstallations(db: Database, botId: string): Promise<InstallationRow[]> {
   return db('installations').where({ bot_id: botId }).orderBy('created_at')
+}
+
+/** The installations on a bot of integrations that a workspace neither has nor finds public, oldest first. */
+export async function listForeignIntegrations(
+  db: Database,
+  botId: string,
+  workspaceId: string,
+): Promise<Pick<InstallationRow, 'alias' | 'integration'>[]> {
+  const usable = db('integrations').where({ workspace_id: workspaceId }).orWhereRaw(isPublished)
+  return db('installations')
+    .where({ bot_id: botId })
+    .whereNotNull('integration_id')
+    .whereNotIn('integration_id', usable.select('id'))
+    .orderBy('created_at')
+    .select('alias', 'integration')
 }
 
 /** @throws Error when the configuration was encrypted with another secret */

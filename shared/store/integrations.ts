@@ -20,6 +20,8 @@ export interface NewIntegration extends IntegrationCode {
   version: string
   definition: Record<string, unknown>
   permissions: Permissions
+  /** The address of the code of an integration under development. */
+  url?: string | undefined
   /** Encrypted. */
   secrets: string
 }
@@ -33,6 +35,7 @@ export async function insertIntegration(db: Database, integration: NewIntegratio
     version: integration.version,
     definition: integration.definition,
     permissions: integration.permissions,
+    url: integration.url ?? null,
     secrets: integration.secrets,
     ...codeColumns(integration),
   })
@@ -46,6 +49,7 @@ export async function updateIntegrationFields(
   fields: {
     definition: Record<string, unknown>
     permissions?: Permissions | undefined
+    url?: string | undefined
     secrets?: string
     code?: IntegrationCode | undefined
   },
@@ -55,6 +59,7 @@ export async function updateIntegrationFields(
     .update({
       definition: fields.definition,
       ...(fields.permissions !== undefined && { permissions: fields.permissions }),
+      ...(fields.url !== undefined && { url: fields.url }),
       ...(fields.secrets !== undefined && { secrets: fields.secrets }),
       ...(fields.code && codeColumns(fields.code)),
       updated_at: db.fn.now(3),
@@ -74,6 +79,7 @@ const shown = [
   'definition',
   'permissions',
   'secrets',
+  'url',
   'created_at',
   'updated_at',
 ] as const
@@ -111,25 +117,26 @@ export async function hashOfIntegration(db: Database, id: string): Promise<strin
 export async function listInstalledIntegrations(
   db: Database,
   botId: string,
-): Promise<Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id'>[]> {
+): Promise<Pick<IntegrationRow, 'id' | 'name' | 'version' | 'definition' | 'code_id' | 'url'>[]> {
   const installed = db('installations').where({ bot_id: botId }).whereNotNull('integration_id')
   return db('integrations')
     .whereIn('id', installed.select('integration_id'))
-    .select('id', 'name', 'version', 'definition', 'code_id')
+    .select('id', 'name', 'version', 'definition', 'code_id', 'url')
 }
 
-/** All versions of an integration. */
+/** All versions of an integration, without those under development. */
 export async function listVersions(
   db: Database,
   workspaceId: string,
   name: string,
 ): Promise<Pick<IntegrationRow, 'id' | 'version'>[]> {
-  return db('integrations').where({ workspace_id: workspaceId, name }).select('id', 'version')
+  return db('integrations').where({ workspace_id: workspaceId, name, url: null }).select('id', 'version')
 }
 
 export interface IntegrationFilter {
   name?: string
   version?: string
+  /** Whether to list those under development; by default the others. */
   dev?: boolean
   visibility?: string
   /** Part of the name, title or description. */
@@ -144,11 +151,11 @@ export async function pageOfIntegrations(
   filter: IntegrationFilter,
   request: PageRequest,
 ): Promise<Page<IntegrationListing>> {
-  const { name, version, dev, visibility, search, installedByBotId } = filter
+  const { name, version, dev = false, visibility, search, installedByBotId } = filter
   const rows: IntegrationListing[] = await db('integrations')
     .where({ workspace_id: workspaceId, ...(name && { name }), ...(version && { version }) })
     .modify((query) => {
-      if (dev !== undefined) query.whereRaw(`coalesce((definition ->> 'dev')::boolean, false) = ?`, [dev])
+      query.whereRaw(`coalesce((definition ->> 'dev')::boolean, false) = ?`, [dev])
       if (visibility) query.whereRaw(`coalesce(definition ->> 'visibility', 'private') = ?`, [visibility])
       if (search) {
         const text = `concat_ws(E'\\n', name, definition ->> 'title', definition ->> 'description')`
@@ -183,7 +190,7 @@ export async function findGlobalIntegration(db: Database, name: string): Promise
   const [row] = await query<GlobalIntegration>(
     db,
     `select id, workspace_id, name, definition from integrations
-     where name = :name
+     where name = :name and url is null
        and workspace_id = (select workspace_id from integrations where name = :name order by created_at, id limit 1)
        and coalesce(definition #>> '{identifier,extractScript}', '') <> ''
      order by created_at desc, id desc limit 1`,

@@ -4,13 +4,22 @@ import { seenAt } from './log-snapshot.ts'
 import type { LogRow } from '../models/tables.ts'
 import type { DescribedLogRow } from '../models/log-line.ts'
 
-/** Adds a line to a bot's log. */
+/** Adds a line to a bot's log, and to that of an integration, if the line is about an installed one. */
 export async function insertLog(
   db: Database,
-  line: { botId: string; conversationId?: string; level: LogRow['level']; message: string },
+  line: {
+    botId: string
+    conversationId?: string
+    installationId?: string | undefined
+    level: LogRow['level']
+    message: string
+  },
 ): Promise<void> {
+  const { botId, installationId } = line
+  const installed = db('installations').where({ bot_id: botId, id: installationId ?? '' })
   await db('logs').insert({
-    bot_id: line.botId,
+    bot_id: botId,
+    integration_id: installationId === undefined ? null : db.raw('?', [installed.select('integration_id')]),
     conversation_id: line.conversationId ?? null,
     level: line.level,
     message: line.message,
@@ -43,21 +52,35 @@ export async function pageOfLogs(
   filter: LogFilter,
   request: PageRequest,
 ): Promise<Page<DescribedLogRow>> {
-  const {
-    timeStart,
-    timeEnd,
-    level,
-    levels,
-    seenAt: snapshot,
-    eventId,
-    conversationId,
-    userId,
-    workflowId,
-    messageContains,
-  } = filter
-  const rows: DescribedLogRow[] = await db<DescribedLogRow, DescribedLogRow[]>('logs')
+  return toLogPage(await linesOf(db, filter, request).where('logs.bot_id', botId), request)
+}
+
+/** One page of the lines that an integration's code wrote on bots of a workspace; otherwise as `pageOfLogs`. */
+export async function pageOfIntegrationLogs(
+  db: Database,
+  { workspaceId, integrationId }: { workspaceId: string; integrationId: string },
+  filter: LogFilter,
+  request: PageRequest,
+): Promise<Page<DescribedLogRow>> {
+  // The lines of each bot are in the order of an index, and those of other workspaces' bots are not read.
+  const ofBot = linesOf(db, filter, request)
+    .where('logs.integration_id', integrationId)
+    .whereRaw('logs.bot_id = own.id')
+  // The position of the page is a condition within each bot.
+  const { after: _after, ...first } = request
+  const own = db('bots').where({ workspace_id: workspaceId }).select('id')
+  const rows: DescribedLogRow[] = await db
+    .from(db.raw('? as own cross join lateral ? as line', [own, ofBot]))
+    .modify((builder) => page(builder, first, 'line.created_at', 'line.id'))
+    .select('line.*')
+  return toLogPage(rows, request)
+}
+
+/** The first lines of a log that a page may have. */
+function linesOf(db: Database, filter: LogFilter, request: PageRequest) {
+  const { timeStart, timeEnd, level, levels, eventId, conversationId, userId, workflowId, messageContains } = filter
+  return db<DescribedLogRow, DescribedLogRow[]>('logs')
     .leftJoin('events', 'events.id', 'logs.event_id')
-    .where('logs.bot_id', botId)
     .where('logs.created_at', '>=', new Date(timeStart))
     .modify((builder) => {
       if (timeEnd !== undefined) void builder.where('logs.created_at', '<=', new Date(timeEnd))
@@ -70,9 +93,12 @@ export async function pageOfLogs(
       if (messageContains !== undefined) {
         void builder.whereRaw('strpos(lower(logs.message), lower(?)) > 0', [messageContains])
       }
-      if (snapshot !== undefined) void builder.whereRaw(seenAt('?'), [snapshot])
+      if (filter.seenAt !== undefined) void builder.whereRaw(seenAt('?'), [filter.seenAt])
       page(builder, request, 'logs.created_at', 'logs.id')
     })
     .select('logs.*', 'events.user_id', 'events.workflow_id')
+}
+
+function toLogPage(rows: DescribedLogRow[], request: PageRequest): Page<DescribedLogRow> {
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
 }

@@ -32,6 +32,8 @@ export interface ClaimedEvent extends EventRow {
   disabled_reason: string | null
   /** The bot's own limits. */
   limits: OwnLimits
+  /** The address of the code of a bot under development; null for others. */
+  url: string | null
   /** The bot's secrets, encrypted. */
   secrets: string | null
   /** The types of events that the bot subscribes to, as keys; null for all. */
@@ -73,7 +75,7 @@ export async function claimNextEvents(db: Database, mailboxes: string[]): Promis
        returning events.*
      )
      select claimed.*, bots.version_id, ${disabledReason('bots.id', 'bots.version_id')} as disabled_reason,
-       bots.limits, bots.secrets,
+       bots.limits, bots.secrets, bots.url,
        bots.definition #> '{subscriptions,events}' as subscriptions, ${withoutWaiting},
        messages.type as message_type, messages.payload as message_payload,
        messages.metadata as message_metadata, messages.tags as message_tags,

@@ -43,6 +43,25 @@ export async function hasOtherOwner(db: Database, workspaceId: string, accountId
 }
 
 /**
+ * The workspaces that an account alone owns. Prevents changes of members of all its workspaces until the transaction ends.
+ */
+export async function lockSoleOwnerships(
+  transaction: Database,
+  accountId: string,
+): Promise<{ id: string; name: string }[]> {
+  const own = transaction('members').where({ account_id: accountId }).select('workspace_id')
+  await transaction('workspaces').whereIn('id', own).orderBy('id').forNoKeyUpdate().select('id')
+  const otherOwners = transaction('members')
+    .whereRaw(`workspace_id = workspaces.id and role = 'owner' and accepted_at is not null`)
+    .whereNot({ account_id: accountId })
+  return transaction('workspaces')
+    .whereIn('id', own.clone().where({ role: 'owner' }).whereNotNull('accepted_at'))
+    .whereNotExists(otherOwners)
+    .orderBy('id')
+    .select('id', 'name')
+}
+
+/**
  * Removes a member from a workspace. An account without another membership is deleted with its tokens, which are of no
  * further use.
  */

@@ -25,7 +25,10 @@ export interface UserChange {
   profile?: string | null | undefined
 }
 
-/** Changes a user. Undefined when the scope has no such user; the bot itself is only in the bot's own scope. */
+/**
+ * Changes a user. Undefined when the scope has no such user. Integrations change the bot's own user too, for instance to
+ * the name and the picture that it has at their service; its properties are the bot's.
+ */
 export async function updateRuntimeUser(
   db: Database,
   { botId, installation }: Scope,
@@ -34,11 +37,12 @@ export async function updateRuntimeUser(
 ): Promise<UserRow | undefined> {
   const changed = (column: string, { set, removed }: Change) =>
     db.raw('(?? || ?::jsonb) - ?::text[]', [column, JSON.stringify(set), removed])
+  const isOfBot = id === botId
   const [row] = await db('users')
-    .where({ bot_id: botId, id, ...(installation && { installation_id: installation.id }) })
+    .where({ bot_id: botId, id, ...(installation && !isOfBot && { installation_id: installation.id }) })
     .update({
       tags: changed('tags', tags),
-      properties: changed('properties', properties),
+      ...(!(installation && isOfBot) && { properties: changed('properties', properties) }),
       ...(name !== undefined && { name }),
       ...(pictureUrl !== undefined && { picture_url: pictureUrl }),
       ...(profile !== undefined && { profile }),

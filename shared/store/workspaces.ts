@@ -1,7 +1,7 @@
 import { page, toPage, type Page, type PageRequest } from './pagination.ts'
 import type { DescribedWorkspaceRow } from '../models/workspace.ts'
 import type { Database } from './database.ts'
-import type { WorkspaceProfile } from '../models/tables.ts'
+import type { WorkspaceProfile, WorkspaceRow } from '../models/tables.ts'
 
 export async function findWorkspace(db: Database, id: string): Promise<DescribedWorkspaceRow | undefined> {
   return described(db).where({ id }).first()
@@ -19,6 +19,22 @@ export async function pageOfWorkspaces(
     .whereIn('id', memberships)
     .modify((builder) => {
       if (handle !== undefined) void builder.where({ handle })
+      page(builder, { ...request, ascending: true })
+    })
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}
+
+/** One page of the workspaces whose profiles are public, oldest first. */
+export async function pageOfPublicWorkspaces(
+  db: Database,
+  { workspaceIds, search }: { workspaceIds?: string[]; search?: string },
+  request: PageRequest,
+): Promise<Page<WorkspaceRow>> {
+  const rows: WorkspaceRow[] = await db('workspaces')
+    .whereRaw(`profile @> '{"isPublic": true}'`)
+    .modify((builder) => {
+      if (workspaceIds) void builder.whereIn('id', workspaceIds)
+      if (search) void builder.whereRaw(`position(lower(?) in lower(concat_ws(E'\\n', name, handle))) > 0`, [search])
       page(builder, { ...request, ascending: true })
     })
   return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))

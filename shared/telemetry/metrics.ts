@@ -13,6 +13,7 @@ export interface Metrics {
    */
   requests: Histogram<'operation' | 'status'>
   streams: Gauge
+  tunnels: Gauge
   events: Counter<'outcome'>
   queueSeconds: Histogram
   handlingSeconds: Histogram
@@ -81,6 +82,7 @@ export function openMetrics(isRead: boolean): Metrics {
       'status',
     ]),
     streams: new Gauge({ name: 'isobot_streams_open', help: 'Open streams of conversations', registers }),
+    tunnels: new Gauge({ name: 'isobot_tunnels_open', help: 'Open tunnels to developers’ machines', registers }),
     events: counter('events_total', 'Handled events, by outcome', ['outcome']),
     queueSeconds: histogram('event_queue_seconds', 'Time events waited until their first run', queueBuckets),
     handlingSeconds: histogram('event_handling_seconds', 'Time from the claim of an event to its end', handlingBuckets),

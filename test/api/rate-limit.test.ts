@@ -231,7 +231,7 @@ describe.each(backEnds)('the limits on %s', (backEnd) => {
 
 /** A limiter beside the one of the platform's server, as another door would use it. */
 function openLimiter({ context }: Platform, user: number, installation: number): RateLimiter {
-  const config = { ...context.config, chatRateLimits: { user, installation } }
+  const config = { ...context.config, chatRateLimits: { user, installation, visitor: 0 } }
   return parts.adopt(openRateLimiter({ ...context, config }), (limiter) => limiter.close())
 }
 
@@ -250,7 +250,7 @@ test('what comes by another door is counted with the rest', async () => {
 })
 
 test('a limit of 0 is none', async () => {
-  const environment = { CHAT_RATE_LIMIT_USER: '0', CHAT_RATE_LIMIT_INSTALLATION: '0' }
+  const environment = { CHAT_RATE_LIMIT_USER: '0', CHAT_RATE_LIMIT_INSTALLATION: '0', WEBCHAT_RATE_LIMIT_VISITOR: '0' }
   const platform = parts.use(await openPlatform({ backEnd: 'postgres', worker: false, environment }))
   const answer = await send('GET', `${(await platform.createBot()).chatUrl}/hello`)
   expect(answer.status).toBe(200)

@@ -21,20 +21,25 @@ export interface ServedPage extends AsyncDisposable {
 /**
  * Serves, from an origin of its own, a page that chats with the bot whose chat URL its query names (`?apiUrl=`). The
  * published client is bundled as a web developer would bundle it.
+ *
+ * @param entry the script of the page
  */
-export async function servePage(): Promise<ServedPage> {
+export async function servePage(entry = 'page.js'): Promise<ServedPage> {
   const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, 'page.js')],
+    entryPoints: [join(import.meta.dirname, entry)],
     bundle: true,
     write: false,
+    outdir: '/',
+    define: { 'process.env.NODE_ENV': '"production"' },
     format: 'esm',
     platform: 'browser',
     conditions: ['browser'],
     logLevel: 'error',
   })
-  const script = outputFiles[0]!.text
+  const textOf = (suffix: string) => outputFiles.find(({ path }) => path.endsWith(suffix))?.text ?? ''
+  const page = html.replace('</title>', `</title><style>${textOf('.css')}</style>`)
   const server = createServer((request, response) => {
-    const [type, body] = request.url === '/page.js' ? ['text/javascript', script] : ['text/html', html]
+    const [type, body] = request.url === '/page.js' ? ['text/javascript', textOf('.js')] : ['text/html', page]
     response.setHeader('Content-Type', `${type}; charset=utf-8`).end(body)
   })
   server.listen(0, '127.0.0.1')

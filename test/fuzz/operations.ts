@@ -28,6 +28,9 @@ interface DescribedOperation {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
 }
 
+/** They need no id to delete the caller, as whom further requests are sent. */
+const endsCallers = new Set(['deleteAccount'])
+
 /**
  * Reads the operations of a platform, so that new ones are included without a change here.
  *
@@ -41,7 +44,8 @@ export async function readApi(url: string, prefixes = ['/']): Promise<Api> {
   }
   const included = Object.entries(document.paths).filter(([path]) => prefixes.some((prefix) => path.startsWith(prefix)))
   const operations = included.flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => {
+    Object.entries(methods).flatMap(([method, described]) => {
+      if (endsCallers.has(described.operationId)) return []
       const body = described.requestBody?.content['application/json']
       return {
         id: described.operationId,

@@ -68,6 +68,9 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   }
   const installed = await make('PUT', `/v1/admin/bots/${bot.id}`, { integrations }, owner)
   await make('GET', `/v1/admin/bots/${bot.id}/versions`, undefined, owner)
+  for (const of of ['account', 'workspaces']) {
+    await make('POST', `/v1/admin/${of}/preferences/editor`, { value: marker }, owner)
+  }
   const bak = await make('POST', '/v1/admin/bots/baks', { botId: bot.id, note: marker }, owner)
   const iak = await make('POST', '/v1/admin/integrations/iaks', { integrationId: created.id, note: marker }, owner)
   const member = { email: `${marker}@example.com`, role: 'viewer' }

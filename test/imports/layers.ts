@@ -14,7 +14,7 @@ export const layers: string[][] = [
   ['shared/store/'],
   ['shared/connectivity/'],
   ['shared/queue/'],
-  ['shared/signals/signals.ts', 'shared/signals/await-outcome.ts'],
+  ['shared/signals/signals.ts', 'shared/signals/await-outcome.ts', 'shared/signals/waiting-requests.ts'],
   ['shared/installation-cache.ts'],
   ['shared/context.ts'],
   ['shared/signals/after-commit.ts'],

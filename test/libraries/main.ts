@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs, promisify } from 'node:util'
-import { startChild } from '../../cli/start/children.ts'
-import { connect, type Connection } from '../../cli/connection.ts'
-import { freePort } from '../../cli/postgres/free-port.ts'
+import { connect } from '../../cli/connection.ts'
+import { openOwnPlatform } from '../support/own-platform.ts'
 import { libraryCases, type LibraryCase } from './cases.ts'
 import { writePage } from './page.ts'
 import { openServer } from './server.ts'
@@ -27,7 +25,7 @@ async function main(): Promise<void> {
   await using parts = new AsyncDisposableStack()
   const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'libraries-')), (path) => rm(path, { recursive: true }))
   await install(folder, cases)
-  const connection = await openPlatform(join(folder, 'data'), parts)
+  const connection = await connect({ name: 'libraries', ...(await openOwnPlatform(join(folder, 'data'), parts)) })
   const { url } = parts.use(await openServer())
   const outcomes = new Map<LibraryCase, Outcome>()
   for (const one of cases) {
@@ -50,30 +48,6 @@ async function install(folder: string, cases: LibraryCase[]): Promise<void> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
   // What bundles may not need, such as a script that compiles something, is not run.
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
-}
-
-/** A platform of its own, as `npm start` runs it, whose bots may ask this machine. */
-async function openPlatform(directory: string, parts: AsyncDisposableStack): Promise<Connection> {
-  const port = await freePort()
-  const environment = {
-    ...process.env,
-    ISOBOT_DATA_DIR: directory,
-    PORT: String(port),
-    HOST: '127.0.0.1',
-    OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
-  }
-  const child = await startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], {
-    directory: root,
-    environment,
-  })
-  parts.defer(async () => void (await child.stop()))
-  const credentials = join(directory, 'credentials.json')
-  for (;;) {
-    const text = await readFile(credentials, 'utf8').catch(() => '{}')
-    const { token, botId } = JSON.parse(text) as { token?: string; botId?: string }
-    if (token && botId) return connect({ name: 'libraries', url: `http://127.0.0.1:${port}`, token })
-    await delay(200)
-  }
 }
 
 await main()

@@ -28,11 +28,14 @@ export async function listen(
   conversationId: string,
   { lastEventId }: { lastEventId?: string | undefined } = {},
 ): Promise<EventStream> {
+  const headers = { 'x-user-key': key, ...(lastEventId && { 'last-event-id': lastEventId }) }
+  return openStream(`${chatUrl}/conversations/${conversationId}/listen`, headers)
+}
+
+/** Opens a stream of server-sent events. */
+export async function openStream(url: string, headers: Record<string, string>): Promise<EventStream> {
   const abort = new AbortController()
-  const response = await fetch(`${chatUrl}/conversations/${conversationId}/listen`, {
-    headers: { 'x-user-key': key, ...(lastEventId && { 'last-event-id': lastEventId }) },
-    signal: abort.signal,
-  })
+  const response = await fetch(url, { headers, signal: abort.signal })
   let text = ''
   const read = async () => {
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk

@@ -200,7 +200,11 @@ describe('code that has its sandbox process killed again and again', () => {
         }
       },
     }`)
-    await installCode(platform, bot.id, `export const actions = { search() { new Array(2 ** 32 - 2).indexOf(1) } }`)
+    const { integrationId } = await installCode(
+      platform,
+      bot.id,
+      `export const actions = { search() { new Array(2 ** 32 - 2).indexOf(1) } }`,
+    )
     const chatUser = await createChatUser(bot.chatUrl)
     const conversationId = await sendAll(chatUser, ['1', '2', '3', '4'])
     await expect.poll(() => replies(platform, conversationId), patience).toHaveLength(4)
@@ -218,5 +222,7 @@ describe('code that has its sandbox process killed again and again', () => {
     expect(body.bot.version).not.toHaveProperty('disabledReason')
     const lines = await platform.context.db('logs').where({ bot_id: bot.id }).pluck('message')
     expect(lines.filter((line) => line.startsWith('Integration installed as '))).toHaveLength(2)
+    const log = `/v1/admin/integrations/${integrationId}/logs?timeStart=2024-01-01T00:00:00Z&messageContains=installed%20as`
+    expect((await platform.ask('GET', log)).body.logs).toMatchObject([{ level: 'error' }, { level: 'warn' }])
   })
 })

@@ -7,7 +7,7 @@ import {
   incomingMessageStages,
   turnEndStage,
 } from '#shared/models/bot-code.ts'
-import { actionTriggered, chatCustom, messageCreated, toRuntimeEvent } from '#shared/models/event.ts'
+import { actionTriggered, chatCustom, messageCreated, register, toRuntimeEvent } from '#shared/models/event.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { BotCode } from '../execution/bundles.ts'
 import { toEventObject } from '../execution/event-object.ts'
@@ -26,6 +26,7 @@ export async function botCall(context: Context, event: ClaimedEvent, code: BotCo
     const { type, input } = event.payload as { type: string; input: JsonObject }
     return botActionCall(code, { botId: event.bot_id, type, input, event: toEventObject(event) })
   }
+  if (event.type === register) return registerCall(event, code)
   const isOwn = isOwnEvent(event)
   if (!isWanted(event) && event.subscriptions && !Object.hasOwn(event.subscriptions, event.type)) return undefined
   if (code.bundle.kind === 'sdk') return sdkEventCall(context, event, code)
@@ -61,6 +62,13 @@ export function botActionCall(
   // A bundle of the public SDK does not declare its actions, so only the call shows whether one exists.
   const { configuration } = code
   return sdkCall(code, { operation: actionTriggered, type, botId, configuration, body: { type, input }, retry: null })
+}
+
+/** The bot's own `register`, after each deployment of a bundle of the public SDK; other code has none. */
+function registerCall({ bot_id: botId }: ClaimedEvent, code: BotCode): Call | undefined {
+  if (code.bundle.kind !== 'sdk') return undefined
+  const { configuration } = code
+  return sdkCall(code, { operation: register, type: register, botId, configuration, body: {}, retry: null })
 }
 
 async function sdkEventCall(context: Context, event: ClaimedEvent, code: BotCode): Promise<Call | undefined> {

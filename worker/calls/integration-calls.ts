@@ -1,13 +1,21 @@
 import type { Json, JsonObject } from '#sandbox/protocol/contract.ts'
 import type { Context } from '#shared/context.ts'
-import { actionTriggered, messageCreated, register, unregister, webhookReceived } from '#shared/models/event.ts'
+import {
+  actionTriggered,
+  conversationUpdated,
+  messageCreated,
+  messageUpdated,
+  register,
+  unregister,
+  webhookReceived,
+} from '#shared/models/event.ts'
 import { integrationWebhookUrl } from '#shared/integrations/registration.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import type { RetryPolicy } from '#shared/models/tables.ts'
 import type { IntegrationCode } from '../execution/bundles.ts'
 import { platformRetry, NotDeliverable, NotRunnable, type Call } from './call.ts'
 import { sdkCall } from './sdk-handler.ts'
-import { findMessageContext } from './message-context.ts'
+import { findMessageContext, findUpdateContext } from './message-context.ts'
 import { readWebhookRequest } from './webhook-request.ts'
 
 /** A call of an integration, in the form of either kind of code. */
@@ -61,6 +69,9 @@ export async function integrationCall(
     }
     case messageCreated:
       return deliveryCall(context, event, code)
+    case messageUpdated:
+    case conversationUpdated:
+      return updateCall(context, event, code)
     default:
       throw new NotDeliverable(`No integration receives events of type '${event.type}'`)
   }
@@ -114,6 +125,15 @@ async function deliveryCall(context: Context, event: ClaimedEvent, code: Integra
     body,
     retry: platformRetry,
   })
+}
+
+/** Only bundles of the public SDK can enable these operations. */
+async function updateCall(context: Context, event: ClaimedEvent, code: IntegrationCode): Promise<Call | undefined> {
+  if (code.bundle.kind !== 'sdk') throw new NotDeliverable(`Only bundles of the public SDK receive '${event.type}'`)
+  const update = await findUpdateContext(context, event, code)
+  if (!update) return undefined
+  const body = update as unknown as JsonObject
+  return toCall(context, code, { operation: event.type, path: [], argument: body, body, retry: platformRetry })
 }
 
 function toCall({ config }: Context, code: IntegrationCode, request: Request): Call {

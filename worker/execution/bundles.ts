@@ -18,6 +18,8 @@ interface Runnable {
   bundle: Bundle & { kind: CodeKind }
   /** JSON that maps positions in stacks to the source; empty where they are the same. */
   sourceMap: string
+  /** The address of code under development, which runs there. */
+  url?: string
 }
 
 /** A version of a bot. */
@@ -43,6 +45,8 @@ export interface Bundles {
    * @param secrets of the bot, encrypted
    */
   ofBot(botId: string, versionId: string, secrets: string | null): Promise<BotCode | undefined>
+  /** The code of a bot under development, at its address; undefined when the bot was deleted meanwhile. */
+  ofDevelopedBot(botId: string, url: string): Promise<BotCode | undefined>
   /** An integration that is installed on a bot; undefined when it is not installed. */
   ofIntegration(botId: string, key: InstallationKey): Promise<IntegrationCode | undefined>
 }
@@ -92,10 +96,25 @@ export function openBundles({ db, config }: Pick<Context, 'db' | 'config'>): Bun
       return configuration && { bundle, sourceMap, ...declared, configuration: configuration as JsonObject }
     },
 
+    async ofDevelopedBot(botId, url) {
+      const configuration = await findBotConfiguration(db, botId)
+      if (!configuration) return undefined
+      return {
+        ...elsewhere(botId, botId, url),
+        versionId: botId,
+        hooks: [],
+        actions: [],
+        retry: null,
+        flows: undefined,
+        configuration: configuration as JsonObject,
+      }
+    },
+
     async ofIntegration(botId, key) {
       const installed = await findInstalledIntegration(db, config.secret, botId, key)
       if (!installed) return undefined
-      const { installation, kind, codeId, actions, secrets, disabledReason } = installed
+      const { installation, kind, codeId, actions, secrets, disabledReason, url } = installed
+      if (url !== null) return { ...elsewhere(botId, codeId, url), installation, actions, disabledReason }
       const code = integrations.get(codeId) ?? (await findIntegrationCode(db, codeId))
       if (!code) throw new Error(`The code of the integration '${installation.alias}' has just been replaced`)
       integrations.set(codeId, code)
@@ -144,6 +163,12 @@ export function inspectionEnvironment(
 ): Record<string, string> {
   if (kind !== 'sdk') return toVariables(secrets)
   return { ...sdkEnvironment, BP_WEBHOOK_URL: config.http.baseUrl, ...toVariables(secrets) }
+}
+
+/** Code that the platform does not have: its author's machine runs it, with the environment there. */
+function elsewhere(botId: string, codeId: string, url: string): Runnable {
+  const bundle = { id: `${codeId}/elsewhere`, botId, codeId, kind: 'sdk' as const, code: '', environment: {} }
+  return { bundle, sourceMap: '', url }
 }
 
 /** Secrets as environment variables of the code. */

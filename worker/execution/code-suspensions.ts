@@ -20,7 +20,8 @@ export function openCodeSuspensions({ db, log }: Pick<Context, 'db' | 'log'>): C
     try {
       if (isDisabled) await disableCode(db, suspension)
       const whose = installationId === undefined ? '' : `Integration installed as ${installationId}: `
-      await insertLog(db, { botId, level: isDisabled ? 'error' : 'warn', message: `${whose}${reason}` })
+      const level = isDisabled ? 'error' : 'warn'
+      await insertLog(db, { botId, installationId, level, message: `${whose}${reason}` })
     } catch (error) {
       log.error({ err: error, ...suspension }, 'Storing a suspension of code failed')
     }

@@ -1,15 +1,18 @@
 import type { Limits, LogLine } from '#sandbox/protocol/contract.ts'
 
+/** A line of a run's log, with the integration whose code wrote it, if it was one. */
+export type WrittenLine = LogLine & { integrationId?: string }
+
 /** The log of all runs of one event, in the order of writing. */
 export interface EventLog {
-  readonly lines: LogLine[]
+  readonly lines: WrittenLine[]
   /** Adds a line; a full log drops it. */
-  write(line: LogLine): void
+  write(line: WrittenLine): void
 }
 
 /** Each run limits its own lines; this limits those of all runs of the event together, nested actions included. */
 export function openEventLog({ logLines, logCharacters }: Pick<Limits, 'logLines' | 'logCharacters'>): EventLog {
-  const lines: LogLine[] = []
+  const lines: WrittenLine[] = []
   let characters = 0
   let isCut = false
   return {

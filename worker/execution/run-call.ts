@@ -7,7 +7,6 @@ import type {
   Host,
   HostFetch,
   JsonObject,
-  LogLine,
   Outcome,
 } from '#sandbox/protocol/contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
@@ -15,15 +14,17 @@ import { callActionRemotely, notInstalled, splitActionType, unknownAction } from
 import type { OpenStreams } from '#shared/rpc/caller.ts'
 import { ApiError } from '#shared/errors.ts'
 import { actionTriggered } from '#shared/models/event.ts'
+import type { RemoteRequest, RemoteResponse } from '#shared/models/tunnel.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { botActionCall } from '../calls/bot-calls.ts'
 import type { Call } from '../calls/call.ts'
 import { integrationActionCall } from '../calls/integration-calls.ts'
 import { describeFailure, nameSources } from './failures.ts'
-import type { EventLog } from './event-log.ts'
+import type { EventLog, WrittenLine } from './event-log.ts'
 import type { RunRecorder } from './run-recorder.ts'
 import { createHostHandler } from './host.ts'
 import type { limitsOf } from './limits.ts'
+import { runRemotely } from './run-remotely.ts'
 import { observedCall, observedRun } from '../metrics/instrumentation.ts'
 import type { WorkerContext } from '../context.ts'
 
@@ -71,6 +72,7 @@ export async function runCall(
 ): Promise<Outcome> {
   const { event, openStreams, limits, recorder } = handling
   const { scope, within } = position
+  if (call.code.url !== undefined) return runElsewhere(worker, handling, call, scope)
   // The step of an action is nested in that of its call, which is nested in that of a hook.
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
@@ -118,7 +120,7 @@ export async function runCall(
   // The event's own run has just begun, so it gets the whole limit, and its failure names the limit as configured.
   const left = scope === '' ? limits.wallMilliseconds : Math.max(1, handling.deadline - Date.now())
   const start = recorder.now
-  const logged: LogLine[] = []
+  const logged: WrittenLine[] = []
   const outcome = await observedRun(worker, {
     id,
     bundle: inHeap(call.code.bundle, limits),
@@ -130,12 +132,35 @@ export async function runCall(
     eventFetches: handling,
     ...(call.sources && { sources: call.sources }),
     onLog(line) {
-      handling.log.write(line)
-      logged.push(line)
+      const written = { ...line, ...writerOf(call.code) }
+      handling.log.write(written)
+      logged.push(written)
     },
   })
   await nameSources(worker.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
+  return outcome
+}
+
+/** The field of a log line that names the integration whose code wrote it. */
+function writerOf(code: Call['code']): Pick<WrittenLine, 'integrationId'> {
+  return 'installation' in code ? { integrationId: code.installation.integration_id } : {}
+}
+
+/** Runs a call on the machine of the code's author. */
+async function runElsewhere(
+  worker: WorkerContext,
+  { event, limits, recorder, deadline }: Handling,
+  { code, task }: Call,
+  scope: string,
+): Promise<Outcome> {
+  if (code.url === undefined || task.kind !== 'call') throw new Error('The call has no request for code elsewhere')
+  const depth = 2 * (scope.split('/').length - 1)
+  const step = recorder.begin('fetch', 'code under development', depth)
+  const milliseconds = Math.max(1, Math.min(limits.wallMilliseconds, deadline - Date.now()))
+  const request = task.argument as unknown as RemoteRequest
+  const outcome = await runRemotely(worker, { botId: event.bot_id, url: code.url, request, milliseconds })
+  step.end(outcome.status === 'done' ? (outcome.result as unknown as RemoteResponse).status : outcome.status)
   return outcome
 }
 
@@ -229,11 +254,11 @@ async function actionFailed(
   type: string,
   { code }: Call,
   outcome: Outcome & { status: 'failed' },
-): Promise<LogLine> {
+): Promise<WrittenLine> {
   const { hook: _hook, ...failed } = outcome
   const { details } = await describeFailure(sourceMaps, failed, code)
   const message = `The action '${type}' failed: ${details}`
-  return { timestamp: new Date().toISOString(), level: 'error', message }
+  return { timestamp: new Date().toISOString(), level: 'error', message, ...writerOf(code) }
 }
 
 function outputOf(type: string, { read, code }: Call, outcome: Outcome): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, LogLine, Outcome } from '#sandbox/protocol/contract.ts'
+import type { Json, JsonObject, Outcome } from '#sandbox/protocol/contract.ts'
 import type { FlowPosition, FlowResult } from '#sandbox/protocol/flow-contract.ts'
 import { secretRedactor } from '#sandbox/protocol/redact-secrets.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -8,7 +8,7 @@ import type { RetryPolicy } from '#shared/models/tables.ts'
 import { botCall } from '../calls/bot-calls.ts'
 import { NotDeliverable, NotRunnable, type Call } from '../calls/call.ts'
 import { integrationCall } from '../calls/integration-calls.ts'
-import { openEventLog } from './event-log.ts'
+import { openEventLog, type WrittenLine } from './event-log.ts'
 import { describeFailure, toFailure, type Failure } from './failures.ts'
 import { limitsOf } from './limits.ts'
 import { runCall, type Handling } from './run-call.ts'
@@ -18,7 +18,7 @@ import type { WorkerContext } from '../context.ts'
 
 /** The outcome of an event's handling. */
 export type Handled =
-  | { status: 'ignored'; logs: LogLine[] }
+  | { status: 'ignored'; logs: WrittenLine[] }
   | (Ended & {
       status: 'done'
       /** `event.state` after the run. */
@@ -30,7 +30,7 @@ export type Handled =
   | { status: 'interrupted'; reason: string }
 
 interface Ended {
-  logs: LogLine[]
+  logs: WrittenLine[]
   result?: Json
   /** The retries after a failure; null for none. */
   retry: RetryPolicy | null
@@ -66,12 +66,16 @@ export async function runEvent(worker: WorkerContext, event: ClaimedEvent, recor
 }
 
 async function findCall(worker: WorkerContext, event: ClaimedEvent): Promise<Call | undefined> {
-  const { bot_id: botId, version_id: versionId, installation_id: installationId } = event
+  const { bot_id: botId, version_id: versionId, installation_id: installationId, url } = event
   if (installationId !== null) {
     const code = await worker.bundles.ofIntegration(botId, { id: installationId })
     const call = code && (await integrationCall(worker, event, code))
     if (call) refuseDisabled(code.disabledReason)
     return call
+  }
+  if (url !== null) {
+    const code = await worker.bundles.ofDevelopedBot(botId, url)
+    return code && botCall(worker, event, code)
   }
   const code = versionId === null ? undefined : await worker.bundles.ofBot(botId, versionId, event.secrets)
   const call = code && (await botCall(worker, event, code))
@@ -95,7 +99,7 @@ function withoutRun(error: unknown): Handled {
   throw error
 }
 
-async function toHandled(worker: WorkerContext, call: Call, outcome: Outcome, logs: LogLine[]): Promise<Handled> {
+async function toHandled(worker: WorkerContext, call: Call, outcome: Outcome, logs: WrittenLine[]): Promise<Handled> {
   if (outcome.status === 'interrupted') return outcome
   if (outcome.status === 'failed') {
     const failure = await describeFailure(worker.sourceMaps, outcome, call.code)

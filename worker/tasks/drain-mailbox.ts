@@ -1,4 +1,3 @@
-import type { LogLine } from '#sandbox/protocol/contract.ts'
 import { publishOutcome, wakeWorker } from '#shared/signals/after-commit.ts'
 import { isUnstorable } from '#shared/errors.ts'
 import { isConverse } from '#shared/models/converse.ts'
@@ -9,6 +8,7 @@ import { retryEvent, type EventCompletion } from '#shared/store/complete-events.
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { deleteBody } from '#shared/store/webhook-bodies.ts'
 import type { Activity } from '../metrics/activity.ts'
+import type { WrittenLine } from '../execution/event-log.ts'
 import type { Failure } from '../execution/failures.ts'
 import { countEvent, observedEvent } from '../metrics/instrumentation.ts'
 import { runEvent, type Handled } from '../execution/run-event.ts'
@@ -102,7 +102,10 @@ async function fail(
 ): Promise<'go on' | 'wait'> {
   const { failure, retry, result } = handled
   const { reason, details } = failure
-  const logs: LogLine[] = [...handled.logs, { timestamp: new Date().toISOString(), level: 'error', message: details }]
+  const logs: WrittenLine[] = [
+    ...handled.logs,
+    { timestamp: new Date().toISOString(), level: 'error', message: details },
+  ]
   if (retry && event.failures + 1 < retry.attempts) {
     const delay = retry.backoff * 2 ** event.failures
     const runs = recorder.finish(event, 'retried', failure)

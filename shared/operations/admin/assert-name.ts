@@ -1,13 +1,13 @@
 import semver from 'semver'
 import { ApiError } from '../../errors.ts'
-import { builtInIntegration } from '../../models/chat-integration.ts'
+import { isBuiltInName } from '../../models/chat-integration.ts'
 
 /**
  * Checks the name and the version of a new integration, beyond their schemas.
- * @throws ApiError `InvalidPayload`, or `AlreadyExists` for the name of the built-in integration
+ * @throws ApiError `InvalidPayload`, or `AlreadyExists` for the name of a built-in integration
  */
 export function assertName(name: string, version: string): void {
-  if (name === builtInIntegration) {
+  if (isBuiltInName(name)) {
     throw new ApiError('AlreadyExists', `The name '${name}' is reserved by the platform: choose another name`)
   }
   // Versions are looked up by their text, so only the canonical form is accepted.

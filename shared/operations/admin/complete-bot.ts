@@ -6,10 +6,12 @@ import { newId } from '../../ids.ts'
 import { changeInstallations, type PostCommitWork } from '../../integrations/install.ts'
 import { planInstallations, type integrations } from '../../integrations/integrations.ts'
 import type { recurringEvents } from '../../models/bot-definition.ts'
+import { register } from '../../models/event.ts'
 import type { Administrator } from '../../rpc/caller.ts'
 import type { Infer } from '../../schema.ts'
 import { deployVersion } from '../../store/bots.ts'
 import type { Database } from '../../store/database.ts'
+import { insertEvent } from '../../store/events.ts'
 import { listInstallations } from '../../store/installations.ts'
 import { setFlowSchedules, setRecurringEvents } from '../../store/recurring-events.ts'
 
@@ -51,5 +53,9 @@ export async function completeBot(
   await setRecurringEvents(transaction, botId, recurringEvents)
   const present = await listInstallations(transaction, botId)
   const bot = { db: transaction, workspaceId: caller.workspaceId, secret: config.secret, present }
-  return changeInstallations(context, transaction, botId, await planInstallations(bot, integrations))
+  const work = await changeInstallations(context, transaction, botId, await planInstallations(bot, integrations))
+  if (inspected?.kind !== 'sdk') return work
+  // Only its code knows whether it has a `register` of its own.
+  const { id } = await insertEvent(transaction, { id: newId('evt'), botId, type: register, payload: {} })
+  return { ...work, botEvent: { id, botId } }
 }

@@ -3,7 +3,7 @@ import { mergePatch } from '../../code/merge-patch.ts'
 import { acceptSchemas } from '../../code/accept-schema.ts'
 import { newId, newWebhookId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
-import { botDefinitionSchema } from '../../models/bot-definition.ts'
+import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { builtInIntegration } from '../../models/chat-integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
@@ -12,10 +12,12 @@ import { insertBot } from '../../store/bots.ts'
 import { insertInstallation } from '../../store/installations.ts'
 import { insertUser } from '../../store/users.ts'
 import { assertAllowed } from './assert-allowed.ts'
+import { assertUrl, codeUrl } from './assert-url.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
+import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
 
 export const createBot = operation({
   name: 'createBot',
@@ -24,25 +26,20 @@ export const createBot = operation({
   awaitsWorker: true,
   path: '/v1/admin/bots',
   access: 'developer',
-  errors: [
-    'InvalidJsonSchema',
-    'InvalidDataFormat',
-    'ReferenceNotFound',
-    'AlreadyExists',
-    'LimitExceeded',
-    'OperationTimeout',
-  ],
-  input: closedObject({}, botFields),
+  errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'ReferenceNotFound', 'LimitExceeded', 'OperationTimeout'],
+  input: closedObject({}, { ...botFields, url: codeUrl }),
   output: closedObject({ bot }),
 
   async handle(context, input) {
-    const { name, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
+    const { name, url, code, sourceMap, flows, layouts, note, permissions = {}, limits = {}, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets = {}, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
     assertAllowed(config, limits)
-    const definition = mergePatch(botDefinitionSchema, {}, change)
+    assertUrl(config, url, change.dev === true)
+    const definition: BotDefinition = mergePatch(botDefinitionSchema, {}, change)
     acceptSchemas(botDefinitionSchema, change)
+    await assertPlugins(db, workspaceId, {}, change.plugins)
     const upload = toUpload({ code, sourceMap, flows, layouts }, undefined)
     const id = newId('bot')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
@@ -55,6 +52,7 @@ export const createBot = operation({
         permissions,
         limits,
         definition,
+        url,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })
       // The bot is also a user: the author of its messages.
@@ -71,7 +69,7 @@ export const createBot = operation({
         layouts: upload?.layouts,
         renamedNodes: null,
         note,
-        recurringEvents,
+        recurringEvents: withPluginEvents(recurringEvents, {}, definition.plugins),
         integrations,
       })
     })

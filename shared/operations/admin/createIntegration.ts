@@ -2,13 +2,17 @@ import { closedObject } from '../../schema.ts'
 import { ApiError, postgresCode, uniqueViolation } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
+import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration } from '../../models/integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { insertIntegration } from '../../store/integrations.ts'
 import { assertName } from './assert-name.ts'
+import { assertUrl, codeUrl } from './assert-url.ts'
 import {
   changeDefinition,
+  codeElsewhere,
   describeIntegration,
   integrationFields,
   integrationName,
@@ -22,31 +26,44 @@ export const createIntegration = operation({
   awaitsWorker: true,
   path: '/v1/admin/integrations',
   access: 'developer',
-  errors: ['InvalidJsonSchema', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
+  errors: ['InvalidJsonSchema', 'ReferenceNotFound', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
   auditedFields: ['name', 'version'],
   input: {
     type: 'object',
     additionalProperties: false,
-    required: ['name', 'version', 'code'],
-    properties: { ...integrationName, ...integrationFields },
+    required: ['name', 'version'],
+    properties: { ...integrationName, ...integrationFields, url: codeUrl },
   },
   output: closedObject({ integration }),
 
-  async handle(context, { name, version, code, sourceMap, permissions = {}, secrets = {}, ...change }) {
+  async handle(context, { name, version, url, code, sourceMap, permissions = {}, secrets = {}, ...given }) {
     const { db, caller, config } = context
     assertName(name, version)
+    assertUrl(config, url, given.dev === true)
+    if (code === undefined && url === undefined) {
+      throw new ApiError(
+        'InvalidPayload',
+        'code: is missing; an integration under development (dev: true) may have a url instead',
+      )
+    }
+    const change = await resolveInterfaces(db, caller.workspaceId, given)
     changeDefinition({}, change, undefined)
+    await assertVisibility(db, caller.workspaceId, { name, visibility: given.visibility })
     const id = newId('intver')
     const loaded = await mergeSecrets(config.secret, { id, secrets: null }, secrets)
-    const inspected = await inspectCode(context, caller.workspaceId, { code, sourceMap, secrets: loaded })
+    const upload = code === undefined || url !== undefined ? undefined : { code, sourceMap, secrets: loaded }
+    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    const definition = changeDefinition({}, change, inspected)
+    await assertImplemented(db, caller.workspaceId, change, definition)
     try {
       await insertIntegration(db, {
-        ...toStoredCode(inspected),
+        ...(inspected ? toStoredCode(inspected) : codeElsewhere()),
         id,
         workspaceId: caller.workspaceId,
         name,
         version,
-        definition: changeDefinition({}, change, inspected),
+        url,
+        definition,
         permissions,
         secrets: await changeSecrets(config.secret, { id, secrets: null }, secrets),
       })

@@ -3,6 +3,7 @@ import { ApiError, foreignKeyViolation, postgresCode } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
 import { deleteIntegrationRow } from '../../store/integrations.ts'
 import { listBotsWith } from '../../store/installations.ts'
+import { isInstalledElsewhere } from '../../store/public-integrations.ts'
 import { noSuchIntegration } from '../../integrations/describe-integration.ts'
 
 export const deleteIntegration = operation({
@@ -20,8 +21,12 @@ export const deleteIntegration = operation({
       if (!(await deleteIntegrationRow(db, caller.workspaceId, id))) throw noSuchIntegration(id)
     } catch (error) {
       if (postgresCode(error) !== foreignKeyViolation) throw error
-      const bots = await listBotsWith(db, id)
-      throw new ApiError('ReferenceConstraint', `Remove the integration first from ${bots.join(', ')}`)
+      const bots = await listBotsWith(db, caller.workspaceId, id)
+      const all = [
+        ...bots,
+        ...((await isInstalledElsewhere(db, caller.workspaceId, id)) ? ['bots of other workspaces'] : []),
+      ]
+      throw new ApiError('ReferenceConstraint', `Remove the integration first from ${all.join(', ')}`)
     }
     return {}
   },

@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { ApiError } from '../../errors.ts'
 import { operation } from '../../rpc/operation.ts'
+import { isInstalledElsewhere } from '../../store/public-integrations.ts'
 import { deleteWorkspaceRow, hasBots, lockWorkspace } from '../../store/workspaces.ts'
 import { findOwnWorkspace } from './find-own-workspace.ts'
 
@@ -23,6 +24,9 @@ export const deleteWorkspace = operation({
           'ReferenceConstraint',
           'The workspace has bots: delete them first, including those in development',
         )
+      }
+      if (await isInstalledElsewhere(transaction, id)) {
+        throw new ApiError('ReferenceConstraint', 'Bots of other workspaces have integrations of this one installed')
       }
       await deleteWorkspaceRow(transaction, id)
     })

@@ -2,7 +2,7 @@ import { hasRole, type Administrator } from '../../rpc/caller.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import { codeLimit, permissions, sourceMap } from '../../models/bot-code.ts'
-import { botDefinition, recurringEvents } from '../../models/bot-definition.ts'
+import { botDefinition, recurringEvents, type BotDefinition } from '../../models/bot-definition.ts'
 import { versionDescription } from '../../models/bot-version.ts'
 import { flowLayout, maxFlows } from '../../flows/flow.ts'
 import { limits } from '../../config/code-limits.ts'
@@ -12,6 +12,7 @@ import { readSecrets } from '../../store/named-secrets.ts'
 import { findBot, findDeployedVersion } from '../../store/bots.ts'
 import { disabledCode } from '../../store/disabled-code.ts'
 import { decryptInstallation, listInstallations } from '../../store/installations.ts'
+import { describePlugins } from '../../integrations/plugins.ts'
 import { listInstalledIntegrations } from '../../store/integrations.ts'
 import { listRecurringEvents } from '../../store/recurring-events.ts'
 import { integrations } from '../../integrations/integrations.ts'
@@ -67,11 +68,13 @@ export async function describeBot(context: Context & { caller: Administrator }, 
     disabledCode(db, id),
   ])
   if (!bot) throw noSuchBot(id)
+  const { plugins: declared }: BotDefinition = bot.definition
+  const plugins = await describePlugins(db, caller.workspaceId, declared)
   const { secret, http } = config
   const installations = await Promise.all(rows.map((row) => decryptInstallation(row, secret)))
   const secretNames = Object.keys(await readSecrets(secret, bot))
   return toBot(
-    { bot, version, installations, integrations: installed, recurringEvents, secretNames, disabledReasons },
+    { bot, version, installations, integrations: installed, recurringEvents, plugins, secretNames, disabledReasons },
     { baseUrl: http.baseUrl, secret, showsSecrets: hasRole(caller, 'administrator') },
   )
 }

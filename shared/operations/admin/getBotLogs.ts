@@ -1,10 +1,10 @@
 import { closedObject } from '../../schema.ts'
-import { pageInput, pageRequest, toMeta } from '../../store/pagination.ts'
-import { ApiError } from '../../errors.ts'
-import { logLevels, logLine, toLogLine } from '../../models/log-line.ts'
+import { toMeta } from '../../store/pagination.ts'
+import { logLine, toLogLine } from '../../models/log-line.ts'
 import { operation } from '../../rpc/operation.ts'
 import { pageOfLogs } from '../../store/logs.ts'
 import { findOwnBot } from './find-version.ts'
+import { logFilter, logRequest } from './log-filter.ts'
 
 export const getBotLogs = operation({
   name: 'getBotLogs',
@@ -13,32 +13,12 @@ export const getBotLogs = operation({
   path: '/v1/admin/bots/{id}/logs',
   access: 'viewer',
   errors: ['ResourceNotFound'],
-  input: closedObject(
-    { id: { type: 'string' }, timeStart: { type: 'string', format: 'date-time' } },
-    {
-      ...pageInput,
-      timeEnd: { type: 'string', format: 'date-time' },
-      level: { enum: logLevels },
-      eventId: { type: 'string' },
-      conversationId: { type: 'string' },
-      userId: { type: 'string', description: 'Only lines of events of this user.' },
-      workflowId: { type: 'string' },
-      messageContains: { type: 'string', minLength: 1, description: 'Text that the line contains; case-insensitive.' },
-      sortDirection: { enum: ['asc', 'desc'], description: 'Default: desc, the newest lines first.' },
-    },
-  ),
+  input: closedObject({ id: { type: 'string' }, timeStart: { type: 'string', format: 'date-time' } }, logFilter),
   output: closedObject({ logs: { type: 'array', items: logLine } }, { nextToken: { type: 'string' } }),
 
-  async handle(context, { id, sortDirection = 'desc', ...input }) {
+  async handle(context, { id, ...input }) {
     await findOwnBot(context, id)
-    const request = { ...pageRequest(input), ascending: sortDirection === 'asc' }
-    if (request.after && !/^\d{1,18}$/.test(request.after.id)) {
-      throw new ApiError(
-        'InvalidQuery',
-        'nextToken is not a valid cursor of this log: omit it to start at the first page',
-      )
-    }
-    const page = await pageOfLogs(context.db, id, input, request)
+    const page = await pageOfLogs(context.db, id, input, logRequest(input))
     return { logs: page.rows.map(toLogLine), ...toMeta(page) }
   },
 })

@@ -1,7 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { notFound } from '../../errors.ts'
-import { newestFitting } from '../../integrations/newest-fitting.ts'
-import { describeChat, listChatVersions, publicIntegration } from '../../models/chat-integration.ts'
+import { describePublic, requirePublicVersion } from '../../integrations/public-integrations.ts'
+import { publicIntegration } from '../../models/chat-integration.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const getPublicIntegration = operation({
@@ -18,14 +18,8 @@ export const getPublicIntegration = operation({
   }),
   output: closedObject({ integration: publicIntegration }),
 
-  async handle(_context, { name, version }) {
-    const named = listChatVersions().filter((one) => one.name === name)
-    const fitting = newestFitting(
-      named.map(({ version }) => version),
-      version,
-    )
-    const found = named.find((one) => one.version === fitting)
-    const integration = found && describeChat(found.id)
+  async handle(context, { name, version }) {
+    const integration = await describePublic(context, await requirePublicVersion(context.db, name, version))
     if (!integration) throw notFound(`Version ${version} of integration ${name}`)
     return { integration }
   },

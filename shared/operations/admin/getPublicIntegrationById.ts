@@ -1,6 +1,7 @@
 import { closedObject } from '../../schema.ts'
 import { noSuchIntegration } from '../../integrations/describe-integration.ts'
-import { describeChat, publicIntegration } from '../../models/chat-integration.ts'
+import { describePublic } from '../../integrations/public-integrations.ts'
+import { publicIntegration } from '../../models/chat-integration.ts'
 import { operation } from '../../rpc/operation.ts'
 
 export const getPublicIntegrationById = operation({
@@ -13,8 +14,8 @@ export const getPublicIntegrationById = operation({
   input: closedObject({ id: { type: 'string' } }),
   output: closedObject({ integration: publicIntegration }),
 
-  async handle(_context, { id }) {
-    const found = describeChat(id)
+  async handle(context, { id }) {
+    const found = await describePublic(context, id)
     if (!found) throw noSuchIntegration(id)
     return { integration: found }
   },

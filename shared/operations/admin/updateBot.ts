@@ -4,18 +4,20 @@ import { acceptSchemas } from '../../code/accept-schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
 import { ApiError } from '../../errors.ts'
 import { renamedNodes } from '../../flows/renamed-nodes.ts'
-import { botDefinitionSchema } from '../../models/bot-definition.ts'
+import { botDefinitionSchema, type BotDefinition } from '../../models/bot-definition.ts'
 import { bot } from '../../models/bot.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findBot, findDeployedUpload, lockBot, updateBotFields } from '../../store/bots.ts'
 import { assertAllowed } from './assert-allowed.ts'
+import { assertUrl, codeUrl } from './assert-url.ts'
 import { changeNodes, removedNodes } from './change-nodes.ts'
 import { assertHooksRemain } from './assert-code-remains.ts'
 import { completeBot } from './complete-bot.ts'
 import { botFields, describeBot, noSuchBot } from './describe-bot.ts'
 import { toUpload } from './to-upload.ts'
 import { finishInstallations } from '../../integrations/install.ts'
+import { assertPlugins, withPluginEvents } from '../../integrations/plugins.ts'
 
 export const updateBot = operation({
   name: 'updateBot',
@@ -30,7 +32,6 @@ export const updateBot = operation({
     'InvalidJsonSchema',
     'InvalidDataFormat',
     'ReferenceNotFound',
-    'AlreadyExists',
     'BreakingChanges',
     'LimitExceeded',
     'OperationTimeout',
@@ -46,6 +47,7 @@ export const updateBot = operation({
           'actions.',
       },
       renamed: renamedNodes,
+      url: { ...codeUrl, nullable: true },
       allowRemovedNodes: {
         type: 'boolean',
         description:
@@ -57,7 +59,7 @@ export const updateBot = operation({
   output: closedObject({ bot }, { removedNodes }),
 
   async handle(context, input) {
-    const { id, name, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
+    const { id, name, url, code, sourceMap, flows, layouts, note, permissions, limits, allowNoHooks, ...others } = input
     const { integrations = {}, recurringEvents = {}, secrets, renamed, allowRemovedNodes, ...change } = others
     const { db, caller, config } = context
     const { workspaceId } = caller
@@ -67,6 +69,9 @@ export const updateBot = operation({
     // Refuses a definition that is too long before its schemas are examined.
     mergePatch(botDefinitionSchema, present.definition, change)
     acceptSchemas(botDefinitionSchema, change)
+    assertUrl(config, url, (change.dev ?? present.definition['dev']) === true)
+    const before: BotDefinition = present.definition
+    await assertPlugins(db, workspaceId, before.plugins, change.plugins)
     const upload = toUpload({ code, sourceMap, flows, layouts }, await findDeployedUpload(db, id))
     if (renamed && !upload) throw new ApiError('InvalidPayload', 'renamed: send it with code or flows')
     const ownLimits = limits ?? present.limits
@@ -76,11 +81,13 @@ export const updateBot = operation({
     const { postCommitWork, removed } = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
+      const definition: BotDefinition = mergePatch(botDefinitionSchema, row.definition, change)
       await updateBotFields(transaction, workspaceId, id, {
         name,
         permissions,
         limits,
-        definition: mergePatch(botDefinitionSchema, row.definition, change),
+        url,
+        definition,
         secrets: secrets && (await changeSecrets(config.secret, row, secrets)),
       })
       if (inspected) await assertHooksRemain(transaction, id, inspected, allowNoHooks)
@@ -90,7 +97,7 @@ export const updateBot = operation({
         layouts: upload?.layouts,
         renamedNodes: nodes?.renamed ?? null,
         note,
-        recurringEvents,
+        recurringEvents: withPluginEvents(recurringEvents, before.plugins, definition.plugins),
         integrations,
       })
       return { postCommitWork, removed: nodes?.removed ?? [] }

@@ -1,5 +1,8 @@
+import { ApiError } from '../../errors.ts'
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
+import { assertVisibility } from '../../integrations/public-integrations.ts'
 import { integration } from '../../models/integration.ts'
 import { changeSecrets, mergeSecrets } from '../../store/named-secrets.ts'
 import { operation } from '../../rpc/operation.ts'
@@ -11,6 +14,7 @@ import {
   updateIntegrationFields,
 } from '../../store/integrations.ts'
 import { assertFunctionsRemain } from './assert-code-remains.ts'
+import { assertUrl, codeUrl } from './assert-url.ts'
 import {
   changeDefinition,
   describeIntegration,
@@ -27,30 +31,49 @@ export const updateIntegration = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}',
   access: 'developer',
-  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
-  input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
+  errors: [
+    'ResourceNotFound',
+    'ReferenceNotFound',
+    'AlreadyExists',
+    'ReferenceConstraint',
+    'InvalidJsonSchema',
+    'BreakingChanges',
+    'LimitExceeded',
+    'OperationTimeout',
+  ],
+  input: closedObject({ id: { type: 'string' } }, { ...integrationFields, url: codeUrl }),
   output: closedObject({ integration }),
 
-  async handle(context, { id, code, sourceMap, permissions, secrets, ...change }) {
+  async handle(context, { id, url, code, sourceMap, permissions, secrets, ...given }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
+    const change = await resolveInterfaces(db, caller.workspaceId, given)
     changeDefinition(present.definition, change, undefined)
+    assertUrl(config, url, present.url !== null)
+    if (present.url !== null && code !== undefined) {
+      throw new ApiError('InvalidPayload', 'code: this integration is under development, and its code is at its url')
+    }
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
     const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
     const follow = await db.transaction(async (transaction) => {
       const row = await lockIntegration(transaction, caller.workspaceId, id)
       if (!row) throw noSuchIntegration(id)
+      await assertVisibility(transaction, caller.workspaceId, { id, name: row.name, visibility: given.visibility })
+      const isMoved = url !== undefined && url !== row.url
       const isOther = inspected && inspected.hash !== (await hashOfIntegration(transaction, id))
       if (isOther) assertFunctionsRemain(row, inspected)
+      const definition = changeDefinition(row.definition, change, inspected)
+      await assertImplemented(transaction, caller.workspaceId, change, definition)
       await updateIntegrationFields(transaction, caller.workspaceId, id, {
-        definition: changeDefinition(row.definition, change, inspected),
+        definition,
         permissions,
+        url,
         ...(secrets && { secrets: await changeSecrets(config.secret, row, secrets) }),
         ...(inspected && { code: toStoredCode(inspected) }),
       })
-      return isOther ? registerAgain(context, transaction, id) : undefined
+      return isOther || isMoved ? registerAgain(context, transaction, id) : undefined
     })
     await follow?.()
     return { integration: await describeIntegration(context, id) }

@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { assertName } from './assert-name.ts'
@@ -12,17 +13,19 @@ export const validateIntegrationCreation = operation({
   awaitsWorker: true,
   path: '/v1/admin/integrations/validate',
   access: 'developer',
-  errors: ['InvalidJsonSchema', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
+  errors: ['InvalidJsonSchema', 'ReferenceNotFound', 'AlreadyExists', 'LimitExceeded', 'OperationTimeout'],
   changesNothing: true,
   input: closedObject(integrationName, integrationFields),
   output: closedObject({}),
 
-  async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets, ...change }) {
+  async handle(context, { name, version, code, sourceMap, permissions: _permissions, secrets, ...given }) {
+    const { db, caller } = context
     assertName(name, version)
+    const change = await resolveInterfaces(db, caller.workspaceId, given)
     const loaded = await mergeSecrets(context.config.secret, { id: '', secrets: null }, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
-    const inspected = upload && (await inspectCode(context, context.caller.workspaceId, upload))
-    changeDefinition({}, change, inspected)
+    const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
+    await assertImplemented(db, caller.workspaceId, change, changeDefinition({}, change, inspected))
     return {}
   },
 })

@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { inspectCode } from '../../code/inspect-code.ts'
+import { assertImplemented, resolveInterfaces } from '../../integrations/implement-interfaces.ts'
 import { operation } from '../../rpc/operation.ts'
 import { mergeSecrets } from '../../store/named-secrets.ts'
 import { findIntegration, hashOfIntegration } from '../../store/integrations.ts'
@@ -12,20 +13,29 @@ export const validateIntegrationUpdate = operation({
   method: 'PUT',
   path: '/v1/admin/integrations/{id}/validate',
   access: 'developer',
-  errors: ['ResourceNotFound', 'InvalidJsonSchema', 'BreakingChanges', 'LimitExceeded', 'OperationTimeout'],
+  errors: [
+    'ResourceNotFound',
+    'ReferenceNotFound',
+    'InvalidJsonSchema',
+    'BreakingChanges',
+    'LimitExceeded',
+    'OperationTimeout',
+  ],
   changesNothing: true,
   input: closedObject({ id: { type: 'string' } }, { ...integrationFields }),
   output: closedObject({}),
 
-  async handle(context, { id, code, sourceMap, permissions: _permissions, secrets, ...change }) {
+  async handle(context, { id, code, sourceMap, permissions: _permissions, secrets, ...given }) {
     const { db, caller, config } = context
     const present = await findIntegration(db, caller.workspaceId, id)
     if (!present) throw noSuchIntegration(id)
+    const change = await resolveInterfaces(db, caller.workspaceId, given)
     const loaded = await mergeSecrets(config.secret, present, secrets)
     const upload = code === undefined ? undefined : { code, sourceMap, secrets: loaded }
     const inspected = upload && (await inspectCode(context, caller.workspaceId, upload))
     if (inspected && inspected.hash !== (await hashOfIntegration(db, id))) assertFunctionsRemain(present, inspected)
-    changeDefinition(present.definition, change, inspected)
+    const definition = changeDefinition(present.definition, change, inspected)
+    await assertImplemented(db, caller.workspaceId, change, definition)
     return {}
   },
 })

@@ -1,5 +1,6 @@
 import { closedObject } from '../../schema.ts'
 import { chatActions } from '../../messaging/chat-actions.ts'
+import { findWebchatAction } from '../../messaging/webchat-actions.ts'
 import { recordAfter } from '../../rpc/journal.ts'
 import { callActionRemotely } from '../../messaging/call-action.ts'
 import { ApiError } from '../../errors.ts'
@@ -18,7 +19,7 @@ export const callAction = operation({
 
   async handle(context, { type, input }) {
     const { botId, installation, execution } = context.caller
-    const chatAction = chatActions.get(type)
+    const chatAction = chatActions.get(type) ?? (await findWebchatAction(context, type))
     if (chatAction && installation) {
       throw new ApiError('Forbidden', `'${type}' acts as the bot: an integration cannot call it`)
     }

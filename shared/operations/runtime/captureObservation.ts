@@ -33,6 +33,7 @@ export const captureObservation = operation({
       await insertLog(db, {
         botId: context.caller.botId,
         ...(conversationId && { conversationId }),
+        installationId: context.caller.installation?.id,
         level: 'info',
         message,
       })

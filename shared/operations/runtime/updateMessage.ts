@@ -1,11 +1,21 @@
 import { closedObject } from '../../schema.ts'
 import { assertReadable, toStoredContent } from '../../messaging/create-message.ts'
 import { once } from '../../rpc/journal.ts'
+import { messageUpdated } from '../../models/event.ts'
+import type { MessageRow } from '../../models/tables.ts'
+import { wakeWorker } from '../../signals/after-commit.ts'
+import { deliveryMailbox } from '../../store/messages.ts'
+import { insertUpdateEvent } from '../../store/update-events.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
 import { changedTags, toChange } from '../../models/tags.ts'
 import { operation } from '../../rpc/operation.ts'
 import { findRuntimeMessage, updateRuntimeMessage } from '../../store/runtime-messages.ts'
 import { noMessage } from './not-found.ts'
+
+/** The columns of a message that may change. */
+function changeable({ payload, metadata, tags, updated_at }: MessageRow) {
+  return { payload, metadata, tags, updated_at }
+}
 
 export const updateMessage = operation({
   name: 'updateMessage',
@@ -20,17 +30,23 @@ export const updateMessage = operation({
     const { caller } = context
     const { id, tags, payload } = input
     const content = payload && toStoredContent(payload)
-    return {
-      message: await once(context, input, async (db) => {
-        const row = await findRuntimeMessage(db, caller, id)
-        if (!row) throw noMessage(id)
-        if (content)
-          await assertReadable({ ...context, db }, row.conversation_id, { type: row.type, payload: content.payload })
-        const where = { botId: caller.botId, id }
-        const changed = await updateRuntimeMessage(db, where, { tags: toChange(caller, tags), content })
-        if (!changed) throw noMessage(id)
-        return toRuntimeMessage(changed, caller)
-      }),
-    }
+    // A change by the integration itself is nothing new to it. A repeated call does not tell whether there is an event.
+    let isTold = caller.installation === undefined
+    const message = await once(context, input, async (db) => {
+      const row = await findRuntimeMessage(db, caller, id)
+      if (!row) throw noMessage(id)
+      if (content)
+        await assertReadable({ ...context, db }, row.conversation_id, { type: row.type, payload: content.payload })
+      const where = { botId: caller.botId, id }
+      const changed = await updateRuntimeMessage(db, where, { tags: toChange(caller, tags), content })
+      if (!changed) throw noMessage(id)
+      const payload = { previous: changeable(row), current: changeable(changed) }
+      const { bot_id: botId, conversation_id: conversationId } = row
+      const update = { botId, conversationId, messageId: id, type: messageUpdated, payload } as const
+      isTold &&= await insertUpdateEvent(db, update)
+      return toRuntimeMessage(changed, caller)
+    })
+    if (isTold) await wakeWorker(context, 'message', deliveryMailbox(message.conversationId), caller.botId)
+    return { message }
   },
 })

@@ -1,4 +1,5 @@
 import { Client } from '@botpress/client'
+import { transforms } from '@bpinternal/zui'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChatUser } from '../../../support/chat-client.ts'
 import { logOf } from '../../../support/install-code.ts'
@@ -39,10 +40,24 @@ describe('the chat, as published clients look for it', () => {
     expect(Object.keys(integration.actions).toSorted()).toEqual(['publishMessageStream', 'sendEvent'])
   })
 
+  test.for(['chat', 'webchat'])('%s has schemas of which published command lines make types', async (name) => {
+    const { integration } = await client.getPublicIntegration({ name, version: 'latest' })
+    const { channels, actions, events, configuration } = integration
+    const schemas = [
+      ...Object.values(channels).flatMap(({ messages }) => Object.values(messages).map(({ schema }) => schema)),
+      ...Object.values(actions).flatMap(({ input, output }) => [input.schema, output.schema]),
+      ...Object.values(events).map(({ schema }) => schema),
+      configuration.schema,
+    ]
+    for (const schema of schemas) {
+      expect(transforms.fromJSONSchemaLegacy(schema as object).toTypescriptSchema()).toMatch(/^z\.object/)
+    }
+  })
+
   test('is listed, and others are not found', async () => {
     const named = async (input: Parameters<Client['listPublicIntegrations']>[0]) =>
       (await client.listPublicIntegrations(input)).integrations.map(({ name, version }) => `${name} ${version}`)
-    expect(await named({})).toEqual(['chat 1.0.0', 'chat 0.7.6'])
+    expect(await named({})).toEqual(['chat 1.0.0', 'chat 0.7.6', 'webchat 0.3.0'])
     expect(await named({ name: 'chat', version: 'latest' })).toEqual(['chat 1.0.0'])
     expect(await named({ search: 'over HTTP', version: '0.7.6' })).toEqual(['chat 0.7.6'])
     expect(await named({ name: 'slack' })).toEqual([])
@@ -84,7 +99,9 @@ test('a bundle of the public SDK gets the event of a chat client with the client
   const user = await createChatUser(bot.chatUrl)
   const conversationId = await user.createConversation()
   await user.ask('POST', '/events', { conversationId, payload: { kind: 'pressed' } })
-  const [event] = await endedEvents(platform, bot.id, 1)
-  const payload = { userId: event!.user_id, conversationId: event!.conversation_id, payload: { kind: 'pressed' } }
+  // The other one is the bot's registration.
+  const events = await endedEvents(platform, bot.id, 2)
+  const event = events.find(({ type }) => type === 'chat:custom')!
+  const payload = { userId: event.user_id, conversationId: event.conversation_id, payload: { kind: 'pressed' } }
   expect(await logOf(platform, bot.id)).toContain(`info got ${JSON.stringify(payload)}`)
 })

@@ -217,8 +217,22 @@ test('nothing of another integration, nor of the chat, is reached', async () => 
   const chat = await chatUser.createConversation()
   expect(await asIntegration('GET', `/v1/chat/conversations/${chat}`)).toMatchObject(notFound)
   expect(await asIntegration('GET', `/v1/chat/users/${chatUser.userId}`)).toMatchObject(notFound)
-  expect((await asIntegration('GET', `/v1/chat/users/${bot.id}`)).status).toBe(200)
-  expect(await asIntegration('PUT', `/v1/chat/users/${bot.id}`, { name: 'mine' })).toMatchObject(notFound)
+  expect((await asIntegration('DELETE', `/v1/chat/users/${bot.id}`)).status).toBe(403)
+})
+
+test('an integration gives the bot’s own user a name, a picture and tags of its own, and leaves its properties', async () => {
+  const path = `/v1/chat/users/${bot.id}`
+  await asBot('PUT', path, { properties: { plan: 'gold' }, tags: { team: 'red' } })
+  const pictureUrl = 'https://service.example/bot.png'
+  const change = { name: 'Robin', pictureUrl, tags: { id: 'U7' }, properties: { plan: 'none' } }
+  expect((await asIntegration('PUT', path, change)).body.user).toMatchObject({ name: 'Robin', tags: { id: 'U7' } })
+  expect((await asBot('GET', path)).body.user).toMatchObject({
+    name: 'Robin',
+    pictureUrl,
+    tags: { 'mail:id': 'U7', team: 'red' },
+    properties: { plan: 'gold' },
+  })
+  expect((await asOther('GET', path)).body.user.tags).toEqual({})
 })
 
 test('a bot begins a conversation on an integration that it names, and messages of any type are taken there', async () => {

@@ -1,0 +1,88 @@
+import { newestFitting } from './newest-fitting.ts'
+import { ApiError, notFound } from '../errors.ts'
+import type { InterfaceRow } from '../models/tables.ts'
+import {
+  findEntry,
+  isPublishedByOthers,
+  listEntryVersions,
+  type CatalogueTable,
+  type Owner,
+} from '../store/catalogue.ts'
+import type { Database } from '../store/database.ts'
+
+const nouns = { interfaces: 'Interface', plugins: 'Plugin' } as const
+
+export function noSuchEntry(table: CatalogueTable, id: string): ApiError {
+  return notFound(`${nouns[table]} '${id}'`)
+}
+
+/** @throws ApiError `ResourceNotFound` */
+export async function requireEntry(
+  db: Database,
+  table: CatalogueTable,
+  owner: Owner,
+  id: string,
+): Promise<InterfaceRow> {
+  const row = await findEntry(db, table, owner, id)
+  if (!row) throw noSuchEntry(table, id)
+  return row
+}
+
+/**
+ * The newest version of an interface or a plugin that matches.
+ *
+ * @param version an exact one, a semantic range, or `latest`
+ * @throws ApiError `ResourceNotFound`
+ */
+export async function requireVersion(
+  db: Database,
+  table: CatalogueTable,
+  owner: Owner,
+  { name, version }: { name: string; version: string },
+): Promise<InterfaceRow> {
+  const versions = await listEntryVersions(db, table, owner, name)
+  const fitting = newestFitting(
+    versions.map(({ version }) => version),
+    version,
+  )
+  const found = versions.find(({ version }) => version === fitting)
+  const row = found && (await findEntry(db, table, owner, found.id))
+  if (!row) throw notFound(`Version ${version} of ${nouns[table].toLowerCase()} ${name}`)
+  return row
+}
+
+/** An interface or a plugin that a workspace can use: its own, or a public one. */
+export async function findUsable(
+  db: Database,
+  table: CatalogueTable,
+  workspaceId: string,
+  id: string,
+): Promise<InterfaceRow | undefined> {
+  return (await findEntry(db, table, { workspaceId }, id)) ?? findEntry(db, table, 'public', id)
+}
+
+/**
+ * A name that one workspace has published is not published by another: look-ups by name would be ambiguous.
+ *
+ * @throws ApiError `AlreadyExists`
+ */
+export async function assertPublishable(
+  db: Database,
+  table: CatalogueTable,
+  workspaceId: string,
+  name: string,
+): Promise<void> {
+  if (!(await isPublishedByOthers(db, table, workspaceId, name))) return
+  throw new ApiError(
+    'AlreadyExists',
+    `Another workspace has published '${name}': choose another name, or keep it private`,
+  )
+}
+
+export function versionExists(table: CatalogueTable, name: string, version: string): ApiError {
+  const noun = nouns[table].toLowerCase()
+  return new ApiError(
+    'AlreadyExists',
+    `The workspace already has ${noun} ${name} ${version}: update it, or choose a higher version`,
+  )
+}

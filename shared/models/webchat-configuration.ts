@@ -1,0 +1,61 @@
+import { closedObject, type Infer } from '../schema.ts'
+
+const fields = {
+  allowedOrigins: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', maxLength: 300, pattern: '^(https?://[^/?#\\s@]+|null)$' },
+    description:
+      'Origins whose pages may use the web chat, such as `https://www.example.com`; `null` for pages without an origin. ' +
+      'Absent: pages of all origins may.',
+  },
+  encryptionKey: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 2000,
+    description:
+      'Secret with which your own server signs the keys of visitors: a JSON Web Token { id, exp }, HS256. The web chat is ' +
+      'then closed to visitors without such a key.',
+  },
+} as const
+
+/** The configuration of a web chat. A misspelt field is refused, because the web chat would be open without it. */
+export const webchatConfiguration = {
+  ...closedObject({}, fields),
+  propertyNames: { enum: Object.keys(fields) },
+} as const
+
+export type WebchatConfiguration = Infer<typeof webchatConfiguration>
+
+/** The configuration of a web chat, which was validated when it was stored. */
+export function webchatConfigurationOf({
+  configuration,
+}: {
+  configuration: Record<string, unknown>
+}): WebchatConfiguration {
+  return configuration
+}
+
+/** The configuration for viewers who may not read its secrets. */
+export function webchatWithoutSecrets({ allowedOrigins }: WebchatConfiguration): WebchatConfiguration {
+  return allowedOrigins === undefined ? {} : { allowedOrigins }
+}
+
+/**
+ * Whether a page may use a web chat. Requests without an origin come from programs, and from pages of the platform.
+ *
+ * @param platformUrl the platform's own URL, whose pages always may
+ */
+export function isAllowedOrigin(
+  { allowedOrigins }: WebchatConfiguration,
+  origin: string | undefined,
+  platformUrl: string,
+): boolean {
+  if (allowedOrigins === undefined || origin === undefined) return true
+  return allowedOrigins.some((one) => normalised(one) === origin) || URL.parse(platformUrl)?.origin === origin
+}
+
+/** Browsers send origins in lower case, and without the usual port. */
+function normalised(origin: string): string {
+  return origin === 'null' ? origin : (URL.parse(origin)?.origin ?? origin)
+}

@@ -1,0 +1,23 @@
+import { closedObject } from '../../schema.ts'
+import { requireVersion } from '../../integrations/catalogue.ts'
+import { interfaceOutput, toInterface } from '../../models/interface.ts'
+import { operation } from '../../rpc/operation.ts'
+
+export const getPublicInterface = operation({
+  name: 'getPublicInterface',
+  description:
+    'Returns the newest version of a public interface that matches: an exact version, a semantic range, or `latest`.',
+  method: 'GET',
+  path: '/v1/admin/hub/interfaces/{name}/{version}',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: closedObject({
+    name: { type: 'string' },
+    version: { type: 'string', description: 'A version, a range such as `>=1.0.0 <2.0.0`, or `latest`.' },
+  }),
+  output: closedObject({ interface: interfaceOutput }),
+
+  async handle({ db }, wanted) {
+    return { interface: toInterface(await requireVersion(db, 'interfaces', 'public', wanted)) }
+  },
+})

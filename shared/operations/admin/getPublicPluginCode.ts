@@ -1,0 +1,21 @@
+import { closedObject } from '../../schema.ts'
+import { noSuchEntry } from '../../integrations/catalogue.ts'
+import { operation } from '../../rpc/operation.ts'
+import { findPluginCode } from '../../store/catalogue.ts'
+
+export const getPublicPluginCode = operation({
+  name: 'getPublicPluginCode',
+  description: 'Returns the code of a version of a public plugin, which becomes part of the bundles of bots.',
+  method: 'GET',
+  path: '/v1/admin/hub/plugins/{id}/code/{platform}',
+  access: 'viewer',
+  errors: ['ResourceNotFound'],
+  input: closedObject({ id: { type: 'string' }, platform: { enum: ['node', 'browser'] } }),
+  output: closedObject({ code: { type: 'string' } }),
+
+  async handle({ db }, { id, platform }) {
+    const code = await findPluginCode(db, 'public', id, platform)
+    if (code === undefined) throw noSuchEntry('plugins', id)
+    return { code }
+  },
+})

@@ -1,0 +1,36 @@
+import { closedObject } from '../../schema.ts'
+import { boundSchemas } from '../../code/accept-schema.ts'
+import { mergePatch } from '../../code/merge-patch.ts'
+import { assertPublishable, noSuchEntry, requireEntry } from '../../integrations/catalogue.ts'
+import { interfaceDefinitionSchema, interfaceFields, interfaceOutput, toInterface } from '../../models/interface.ts'
+import { operation } from '../../rpc/operation.ts'
+import { lockEntry, updateEntry } from '../../store/catalogue.ts'
+
+export const updateInterface = operation({
+  name: 'updateInterface',
+  description: 'Changes a version of an interface. Maps are merged; null removes an entry.',
+  method: 'PUT',
+  path: '/v1/admin/interfaces/{id}',
+  access: 'developer',
+  errors: ['ResourceNotFound', 'AlreadyExists', 'LimitExceeded'],
+  input: closedObject({ id: { type: 'string' } }, interfaceFields),
+  output: closedObject({ interface: interfaceOutput }),
+
+  async handle({ db, caller }, { id, public: isPublic, ...change }) {
+    const { workspaceId } = caller
+    const { definition: present } = await requireEntry(db, 'interfaces', { workspaceId }, id)
+    // Refuses a definition that is too long before its schemas are examined.
+    mergePatch(interfaceDefinitionSchema, present, change)
+    boundSchemas(interfaceDefinitionSchema, change)
+    await db.transaction(async (transaction) => {
+      const row = await lockEntry(transaction, 'interfaces', workspaceId, id)
+      if (!row) throw noSuchEntry('interfaces', id)
+      if (isPublic) await assertPublishable(transaction, 'interfaces', workspaceId, row.name)
+      await updateEntry(transaction, 'interfaces', id, {
+        definition: mergePatch(interfaceDefinitionSchema, row.definition, change),
+        ...(isPublic !== undefined && { visibility: isPublic ? 'public' : 'private' }),
+      })
+    })
+    return { interface: toInterface(await requireEntry(db, 'interfaces', { workspaceId }, id)) }
+  },
+})

@@ -1,0 +1,34 @@
+import { ApiError } from '../errors.ts'
+
+/** Bounds the requests of one owner that wait for a worker in this process: each holds a connection meanwhile. */
+export class WaitingRequests {
+  readonly #most: number
+  readonly #waiting = new Map<string, number>()
+
+  /** @param most requests of one owner */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /**
+   * Waits for the work of a request.
+   *
+   * @param whose the requests of the owner, as the error message names them
+   * @throws ApiError `RateLimited` when too many wait; or the error of `work`
+   */
+  async run<Result>(owner: string, whose: string, work: () => Promise<Result>): Promise<Result> {
+    const waiting = this.#waiting.get(owner) ?? 0
+    if (waiting >= this.#most) {
+      const message = `${this.#most} ${whose} wait for their answers: try again in a moment`
+      throw new ApiError('RateLimited', message, { retryAfterSeconds: 1 })
+    }
+    this.#waiting.set(owner, waiting + 1)
+    try {
+      return await work()
+    } finally {
+      const left = this.#waiting.get(owner)! - 1
+      if (left === 0) this.#waiting.delete(owner)
+      else this.#waiting.set(owner, left)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { page, toPage, type Page, type PageRequest } from './pagination.ts'
+import { query, type Database } from './database.ts'
+import type { IntegrationListing } from '../models/integration.ts'
+import type { IntegrationRow } from '../models/tables.ts'
+
+/** A public integration, with the workspace that published it. */
+export type PublicIntegrationRow = IntegrationListing &
+  Pick<IntegrationRow, 'permissions' | 'secrets'> & {
+    workspace_id: string
+    workspace_handle: string | null
+    workspace_name: string
+    installs: number
+  }
+
+/** A condition of SQL. Code under development, which runs on its developer's machine, is nobody else's. */
+export const isPublished = `integrations.url is null and coalesce(integrations.definition ->> 'visibility', 'private') <> 'private'`
+
+function published(db: Database) {
+  return db('integrations').join('workspaces', 'workspaces.id', 'integrations.workspace_id').whereRaw(isPublished)
+}
+
+const columns = [
+  'id',
+  'workspace_id',
+  'name',
+  'version',
+  'definition',
+  'permissions',
+  'secrets',
+  'created_at',
+  'updated_at',
+]
+
+function shown(db: Database) {
+  return [
+    ...columns.map((column) => `integrations.${column}`),
+    'workspaces.handle as workspace_handle',
+    'workspaces.name as workspace_name',
+    db.raw('(select count(*)::int from installations where integration_id = integrations.id) as installs'),
+  ]
+}
+
+/** A public or unlisted integration of any workspace. */
+export async function findPublicIntegration(db: Database, id: string): Promise<PublicIntegrationRow | undefined> {
+  return published(db)
+    .where('integrations.id', id)
+    .first(...shown(db)) as Promise<PublicIntegrationRow | undefined>
+}
+
+/** The public versions of a name, of the workspace that published it first. */
+export async function listPublicVersions(db: Database, name: string): Promise<{ id: string; version: string }[]> {
+  return query(
+    db,
+    `select id, version from integrations
+     where name = :name and ${isPublished} and workspace_id = (
+       select workspace_id from integrations where name = :name and ${isPublished} order by created_at, id limit 1)`,
+    { name },
+  )
+}
+
+/** Whether another workspace has published the name. */
+export async function isNamePublishedByOthers(db: Database, workspaceId: string, name: string): Promise<boolean> {
+  const row = await db('integrations')
+    .where({ name })
+    .whereNot({ workspace_id: workspaceId })
+    .whereRaw(isPublished)
+    .first('id')
+  return row !== undefined
+}
+
+/** Whether bots of other workspaces have an integration of this workspace, or of one version of it. */
+export async function isInstalledElsewhere(db: Database, workspaceId: string, id?: string): Promise<boolean> {
+  const [row] = await query<{ found: boolean }>(
+    db,
+    `select exists (
+       select from installations
+         join integrations on integrations.id = installations.integration_id
+         join bots on bots.id = installations.bot_id
+        where integrations.workspace_id = :workspaceId and bots.workspace_id <> :workspaceId
+          and (:id::text is null or integrations.id = :id)) as found`,
+    { workspaceId, id: id ?? null },
+  )
+  return row?.found ?? false
+}
+
+export interface PublicFilter {
+  ids?: string[] | undefined
+  name?: string | undefined
+  version?: string | undefined
+  search?: string | undefined
+  interfaceId?: string | undefined
+  interfaceName?: string | undefined
+}
+
+/** One page of the listed public integrations, newest first. */
+export async function pageOfPublicIntegrations(
+  db: Database,
+  { ids, name, version, search, interfaceId, interfaceName }: PublicFilter,
+  request: PageRequest,
+): Promise<Page<PublicIntegrationRow>> {
+  const rows = (await published(db)
+    .whereRaw(`integrations.definition ->> 'visibility' = 'public'`)
+    .modify((rows) => {
+      if (ids) rows.whereIn('integrations.id', ids)
+      if (name !== undefined) rows.where('integrations.name', name)
+      if (version !== undefined) rows.where('integrations.version', version)
+      if (search) {
+        const text = `concat_ws(E'\\n', integrations.name, definition ->> 'title', definition ->> 'description')`
+        rows.whereRaw(`position(lower(?) in lower(${text})) > 0`, [search])
+      }
+      for (const [field, wanted] of Object.entries({ id: interfaceId, name: interfaceName })) {
+        if (wanted === undefined) continue
+        rows.whereRaw(
+          `jsonb_path_exists(definition, '$.interfaces.* \\? (@.${field} == $wanted)', jsonb_build_object('wanted', ?::text))`,
+          [wanted],
+        )
+      }
+      page(rows, request, 'integrations.created_at', 'integrations.id')
+    })
+    .select(...shown(db))) as PublicIntegrationRow[]
+  return toPage(rows, request, (row) => ({ createdAt: row.created_at, id: row.id }))
+}

@@ -1,0 +1,139 @@
+import { webchatStarted } from '../models/event.ts'
+import { feedbackCommentTag, feedbackTag } from '../models/webchat.ts'
+import { nextClock } from './conversation-log.ts'
+import { query, type Database } from './database.ts'
+import { eventInsert } from './insert-rows.ts'
+import type { ConversationRow, EventRow, MessageRow, UserRow } from '../models/tables.ts'
+
+/** A conversation of a visitor, with its newest message; null when there is none. */
+interface VisitedConversation extends ConversationRow {
+  last_message: (Pick<MessageRow, 'type' | 'payload' | 'user_id'> & { created_at: string }) | null
+}
+
+/** Conversations of a visitor per list: the published web chat reads one page. */
+const mostListed = 100
+
+/** The conversations of a visitor, those with the newest entries first. */
+export async function listVisitedConversations(
+  db: Database,
+  where: { installationId: string; userId: string },
+): Promise<VisitedConversation[]> {
+  return query(
+    db,
+    `select visited.*, to_jsonb(last) as last_message
+     from (
+       select conversations.* from participants join conversations on conversations.id = conversation_id
+       where user_id = :userId and installation_id = :installationId
+       order by clock desc, id desc limit ${mostListed}
+     ) visited
+     left join lateral (
+       select type, payload, user_id, created_at from messages
+       where messages.conversation_id = visited.id and messages.bot_id = visited.bot_id
+       order by messages.created_at desc, messages.id desc limit 1
+     ) last on true
+     order by clock desc, visited.id desc`,
+    where,
+  )
+}
+
+/**
+ * A conversation in which a visitor takes part: the named one, else the newest without any entry, so that a page that is
+ * opened again and again makes no further ones.
+ */
+export async function findVisitedConversation(
+  db: Database,
+  where: { installationId: string; userId: string; conversationId: string | undefined },
+): Promise<ConversationRow | undefined> {
+  const [row] = await query<ConversationRow>(
+    db,
+    `select conversations.* from participants join conversations on conversations.id = conversation_id
+     where user_id = :userId and installation_id = :installationId
+       and case when :conversationId::text is null then sequence = 0 else conversations.id = :conversationId end
+     order by conversations.created_at desc, conversations.id desc limit 1`,
+    { ...where, conversationId: where.conversationId ?? null },
+  )
+  return row
+}
+
+/** The users who take part in a conversation, oldest first; the bot is none of them. */
+export async function listParticipatingUsers(db: Database, conversationId: string): Promise<UserRow[]> {
+  return query(
+    db,
+    `select users.* from participants join users on users.id = user_id
+     where conversation_id = :conversationId order by participants.created_at, users.id limit 100`,
+    { conversationId },
+  )
+}
+
+/** The newest messages of a conversation up to a position of its log, newest first. */
+export async function newestMessages(
+  db: Database,
+  { botId, conversationId, until, limit }: { botId: string; conversationId: string; until: Date; limit: number },
+): Promise<MessageRow[]> {
+  return query(
+    db,
+    `select * from messages
+     where bot_id = :botId and conversation_id = :conversationId and created_at <= :until
+     order by created_at desc, id desc limit :limit`,
+    { botId, conversationId, until, limit },
+  )
+}
+
+/** The tag of a conversation whose bot was told that it has started. */
+const startedTag = 'webchat:started'
+
+const startedInsert = eventInsert({
+  id: ':id',
+  bot_id: 'bot_id',
+  mailbox: 'id',
+  conversation_id: 'id',
+  user_id: ':userId',
+  integration: ':integration',
+  type: ':type',
+  payload: ':payload',
+  created_at: 'clock',
+})
+
+/**
+ * Stores the event by which a bot learns that a visitor has opened a conversation. Undefined when it was stored before,
+ * since each reconnection asks for it, or when there is no such conversation.
+ */
+export async function insertStartedOnce(
+  db: Database,
+  event: { id: string; botId: string; conversationId: string; userId: string; integration: string },
+): Promise<EventRow | undefined> {
+  const { conversationId, userId } = event
+  const [row] = await query<EventRow>(
+    db,
+    `with conversation as (
+       ${nextClock}, tags = tags || jsonb_build_object(:tag::text, 'true')
+       where id = :conversationId and bot_id = :botId and tags -> :tag is null
+       returning id, bot_id, clock
+     )
+     ${startedInsert} from conversation returning *`,
+    { ...event, type: webchatStarted, payload: JSON.stringify({ userId, conversationId }), tag: startedTag },
+  )
+  return row
+}
+
+/** Sets the feedback on a message of the bot, or removes it. False when the visitor cannot see such a message. */
+export async function setFeedback(
+  db: Database,
+  where: { installationId: string; userId: string; messageId: string },
+  feedback: { value: string; comment?: string } | undefined,
+): Promise<boolean> {
+  const set = {
+    ...(feedback && { [feedbackTag]: feedback.value }),
+    ...(feedback?.comment && { [feedbackCommentTag]: feedback.comment }),
+  }
+  const rows = await query(
+    db,
+    `update messages set tags = (messages.tags - :removed::text[]) || :set::jsonb
+     from conversations join participants on conversation_id = conversations.id and user_id = :userId
+     where messages.id = :messageId and messages.conversation_id = conversations.id
+       and messages.direction = 'outgoing' and installation_id = :installationId
+     returning messages.id`,
+    { ...where, set: JSON.stringify(set), removed: [feedbackTag, feedbackCommentTag] },
+  )
+  return rows.length > 0
+}

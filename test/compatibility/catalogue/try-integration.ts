@@ -1,0 +1,61 @@
+import type { Connection } from '../../../cli/connection.ts'
+import { sampleOf } from './sample.ts'
+
+/** What an integration did on a bot of its own, with values of no account. */
+export interface Trial {
+  registered: boolean
+  /** Why it did not register: its service was not reached, or refused the values. */
+  reason: string
+  /** The time of the installation with `register`, from no isolate. */
+  milliseconds: number
+  /** Whether its handler ran for a request to its webhook. */
+  handled: boolean
+}
+
+const pollMilliseconds = 100
+const handlerMilliseconds = 15_000
+
+/** Installs an integration on a new bot, sends a request to its webhook, and deletes the bot. */
+export async function tryIntegration(api: Connection, integrationId: string): Promise<Trial> {
+  const { integration } = await api.ask<'getIntegration'>('GET', `/v1/admin/integrations/${integrationId}`)
+  const { bot } = await api.ask<'createBot'>('POST', '/v1/admin/bots', { body: {} })
+  try {
+    const started = performance.now()
+    const installation = {
+      integrationId,
+      enabled: true,
+      configuration: sampleOf({ type: 'object', ...integration.configuration.schema }),
+    }
+    const { bot: installed } = await api.ask<'updateBot'>('PUT', `/v1/admin/bots/${bot.id}`, {
+      body: { integrations: { tried: installation } },
+    })
+    const milliseconds = performance.now() - started
+    const { status, statusReason, webhookUrl } = installed.integrations['tried']!
+    await fetch(webhookUrl, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }).catch(
+      () => {},
+    )
+    return {
+      registered: status === 'registered',
+      reason: statusReason ?? '',
+      milliseconds,
+      handled: await hasHandled(api, bot.id),
+    }
+  } finally {
+    await api.ask<'deleteBot'>('DELETE', `/v1/admin/bots/${bot.id}`)
+  }
+}
+
+/** Whether the code of the integration ran for its webhook, however that ended. */
+async function hasHandled(api: Connection, botId: string): Promise<boolean> {
+  const deadline = Date.now() + handlerMilliseconds
+  while (Date.now() < deadline) {
+    const { events } = await api.ask<'listBotEvents'>('GET', `/v1/admin/bots/${botId}/events`)
+    const webhook = events.find(({ type }) => type === 'webhook_received')
+    if (webhook && webhook.status !== 'pending') {
+      const { event } = await api.ask<'getBotEvent'>('GET', `/v1/admin/bots/${botId}/events/${webhook.id}`)
+      return event.runs.some(({ steps }) => steps.some(({ kind }) => kind === 'hook'))
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMilliseconds))
+  }
+  return false
+}

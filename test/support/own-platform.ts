@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SavedCredentials } from '../../cli/start/credentials.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { startChild } from '../../cli/start/children.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+/** A platform that `npm start` runs. */
+export interface OwnPlatform {
+  url: string
+  token: string
+  workspaceId: string
+}
+
+/**
+ * Runs a platform of its own as `npm start` does, for a program; its bots may ask this machine.
+ *
+ * @param directory for its data
+ * @param parts stops it
+ */
+export async function openOwnPlatform(directory: string, parts: AsyncDisposableStack): Promise<OwnPlatform> {
+  const port = await freePort()
+  const environment = {
+    ...process.env,
+    ISOBOT_DATA_DIR: directory,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    OUTBOUND_ALLOW_PRIVATE: '127.0.0.1',
+  }
+  const child = await startChild('start', [process.execPath, join(root, 'cli', 'start.ts')], {
+    directory: root,
+    environment,
+  })
+  parts.defer(async () => void (await child.stop()))
+  const credentials = join(directory, 'credentials.json')
+  for (;;) {
+    const text = await readFile(credentials, 'utf8').catch(() => '{}')
+    const { token, botId, workspaceId } = JSON.parse(text) as Partial<SavedCredentials>
+    if (token && botId && workspaceId) return { url: `http://localhost:${port}`, token, workspaceId }
+    await delay(200)
+  }
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import type { HandlerResponse, Outcome } from '#sandbox/protocol/contract.ts'
+import { ApiError } from '#shared/errors.ts'
+import {
+  tunnelLimits,
+  tunnelOf,
+  type RemoteRequest,
+  type RemoteResponse,
+  type TunnelOutcome,
+  type TunnelSignal,
+} from '#shared/models/tunnel.ts'
+import { outcomeTopic, tunnelTopic } from '#shared/signals/signals.ts'
+import { findTunnelHolder } from '#shared/store/tunnels.ts'
+import { traced } from '#shared/telemetry/tracing.ts'
+import { readDecoded } from '../outbound/decoded-body.ts'
+import { OutboundError } from '../outbound/errors.ts'
+import type { WorkerContext } from '../context.ts'
+
+/** A request to code that runs on its author's machine. */
+export interface RemoteCall {
+  botId: string
+  /** The address of the code. */
+  url: string
+  request: RemoteRequest
+  milliseconds: number
+}
+
+/** The request got no answer. Another attempt may get one. */
+class RemoteError extends Error {
+  override name = 'RemoteError'
+  readonly isTimeout: boolean
+
+  constructor(message: string, { isTimeout = false } = {}) {
+    super(message)
+    this.isTimeout = isTimeout
+  }
+}
+
+/**
+ * Sends a call of a bundle's `handler` to the address of code under development: through its author's tunnel, or to a
+ * public host. The code calls the Runtime API over HTTP with its author's token, so nothing of it is journalled: an
+ * attempt that is repeated is repeated in full.
+ */
+export async function runRemotely(worker: WorkerContext, call: RemoteCall): Promise<Outcome> {
+  const ended = { logs: [], cpuMilliseconds: 0, hooks: [] }
+  try {
+    const response = await traced('remote call', {}, () => send(worker, call), 'client')
+    return { ...ended, status: 'done', result: response as HandlerResponse, state: {} }
+  } catch (error) {
+    if (worker.stopping.aborted) return { ...ended, status: 'interrupted', reason: 'the worker stops' }
+    const isExpected = error instanceof RemoteError || error instanceof OutboundError || error instanceof ApiError
+    if (!isExpected) throw error
+    const isTimeout = error instanceof RemoteError ? error.isTimeout : 'reason' in error && error.reason === 'timeout'
+    const { name, message } = error
+    return { ...ended, status: 'failed', reason: isTimeout ? 'timeout' : 'error', error: { name, message } }
+  }
+}
+
+async function send(worker: WorkerContext, call: RemoteCall): Promise<RemoteResponse> {
+  const { bytes } = tunnelLimits
+  if (Buffer.byteLength(call.request.body) > bytes) {
+    throw new RemoteError(`The event has more than ${bytes} bytes, the maximum for code on its author's machine`)
+  }
+  const tunnel = tunnelOf(call.url, worker.config.http.baseUrl)
+  return tunnel === undefined ? sendToHost(worker, call) : sendThroughTunnel(worker, call, tunnel)
+}
+
+async function sendThroughTunnel(
+  { db, signals, stopping }: WorkerContext,
+  { botId, request, milliseconds }: RemoteCall,
+  tunnel: string,
+): Promise<RemoteResponse> {
+  const holder = await findTunnelHolder(db, botId, tunnel)
+  if (holder === undefined) throw new RemoteError('No tunnel is open to the code under development: run bp dev')
+  const id = randomUUID()
+  const { promise, resolve } = Promise.withResolvers<TunnelOutcome | 'timeout' | 'stopping'>()
+  const unsubscribe = await signals.subscribe(outcomeTopic(id), (signal) => resolve(signal as TunnelOutcome))
+  const timer = setTimeout(() => resolve('timeout'), milliseconds)
+  const stop = () => resolve('stopping')
+  stopping.addEventListener('abort', stop)
+  try {
+    if (stopping.aborted) stop()
+    const signal: TunnelSignal = { id, request, milliseconds }
+    await signals.publish(tunnelTopic(holder), signal)
+    const outcome = await promise
+    if (outcome === 'timeout') throw timedOut(milliseconds)
+    if (outcome === 'stopping') throw new RemoteError('The worker stops')
+    if ('response' in outcome) return outcome.response
+    throw new RemoteError(
+      outcome.failure === 'busy'
+        ? `The tunnel has ${tunnelLimits.inFlight} requests without an answer: the code under development is too slow`
+        : 'The tunnel to the code under development was closed: run bp dev',
+    )
+  } finally {
+    stopping.removeEventListener('abort', stop)
+    clearTimeout(timer)
+    unsubscribe()
+  }
+}
+
+async function sendToHost(
+  { outbound }: WorkerContext,
+  { botId, url, request, milliseconds }: RemoteCall,
+): Promise<RemoteResponse> {
+  using response = await outbound.request({
+    tenant: botId,
+    method: 'POST',
+    url,
+    headers: request.headers,
+    body: request.body,
+    // Naming the host with its port permits any port; only the operator permits private addresses.
+    allow: [new URL(url).host],
+    // A redirect would turn the POST into a GET.
+    maxRedirects: 0,
+    timeoutMilliseconds: milliseconds,
+    maxResponseBytes: tunnelLimits.bytes,
+  })
+  const chunks: Buffer[] = []
+  for await (const chunk of readDecoded(response, tunnelLimits.bytes)) chunks.push(chunk)
+  const headers = Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  )
+  return { status: response.status, headers, body: Buffer.concat(chunks).toString('utf8') }
+}
+
+function timedOut(milliseconds: number): RemoteError {
+  return new RemoteError(`The code under development did not answer within ${milliseconds / 1000} s`, {
+    isTimeout: true,
+  })
+}
