@@ -33,7 +33,8 @@ export class RunRecorder {
   readonly #inFlight = new Set<RunStep>()
   #cards = 0
   #leftOut = 0
-  #cpu = 0
+  /** Undefined until code has run. A run of some microseconds may be measured as 0. */
+  #cpu: number | undefined
 
   /** Milliseconds since the run's begin. */
   get now(): number {
@@ -58,7 +59,7 @@ export class RunRecorder {
   /** Records the hooks, the cards and the processor time of a run in the sandbox that began at `start`. */
   ran(outcome: Outcome, start: number, depth: number): void {
     // Nested runs share the processor time of the outer run, and report the whole sum.
-    this.#cpu = Math.max(this.#cpu, outcome.cpuMilliseconds)
+    this.#cpu = Math.max(this.#cpu ?? 0, outcome.cpuMilliseconds)
     const [first] = outcome.hooks
     if (depth === 0 && first && first.start >= minLoadMilliseconds) {
       this.#add(['load', 'load', round(start), round(first.start), 0])
@@ -79,7 +80,7 @@ export class RunRecorder {
       ...(version !== null && { version }),
       waited: waitedMilliseconds(event),
       took: round(this.now),
-      ...(this.#cpu > 0 && { cpu: round(this.#cpu) }),
+      ...(this.#cpu !== undefined && { cpu: round(this.#cpu) }),
       ...(failure && { error: toError(failure) }),
       ...(steps.length > 0 && { steps }),
       ...(this.#leftOut > 0 && { leftOut: this.#leftOut }),
