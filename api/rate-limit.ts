@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import type { RequestHandler } from 'express'
+import ipaddr from 'ipaddr.js'
 import type { Config } from '#shared/config/config.ts'
 import type { Context } from '#shared/context.ts'
 import { ApiError } from '#shared/errors.ts'
@@ -18,7 +18,7 @@ export const rateLimitHeaders = [
 
 /** The result of counting a request. */
 export interface RateLimitDecision {
-  /** Headers of the answer, whatever its status; empty when the request was not counted. */
+  /** Headers of the answer, of any status; empty when the request was not counted. */
   headers: Record<string, string>
   /** The answer, when the request exceeds a limit. */
   refusal?: ApiError
@@ -28,8 +28,7 @@ export interface RateLimitDecision {
  * Limits the requests of each chat user and of each installation, over all api processes where Redis is configured. The
  * verified key identifies the user: one key can be spelled in several ways, and one user can have several keys. All
  * requests of an installation with invalid keys count as one user's; those of a web chat count by the address of the
- * visitor. Requests of the Converse API count likewise, by the
- * user in the path.
+ * visitor. Requests of the Converse API count likewise, by the user in the path.
  */
 export interface RateLimiter {
   /**
@@ -153,17 +152,11 @@ function bucketsOf(
   return buckets
 }
 
-/** An address of IPv4, or the network of one of IPv6, of which one visitor may have all addresses. */
+/** An address of IPv4, or the /64 network of one of IPv6, of which one visitor may have all addresses. */
 function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
-  if (!isIPv6(plain)) return plain
-  const [before = '', after = ''] = plain.split('::', 2)
-  const groups = before.split(':').filter(Boolean)
-  const others = after.split(':').filter(Boolean)
-  const zeros = plain.includes('::')
-    ? Array.from({ length: Math.max(0, 8 - groups.length - others.length) }, () => '0')
-    : []
-  return [...groups, ...zeros, ...others].slice(0, 4).join(':')
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(':') : parsed.toString()
 }
 
 /** A hash: a short name for input of any length, which does not reveal the key. */

@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       primary key (bot_id, issue_id)
     );
 
-    -- What happened to a bot on a day that is over, in UTC: counted when it is first asked for.
+    -- Counts of a bot on a day that is over, in UTC, made when the day is first asked for.
     create table bot_days (
       bot_id text not null references bots on delete cascade,
       day date not null,

@@ -22,7 +22,7 @@ const updateMilliseconds = 100
 /** Streams are numbered from 0 or 1: a visitor who comes later gets the finished message. */
 const lastFirst = 1
 /** Messages that are written at the same time; of further ones the visitor gets the finished message. */
-const mostWritings = 20
+const maxWritings = 20
 
 interface Writing {
   message: Message
@@ -97,7 +97,7 @@ export function openWebchatFrames(
       if (signal.type === 'message_stream_delta') {
         const writing = writings.get(signal.data.streamId)
         if (writing) grow(writing, signal.data)
-        else if (signal.data.sequence <= lastFirst && writings.size < mostWritings) begin(signal.data)
+        else if (signal.data.sequence <= lastFirst && writings.size < maxWritings) begin(signal.data)
       } else if (signal.type === 'message_stream_abort') {
         const writing = writings.get(signal.data.streamId)
         if (writing?.timer) show('message_updated', writing)

@@ -47,7 +47,7 @@ export function planChat(present: InstallationRow, name: string, settings: Setti
 /**
  * Plans to install or change the web chat. Bots call its actions and get its events by one name, so it has one alias.
  *
- * @param present the installation of that name, of whatever integration
+ * @param present the installation of that name, of any integration
  * @throws ApiError `InvalidPayload`
  */
 export function planWebchat(present: InstallationRow | undefined, name: string, settings: Settings): BuiltInChange {

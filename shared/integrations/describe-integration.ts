@@ -71,7 +71,7 @@ export function toStoredCode({ kind, hash, source, script, sourceMap }: Inspecte
   return { codeId: newId('code'), kind, hash, source, script, sourceMap }
 }
 
-/** What is stored for code that runs at an address, on its author's machine. */
+/** The stored description of code that runs at an address, on its author's machine. */
 export function codeElsewhere(): IntegrationCode {
   return { codeId: newId('code'), kind: 'sdk', hash: '', source: '', script: '', sourceMap: '' }
 }

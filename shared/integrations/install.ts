@@ -31,7 +31,7 @@ export interface PostCommitWork {
   registrations: NewRegistration[]
   /** Installations to delete once their integration has unregistered. */
   removed: Pick<InstallationRow, 'id' | 'bot_id' | 'webhook_id'>[]
-  /** The event of the bot's own registration; nobody waits for its end. */
+  /** The event of the bot's own registration; no request waits for its end. */
   botEvent?: { id: string; botId: string }
 }
 

@@ -14,7 +14,7 @@ import type { PluginRow } from './tables.ts'
 
 const tagged = closedObject({ tags: tagDefinitions })
 
-/** What a plugin needs, by the plugin's own name for it. */
+/** The dependencies of a plugin, by the plugin's own names for them. */
 const dependencies = {
   type: 'object',
   additionalProperties: {

@@ -382,7 +382,7 @@ export interface WorkflowRow {
   updated_at: Date
 }
 
-/** What happened to a bot on a day that is over. */
+/** Counts of a bot on a day that is over. */
 export interface BotDayRow {
   bot_id: string
   /** In UTC. */

@@ -6,7 +6,7 @@ import type { UserRow } from './tables.ts'
 import { toUser, user } from './user.ts'
 
 /**
- * What the published web chat sends and receives. It has the messages of the chat in another form: items of a bloc are
+ * Requests and frames of the published web chat. It has the messages of the chat in another form: items of a bloc are
  * messages with a payload of their own, those of a carousel have no type, and bots may send components of a page
  * (`custom`).
  */

@@ -113,7 +113,7 @@ export const notApplicable: NotApplicable[] = [
   ...because('the code of a page is written by its author: docs/web-chat.md has it', '/v1/admin/bots/{id}', [
     ['getBotWebchat', 'GET', '/webchat'],
   ]),
-  ...because('nobody verifies integrations: operators decide which ones they install', '/v1/admin/integrations', [
+  ...because('integrations are not verified: operators decide which ones they install', '/v1/admin/integrations', [
     ['requestIntegrationVerification', 'POST', '/request-verification'],
   ]),
   ...because('scripts run with the integration that declares them, and only there', '/v1/admin', [

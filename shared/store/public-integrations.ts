@@ -12,7 +12,7 @@ export type PublicIntegrationRow = IntegrationListing &
     installs: number
   }
 
-/** A condition of SQL. Code under development, which runs on its developer's machine, is nobody else's. */
+/** A condition of SQL. Code under development runs on its developer's machine, and is found in its own workspace alone. */
 export const isPublished = `integrations.url is null and coalesce(integrations.definition ->> 'visibility', 'private') <> 'private'`
 
 function published(db: Database) {

@@ -11,7 +11,7 @@ interface VisitedConversation extends ConversationRow {
 }
 
 /** Conversations of a visitor per list: the published web chat reads one page. */
-const mostListed = 100
+const maxListed = 100
 
 /** The conversations of a visitor, those with the newest entries first. */
 export async function listVisitedConversations(
@@ -24,7 +24,7 @@ export async function listVisitedConversations(
      from (
        select conversations.* from participants join conversations on conversations.id = conversation_id
        where user_id = :userId and installation_id = :installationId
-       order by clock desc, id desc limit ${mostListed}
+       order by clock desc, id desc limit ${maxListed}
      ) visited
      left join lateral (
        select type, payload, user_id, created_at from messages

@@ -1,8 +1,5 @@
-import { closedObject } from '../../schema.ts'
-import { requireEntry } from '../../integrations/catalogue.ts'
-import { backingEntities, dereferencePlugin } from '../../integrations/dereference-plugin.ts'
-import { plugin, toPlugin } from '../../models/plugin.ts'
 import { operation } from '../../rpc/operation.ts'
+import { dereference, dereferenceInput, dereferenceOutput } from './dereference.ts'
 
 export const getDereferencedPlugin = operation({
   name: 'getDereferencedPlugin',
@@ -13,25 +10,8 @@ export const getDereferencedPlugin = operation({
   path: '/v1/admin/plugins/{id}/dereferenced',
   access: 'viewer',
   errors: ['ResourceNotFound', 'ReferenceNotFound'],
-  input: closedObject(
-    { id: { type: 'string' } },
-    {
-      interfaces: {
-        type: 'object',
-        maxProperties: 30,
-        additionalProperties: { type: 'string' },
-        description: 'Ids of integrations, by the plugin’s names of the interfaces: `interfaces[hitl]=<id>`.',
-      },
-    },
-  ),
-  output: closedObject({ plugin }),
+  input: dereferenceInput,
+  output: dereferenceOutput,
 
-  async handle({ db, caller }, { id, interfaces = {} }) {
-    const found = toPlugin(await requireEntry(db, 'plugins', { workspaceId: caller.workspaceId }, id))
-    const implementations = Object.fromEntries(
-      Object.entries(interfaces).map(([alias, integrationId]) => [alias, { integrationId }]),
-    )
-    const entities = await backingEntities(db, caller.workspaceId, found, implementations)
-    return { plugin: dereferencePlugin(found, entities) }
-  },
+  handle: ({ db, caller: { workspaceId } }, input) => dereference(db, { workspaceId }, workspaceId, input),
 })

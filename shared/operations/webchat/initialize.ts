@@ -16,7 +16,7 @@ import { findVisitedConversation, listParticipatingUsers, newestMessages } from 
 import { enter } from './enter.ts'
 
 /** Messages of the first frame: the published web chat reads no older ones. */
-const mostMessages = 100
+const maxMessages = 100
 
 export const initialize = operation({
   name: 'initialize',
@@ -42,7 +42,7 @@ export const initialize = operation({
     const conversation = await openConversation(context, user.id, conversationId)
     const position = { botId: conversation.bot_id, conversationId: conversation.id, until: conversation.clock }
     const [messages, participants] = await Promise.all([
-      newestMessages(db, { ...position, limit: mostMessages }),
+      newestMessages(db, { ...position, limit: maxMessages }),
       listParticipatingUsers(db, conversation.id),
     ])
     const known = await externalUserIds(

@@ -7,7 +7,7 @@ import { updateRuntimeUser } from '../../store/runtime-users.ts'
 import { noSuchUser, presentUser } from '../chat/external-ids.ts'
 
 /** Characters of the data that a page may give about a visitor, as JSON. */
-const mostUserData = 10_000
+const maxUserData = 10_000
 const unchanged = { set: {}, removed: [] }
 
 export const updateUser = operation({
@@ -21,7 +21,7 @@ export const updateUser = operation({
     {
       name: userFields.name,
       pictureUrl: userFields.pictureUrl,
-      userData: { type: 'object', description: 'Data of the page for the bot, which nobody has verified.' },
+      userData: { type: 'object', description: 'Data of the page for the bot. The platform does not verify it.' },
     },
   ),
   output: closedObject({ user: webchatUser }),
@@ -30,8 +30,8 @@ export const updateUser = operation({
     const { db, caller } = context
     const { id } = await presentUser(context)
     const json = userData && JSON.stringify(userData)
-    if (json !== undefined && json.length > mostUserData) {
-      throw new ApiError('InvalidPayload', `userData is longer than ${mostUserData} characters of JSON: shorten it`)
+    if (json !== undefined && json.length > maxUserData) {
+      throw new ApiError('InvalidPayload', `userData is longer than ${maxUserData} characters of JSON: shorten it`)
     }
     const updated = await updateRuntimeUser(db, { botId: caller.installation.bot_id }, id, {
       tags: json === undefined ? unchanged : { set: { [userDataTag]: json }, removed: [] },

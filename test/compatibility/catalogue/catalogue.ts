@@ -9,7 +9,7 @@ import { openDeployer, type Deployed } from './deploy-project.ts'
 import { kinds, prepareProjects, type Kind, type Project } from './prepare-projects.ts'
 import { tryIntegration, type Trial } from './try-integration.ts'
 
-/** What became of one project. */
+/** The outcome for one project. */
 interface Row extends Deployed {
   project: Project
   /** Of an integration that was deployed. */

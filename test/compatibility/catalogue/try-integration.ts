@@ -1,7 +1,7 @@
 import type { Connection } from '../../../cli/connection.ts'
 import { sampleOf } from './sample.ts'
 
-/** What an integration did on a bot of its own, with values of no account. */
+/** The behaviour of an integration on a bot of its own, with values of no account. */
 export interface Trial {
   registered: boolean
   /** Why it did not register: its service was not reached, or refused the values. */

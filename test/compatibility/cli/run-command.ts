@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** What came of a command. */
+/** The outcome of a command. */
 export interface CommandOutcome {
   /** Null when a signal ended it. */
   exitCode: number | null

@@ -11,7 +11,7 @@ export interface Row {
   remark: string
 }
 
-/** What the commands run with. */
+/** The surroundings in which the commands run. */
 export interface Setting {
   cli: BuiltCli
   /** The checkout of the public repository. */

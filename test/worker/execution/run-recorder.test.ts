@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import type { Outcome } from '#sandbox/protocol/contract.ts'
 import type { ClaimedEvent } from '#shared/store/mailboxes.ts'
 import { RunRecorder } from '../../../worker/execution/run-recorder.ts'
 
 const event = { installation_id: null, version_id: null, attempt: 1, started_at: null, runs: null } as ClaimedEvent
-const ran = (cpuMilliseconds: number) =>
-  ({ status: 'done', result: {}, state: {}, logs: [], hooks: [], cpuMilliseconds }) as const
+const ran = (cpuMilliseconds: number): Outcome => ({
+  status: 'done',
+  result: {},
+  state: {},
+  logs: [],
+  hooks: [],
+  cpuMilliseconds,
+})
 
 describe('the record of a run', () => {
   it('has processor time once code has run, also where the share of a run is measured as 0', () => {

@@ -113,7 +113,7 @@ describe('a conversation', () => {
     await ann.stream.close()
   })
 
-  test('tells of the visitor’s message that it is received, then shows it with its metadata', async () => {
+  test('reports the visitor’s message as received, then shows it with its metadata', async () => {
     const ann = await visit(url)
     const metadata = { clientMessageId: 'mine' }
     const { status, body } = await ann.say({ ...text('Blue'), value: 'blue' }, metadata)
@@ -241,7 +241,7 @@ describe('a conversation', () => {
     for (const { stream } of [ann, stranger]) await stream.close()
   })
 
-  test('is heard by other clients as the Chat API tells it, from the position that they name', async () => {
+  test('reaches other clients by the Chat API, from the position that they name', async () => {
     const ann = await visit(url)
     const { body } = await ann.say(text('here'))
     const response = await fetch(`${url}/conversations/${ann.conversationId}/listen`, {
@@ -316,7 +316,7 @@ describe('actions of the web chat', () => {
 })
 
 describe('a visitor', () => {
-  test('has a name and data of the page, which nobody has verified', async () => {
+  test('stores a name and data that the page gives, unverified', async () => {
     const ann = await visit(url)
     const userData = { plan: 'free', seats: 3 }
     const { body } = await ann.ask('PUT', '/users/me', {
