@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { access, constants, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -78,8 +79,10 @@ async function install(aptPackage: string): Promise<void> {
   const apt = ['--yes', '-o', 'DPkg::Lock::Timeout=300']
   const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, maxBuffer: 16e6 }
   try {
-    await run('apt-get', ['update'], options)
-    await run('apt-get', [...apt, '--no-install-recommends', 'install', aptPackage], options)
+    // Several test processes may miss the same program; `apt-get update` fails while another one runs.
+    const lock = join(tmpdir(), 'isobot-apt-get.lock')
+    await run('flock', [lock, 'apt-get', 'update'], options)
+    await run('flock', [lock, 'apt-get', ...apt, '--no-install-recommends', 'install', aptPackage], options)
   } finally {
     if (isOurs) await rm(policy, { force: true })
   }

@@ -81,7 +81,8 @@ export const updateBot = operation({
     const { postCommitWork, removed } = await db.transaction(async (transaction) => {
       const row = await lockBot(transaction, workspaceId, id)
       if (!row) throw noSuchBot(id)
-      const definition: BotDefinition = mergePatch(botDefinitionSchema, row.definition, change)
+      const former: BotDefinition = row.definition
+      const definition: BotDefinition = mergePatch(botDefinitionSchema, former, change)
       await updateBotFields(transaction, workspaceId, id, {
         name,
         permissions,
@@ -97,7 +98,7 @@ export const updateBot = operation({
         layouts: upload?.layouts,
         renamedNodes: nodes?.renamed ?? null,
         note,
-        recurringEvents: withPluginEvents(recurringEvents, before.plugins, definition.plugins),
+        recurringEvents: withPluginEvents(recurringEvents, former.plugins, definition.plugins),
         integrations,
       })
       return { postCommitWork, removed: nodes?.removed ?? [] }
