@@ -81,6 +81,8 @@ export interface Config extends TelemetrySettings {
     store: StoreName
     /** Upper bound of all contents of one bot, in bytes. */
     maxBytes: number
+    /** Quotas of what visitors of a web chat upload: of one content, of one visitor, and of all visitors together. */
+    visitors: { maxFileBytes: number; maxFiles: number; maxBytes: number }
   }
   /** Quotas of each bot's tables; a row counts as many rows as the factor of its table. */
   tables: { perBot: number; rowsPerBot: number }
@@ -176,6 +178,9 @@ const environmentSchema = closedObject(
     FILE_MB: { ...megabytes, default: 100 },
     BOT_FILES: { type: 'integer', minimum: 0, maximum: 100_000_000, default: 10_000 },
     BOT_FILES_MB: { ...megabytes, default: 1024 },
+    WEBCHAT_FILE_MB: { ...megabytes, default: 10 },
+    WEBCHAT_VISITOR_FILES: { type: 'integer', minimum: 0, maximum: 10_000, default: 50 },
+    WEBCHAT_FILES_MB: { ...megabytes, default: 256 },
     FILE_PASSAGES: { type: 'integer', minimum: 1, maximum: 100_000, default: 5000 },
     BOT_PASSAGES: { type: 'integer', minimum: 0, maximum: 10_000_000, default: 50_000 },
     BOT_INDEXED_MB: { ...megabytes, default: 100 },
@@ -236,6 +241,9 @@ const remedies: Record<string, string | undefined> = {
   FILE_MB: 'set it to the megabytes that one file may have, for instance 100',
   BOT_FILES: 'set it to the number of files that one bot may have, for instance 10000',
   BOT_FILES_MB: 'set it to the megabytes that all files of one bot may have together, for instance 1024',
+  WEBCHAT_FILE_MB: 'set it to the megabytes that one file of a visitor of a web chat may have, for instance 10',
+  WEBCHAT_VISITOR_FILES: 'set it to the number of files that one visitor of a web chat may have, for instance 50',
+  WEBCHAT_FILES_MB: 'set it to the megabytes that all visitors of a web chat may upload together, for instance 256',
   FILE_PASSAGES: 'set it to the number of passages that one indexed file may have, for instance 5000',
   BOT_PASSAGES: 'set it to the number of passages that all indexed files of one bot may have, for instance 50000',
   BOT_INDEXED_MB: 'set it to the megabytes of text that all indexed files of one bot may have, for instance 100',
@@ -322,6 +330,11 @@ function toConfig(given: Environment): Config {
       maxFiles: given.BOT_FILES,
       store: storeOfNewContents(given),
       maxBytes: given.BOT_FILES_MB * 1024 * 1024,
+      visitors: {
+        maxFileBytes: given.WEBCHAT_FILE_MB * 1024 * 1024,
+        maxFiles: given.WEBCHAT_VISITOR_FILES,
+        maxBytes: given.WEBCHAT_FILES_MB * 1024 * 1024,
+      },
     },
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
     ...readS3(given),

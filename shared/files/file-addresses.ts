@@ -25,12 +25,14 @@ export interface SignedAddress {
   /** The upsert that the address belongs to. */
   generation: number
   expiresAt: Date
+  /** Upper bound of the content, in bytes, where the size that was announced binds. */
+  maxBytes?: number
 }
 
 /** The address to which the content of a file is sent. Another upsert of the file makes it invalid, and so does its use. */
-export function uploadAddress(config: Needs, { fileId, generation }: Omit<SignedAddress, 'expiresAt'>): string {
+export function uploadAddress(config: Needs, upload: Omit<SignedAddress, 'expiresAt'>): string {
   const expiresAt = new Date(Date.now() + uploadAddressMilliseconds)
-  return `${config.http.baseUrl}/files/upload/${sign(config, 'upload', { fileId, generation, expiresAt })}`
+  return `${config.http.baseUrl}/files/upload/${sign(config, 'upload', { ...upload, expiresAt })}`
 }
 
 /** The columns of a file that its address is made from. */
@@ -74,12 +76,19 @@ export function readSignedAddress(
   const expected = Buffer.from(signFileAddress(secret, said))
   const given = Buffer.from(token.slice(end + 1))
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
-  const [letter, fileId = '', generation, expiry = ''] = said.split('.')
+  const [letter, fileId = '', generation, expiry = '', bytes] = said.split('.')
   if (letter !== purposes[purpose]) return undefined
-  return { fileId, generation: Number(generation), expiresAt: new Date(Number.parseInt(expiry, 36)) }
+  return {
+    fileId,
+    generation: Number(generation),
+    expiresAt: new Date(Number.parseInt(expiry, 36)),
+    ...(bytes !== undefined && { maxBytes: Number(bytes) }),
+  }
 }
 
-function sign({ secret }: Needs, purpose: AddressPurpose, { fileId, generation, expiresAt }: SignedAddress): string {
-  const said = `${purposes[purpose]}.${fileId}.${generation}.${expiresAt.getTime().toString(36)}`
+function sign({ secret }: Needs, purpose: AddressPurpose, address: SignedAddress): string {
+  const { fileId, generation, expiresAt, maxBytes } = address
+  const bound = maxBytes === undefined ? '' : `.${maxBytes}`
+  const said = `${purposes[purpose]}.${fileId}.${generation}.${expiresAt.getTime().toString(36)}${bound}`
   return `${said}.${signFileAddress(secret, said)}`
 }

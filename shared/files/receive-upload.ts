@@ -47,7 +47,8 @@ async function storeUpload(context: Context, { token, length, open }: Upload): P
   const address = readAddress(context, token)
   const upload = await findUpload(db, address.fileId, address.generation, config.files)
   if (!upload) throw notFound('File', 'it was deleted since this address was made')
-  const { botId, allowance, isOpen } = upload
+  const { botId, isOpen } = upload
+  const allowance = Math.min(upload.allowance, address.maxBytes ?? Infinity)
   if (!isOpen) throw outdated()
   const content = open(botId, heldBytes(context, length))
   try {

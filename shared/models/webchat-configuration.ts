@@ -9,6 +9,13 @@ const fields = {
       'Origins whose pages may use the web chat, such as `https://www.example.com`; `null` for pages without an origin. ' +
       'Absent: pages of all origins may.',
   },
+  fileTypes: {
+    type: 'array',
+    maxItems: 100,
+    items: { type: 'string', maxLength: 100, pattern: '^[a-z]+/(\\*|[a-z0-9][a-z0-9.+-]*)$' },
+    description:
+      'Types of the files that visitors may upload, such as `image/*` or `application/pdf`; none if empty. Absent: all types.',
+  },
   encryptionKey: {
     type: 'string',
     minLength: 1,
@@ -37,8 +44,14 @@ export function webchatConfigurationOf({
 }
 
 /** The configuration for viewers who may not read its secrets. */
-export function webchatWithoutSecrets({ allowedOrigins }: WebchatConfiguration): WebchatConfiguration {
-  return allowedOrigins === undefined ? {} : { allowedOrigins }
+export function webchatWithoutSecrets({ encryptionKey: _key, ...shown }: WebchatConfiguration): WebchatConfiguration {
+  return shown
+}
+
+/** Whether visitors may upload files of a type. */
+export function isAllowedType({ fileTypes }: WebchatConfiguration, contentType: string): boolean {
+  const [group = ''] = contentType.split('/')
+  return fileTypes?.some((type) => type === contentType || type === `${group}/*`) ?? true
 }
 
 /**

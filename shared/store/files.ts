@@ -6,7 +6,8 @@ import { megabyte } from '../units.ts'
 
 /** Contents of files on their way in, and the quotas of bots. */
 
-type FileLimits = Omit<Config['files'], 'store'>
+type FileLimits = Pick<Config['files'], 'maxFileBytes' | 'maxFiles' | 'maxBytes'>
+type VisitorLimits = Pick<Config['files'], 'maxFileBytes' | 'visitors'>
 
 /** The rights of an upload. */
 export interface UploadTarget {
@@ -110,4 +111,47 @@ export function assertFileSize(bytes: number, { maxFileBytes }: FileLimits): voi
     `A file may have ${maxFileBytes / megabyte} MB, not ${bytes} bytes: have the operator raise FILE_MB`,
     { metadata: { setting: 'FILE_MB', maximum: maxFileBytes, requested: bytes } },
   )
+}
+
+/** @throws ApiError `QuotaExceeded` when a file of a visitor is larger than those may be */
+export function assertVisitorFileSize(bytes: number, { maxFileBytes, visitors }: VisitorLimits): void {
+  const maximum = Math.min(maxFileBytes, visitors.maxFileBytes)
+  if (bytes <= maximum) return
+  throw new ApiError('QuotaExceeded', `A file may have ${maximum / megabyte} MB, not ${bytes} bytes`, {
+    metadata: { setting: 'WEBCHAT_FILE_MB', maximum, requested: bytes },
+  })
+}
+
+/**
+ * Refuses an upsert of the same transaction that lets the files of a visitor, or of all visitors of a web chat, exceed
+ * their quotas. Visitors are strangers: without quotas of their own they could use up those of the bot. The upsert has
+ * locked the bot's usage, so concurrent ones wait for its outcome.
+ *
+ * @throws ApiError `QuotaExceeded`
+ */
+export async function assertVisitorQuota(
+  transaction: Database,
+  where: { botId: string; installationId: string; userId: string },
+  { visitors: { maxFiles, maxBytes } }: VisitorLimits,
+): Promise<void> {
+  const [row] = await query<{ files: string; bytes: string | null }>(
+    transaction,
+    `select count(*) filter (where user_id = :userId) as files, sum(coalesce(size, declared_size)) as bytes
+     from files
+     where bot_id = :botId and key_space = :installationId and (expires_at is null or expires_at > now())`,
+    where,
+  )
+  const [files, bytes] = [Number(row?.files ?? 0), Number(row?.bytes ?? 0)]
+  if (files > maxFiles) {
+    throw new ApiError('QuotaExceeded', `A visitor may have ${maxFiles} files, until the first ones expire`, {
+      metadata: { setting: 'WEBCHAT_VISITOR_FILES', maximum: maxFiles, requested: files },
+    })
+  }
+  if (bytes > maxBytes) {
+    throw new ApiError(
+      'QuotaExceeded',
+      `The visitors of a web chat may have ${maxBytes / megabyte} MB of files together, until the first ones expire`,
+      { metadata: { setting: 'WEBCHAT_FILES_MB', maximum: maxBytes, requested: bytes } },
+    )
+  }
 }

@@ -10,7 +10,7 @@ const root = document.createElement('div')
 root.style.cssText = 'position:fixed;inset:0'
 document.body.append(root)
 
-const configuration = { botName: 'Ada', feedbackEnabled: true, conversationHistory: true, allowFileUpload: false }
+const configuration = { botName: 'Ada', feedbackEnabled: true, conversationHistory: true, allowFileUpload: true }
 const look = { color: '#3276ea', radius: 2, themeMode: 'light', variant: 'solid', fontFamily: 'sans-serif' }
 createRoot(root).render(
   element(Fragment, null, element(StylesheetProvider, look), element(Webchat, { apiUrl, clientId, configuration })),

@@ -16,6 +16,10 @@ const code = `export const hooks = {
     const { conversationId, payload } = event
     const say = (type, payload) => client.createMessage({ conversationId, type, payload })
     if (payload.value) await say('text', { text: 'You chose ' + payload.value })
+    else if (payload.fileUrl) {
+      const content = await (await fetch(payload.fileUrl)).text()
+      await say('text', { text: payload.title + ' says ' + content })
+    }
     else if (payload.text === 'write slowly') {
       const stream = client.streamMessage(conversationId)
       for (const word of ['one ', 'two ', 'three']) await stream.write(word)
@@ -91,6 +95,11 @@ test('the published web chat, unmodified, holds conversations from a page of ano
   expect(await page.getByText('one two three').count()).toBe(1)
   await say(page, 'everything')
   for (const text of ['A file', 'Another card', 'part of a bloc', 'That was everything']) await shows(page, text)
+  const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('buy tea') }
+  await page.locator('input[type=file]').first().setInputFiles(notes)
+  await page.locator('.bpComposerFileRemoveIcon').waitFor(patience)
+  await page.locator('.bpComposerSendButton').click()
+  await shows(page, 'notes says buy tea')
   if (process.env['WEBCHAT_SCREENSHOT']) await page.screenshot({ path: process.env['WEBCHAT_SCREENSHOT'] })
 
   // Feedback, the list of conversations, a new one and the way back.
