@@ -21,9 +21,42 @@ declare function clearTimeout(timer?: number): void
 declare function clearInterval(timer?: number): void
 declare function queueMicrotask(callback: () => void): void
 /** Clocks tell whole milliseconds. */
-declare var performance: {
-  now(): number
+declare class Performance extends EventTarget {
+  private constructor()
   readonly timeOrigin: number
+  now(): number
+  mark(name: string, options?: { startTime?: number; detail?: unknown }): PerformanceMark
+  measure(name: string, start?: string | PerformanceMeasureOptions, end?: string): PerformanceMeasure
+  clearMarks(name?: string): void
+  clearMeasures(name?: string): void
+  /** The last thousand entries. */
+  getEntries(): PerformanceEntry[]
+  getEntriesByName(name: string, type?: string): PerformanceEntry[]
+  getEntriesByType(type: string): PerformanceEntry[]
+  toJSON(): { timeOrigin: number }
+}
+declare var performance: Performance
+interface PerformanceMeasureOptions {
+  start?: number | string
+  end?: number | string
+  duration?: number
+  detail?: unknown
+}
+declare class PerformanceEntry {
+  protected constructor()
+  readonly name: string
+  readonly entryType: string
+  readonly startTime: number
+  readonly duration: number
+  toJSON(): unknown
+}
+declare class PerformanceMark extends PerformanceEntry {
+  constructor(name: string, options?: { startTime?: number; detail?: unknown })
+  readonly detail: unknown
+}
+declare class PerformanceMeasure extends PerformanceEntry {
+  private constructor()
+  readonly detail: unknown
 }
 
 /** Writes into the bot’s log. */
@@ -492,11 +525,13 @@ declare class ByteLengthQueuingStrategy {
 
 // Cryptography
 
-declare var crypto: {
+declare class Crypto {
+  private constructor()
   getRandomValues<View extends ArrayBufferView>(view: View): View
   randomUUID(): `${string}-${string}-${string}-${string}-${string}`
   readonly subtle: SubtleCrypto
 }
+declare var crypto: Crypto
 
 type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits'
 type CryptoBytes = ArrayBuffer | ArrayBufferView
@@ -558,3 +593,116 @@ declare class SubtleCrypto {
     usages: Iterable<KeyUsage>,
   ): Promise<CryptoKey>
 }
+
+// Messages, between parts of the code of one isolate
+
+interface MessageEventInit extends EventInit {
+  data?: unknown
+  origin?: string
+  lastEventId?: string
+}
+
+declare class MessageEvent<Data = any> extends Event {
+  constructor(type: string, init?: MessageEventInit)
+  readonly data: Data
+  readonly origin: string
+  readonly lastEventId: string
+  readonly ports: readonly MessagePort[]
+}
+
+declare class CloseEvent extends Event {
+  constructor(type: string, init?: EventInit & { wasClean?: boolean; code?: number; reason?: string })
+  readonly wasClean: boolean
+  readonly code: number
+  readonly reason: string
+}
+
+/** A message ends with the event that posts it, as a timer does. */
+declare class MessagePort extends EventTarget {
+  private constructor()
+  onmessage: ((event: MessageEvent) => void) | null
+  onmessageerror: ((event: MessageEvent) => void) | null
+  postMessage(message: unknown, transfer?: ArrayBuffer[]): void
+  start(): void
+  close(): void
+}
+
+declare class MessageChannel {
+  readonly port1: MessagePort
+  readonly port2: MessagePort
+}
+
+declare class BroadcastChannel extends EventTarget {
+  constructor(name: string)
+  readonly name: string
+  onmessage: ((event: MessageEvent) => void) | null
+  onmessageerror: ((event: MessageEvent) => void) | null
+  postMessage(message: unknown): void
+  close(): void
+}
+
+// Compression
+
+type CompressionFormat = 'gzip' | 'deflate' | 'deflate-raw'
+
+declare class CompressionStream {
+  constructor(format: CompressionFormat)
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<ArrayBuffer | ArrayBufferView>
+}
+
+declare class DecompressionStream {
+  constructor(format: CompressionFormat)
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<ArrayBuffer | ArrayBufferView>
+}
+
+// Patterns of addresses
+
+interface URLPatternInit {
+  protocol?: string
+  username?: string
+  password?: string
+  hostname?: string
+  port?: string
+  pathname?: string
+  search?: string
+  hash?: string
+  baseURL?: string
+}
+
+interface URLPatternPart {
+  input: string
+  groups: Record<string, string | undefined>
+}
+
+type URLPatternResult = Record<Exclude<keyof URLPatternInit, 'baseURL'>, URLPatternPart> & {
+  inputs: (string | URLPatternInit)[]
+}
+
+declare class URLPattern {
+  constructor(pattern?: string | URLPatternInit, base?: string)
+  readonly protocol: string
+  readonly username: string
+  readonly password: string
+  readonly hostname: string
+  readonly port: string
+  readonly pathname: string
+  readonly search: string
+  readonly hash: string
+  test(input?: string | URLPatternInit, base?: string): boolean
+  exec(input?: string | URLPatternInit, base?: string): URLPatternResult | null
+}
+
+// The surroundings
+
+/** Fixed answers, which say nothing of the machine. */
+declare class Navigator {
+  private constructor()
+  readonly hardwareConcurrency: number
+  readonly language: string
+  readonly languages: readonly string[]
+  readonly platform: string
+  readonly userAgent: string
+}
+declare var navigator: Navigator

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'events'
+import { globalsNamed } from '../prelude/globals.ts'
 import { unavailable } from '../prelude/unavailable.ts'
 import type { NodeModuleName } from './table.ts'
 
@@ -25,6 +26,7 @@ export const special: Partial<Record<NodeModuleName, () => object>> = {
     workerData: null,
     threadId: 0,
     resourceLimits: {},
+    ...globalsNamed(['BroadcastChannel', 'MessageChannel', 'MessagePort']),
   }),
   domain: () => ({ Domain: EventEmitter, active: null }),
   module: () => ({ builtinModules: [] }),

@@ -88,7 +88,7 @@ export const nodeModules = {
   },
   'path/posix': { kind: 'real', script: 'common', from: 'path-browserify', note: '' },
   'path/win32': { kind: 'partial', script: 'common', from: 'path-browserify', note: 'as `path/posix`' },
-  perf_hooks: { kind: 'partial', script: 'common', note: '`performance.now` in milliseconds' },
+  perf_hooks: { kind: 'partial', script: 'common', note: 'the global `performance`, and its classes' },
   process: {
     kind: 'partial',
     script: 'common',
@@ -113,7 +113,11 @@ export const nodeModules = {
   'util/types': { kind: 'real', script: 'util', from: 'util', note: '' },
   v8: { kind: 'shape', script: 'shapes', note: 'isolates have no access to the engine' },
   vm: { kind: 'shape', script: 'shapes', note: 'isolates make no further contexts' },
-  worker_threads: { kind: 'shape', script: 'shapes', note: `${noProcesses}: \`isMainThread\` is true` },
+  worker_threads: {
+    kind: 'shape',
+    script: 'shapes',
+    note: `${noProcesses}: \`isMainThread\` is true; \`MessageChannel\` and \`BroadcastChannel\` are the globals`,
+  },
   zlib: { kind: 'shape', script: 'shapes', note: 'responses arrive decompressed; bundle `fflate` for other data' },
 } as const satisfies Record<string, NodeModule>
 

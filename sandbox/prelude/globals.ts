@@ -6,3 +6,9 @@ export function defineGlobals(globals: Record<string, unknown>): void {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false })
   }
 }
+
+/** The globals of these names, without those of groups that the bundle does not mention. */
+export function globalsNamed(names: readonly string[]): Record<string, unknown> {
+  const globals = globalThis as unknown as Record<string, unknown>
+  return Object.fromEntries(names.flatMap((name) => (name in globals ? [[name, globals[name]]] : [])))
+}

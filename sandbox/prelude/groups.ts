@@ -6,7 +6,7 @@
 import type { BundleKind } from '../protocol/contract.ts'
 
 /** In the order of evaluation: each group uses only definitions of earlier ones. */
-export const groupNames = ['web', 'streams', 'subtle', 'buffer', 'node'] as const
+export const groupNames = ['web', 'streams', 'subtle', 'buffer', 'rare', 'compression', 'patterns', 'node'] as const
 
 export type GroupName = (typeof groupNames)[number]
 
@@ -55,25 +55,54 @@ export const globalsOf = {
   ],
   subtle: ['CryptoKey', 'SubtleCrypto'],
   buffer: ['Buffer'],
+  rare: [
+    'BroadcastChannel',
+    'CloseEvent',
+    'Crypto',
+    'MessageChannel',
+    'MessageEvent',
+    'MessagePort',
+    'Navigator',
+    'Performance',
+    'PerformanceEntry',
+    'PerformanceMark',
+    'PerformanceMeasure',
+    'navigator',
+  ],
+  compression: ['CompressionStream', 'DecompressionStream'],
+  patterns: ['URLPattern'],
 } as const satisfies Partial<Record<GroupName, readonly string[]>>
+
+/** Globals of the rare ones that code can only name, derive from and compare with: each throws when it is constructed. */
+export const refusedGlobals = [
+  'PerformanceObserver',
+  'PerformanceObserverEntryList',
+  'PerformanceResourceTiming',
+  'WebSocket',
+] as const
 
 /** Members of objects of the first group, whose use requires another group without naming a global of it. */
 const members = {
   streams: ['getReader', 'pipeThrough', 'pipeTo', 'stream'],
   subtle: ['subtle'],
+  rare: ['clearMarks', 'clearMeasures', 'getEntries', 'getEntriesByName', 'getEntriesByType', 'mark', 'measure'],
 }
 
-/** Code with `globalThis` may compute the name of any global. */
+/** Code with `globalThis` may compute the name of any global but those of large libraries. */
 const everything = /\bglobalThis\b/
 
 /** Destructuring of `body`, as in `const { body } = await fetch(url)`. Bounded, because it is tried at each `body`. */
 const takesBody = String.raw`\bbody\b[^{}]{0,60}\}\s*(?:=[^=>]|\)\s*=>)`
 
 const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
-  web: wordsOf([...globalsOf.web, ...globalsOf.streams, ...globalsOf.subtle]),
+  web: wordsOf([...globalsOf.web, ...globalsOf.streams, ...globalsOf.subtle, ...globalsOf.rare, ...refusedGlobals]),
   streams: new RegExp(`\\.body\\b|${takesBody}|${wordsOf([...globalsOf.streams, ...members.streams]).source}`),
   subtle: wordsOf([...globalsOf.subtle, ...members.subtle]),
   buffer: wordsOf(globalsOf.buffer),
+  rare: wordsOf([...globalsOf.rare, ...refusedGlobals, ...members.rare]),
+  // A search without boundaries takes 1 ms for each MB of code, and one with them 10 ms.
+  compression: /ompressionStream/,
+  patterns: /URLPattern/,
 }
 
 /**
@@ -82,13 +111,18 @@ const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
  */
 export function groupsFor(kind: BundleKind, code: string): GroupName[] {
   const isSdk = kind === 'sdk'
-  if (everything.test(code)) return groupNames.filter((name) => isSdk || name !== 'node')
-  const usesWeb = isSdk || mentions.web.test(code)
+  const isAll = everything.test(code)
+  const compression = mentions.compression.test(code)
+  const patterns = mentions.patterns.test(code)
+  const usesWeb = isAll || isSdk || compression || patterns || mentions.web.test(code)
   const needs: Record<GroupName, boolean> = {
     web: usesWeb,
-    streams: usesWeb && mentions.streams.test(code),
-    subtle: usesWeb && mentions.subtle.test(code),
-    buffer: isSdk || mentions.buffer.test(code),
+    streams: isAll || compression || (usesWeb && mentions.streams.test(code)),
+    subtle: isAll || (usesWeb && mentions.subtle.test(code)),
+    buffer: isAll || isSdk || mentions.buffer.test(code),
+    rare: isAll || isSdk || (usesWeb && mentions.rare.test(code)),
+    compression,
+    patterns,
     node: isSdk,
   }
   return groupNames.filter((name) => needs[name])

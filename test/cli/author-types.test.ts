@@ -30,7 +30,7 @@ test('isolates have every global that is declared, with its members, and no othe
         // Fields of instances can only be looked for on one.
         const one = {
           Request: new Request('https://a'), Response: new Response(), DOMException: new DOMException(),
-          performance, console, crypto, AbortController: new AbortController(), TransformStream: new TransformStream(),
+          performance, Performance: performance, console, crypto, Crypto: crypto, AbortController: new AbortController(), TransformStream: new TransformStream(),
           CountQueuingStrategy: new CountQueuingStrategy({ highWaterMark: 1 }), Event: new Event('a'),
           ByteLengthQueuingStrategy: new ByteLengthQueuingStrategy({ highWaterMark: 1 }), CustomEvent: new CustomEvent('a'),
           TextEncoderStream: new TextEncoderStream(), TextDecoderStream: new TextDecoderStream(),

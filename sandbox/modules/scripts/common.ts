@@ -2,7 +2,8 @@
 
 import { EventEmitter } from 'events'
 import path from 'path-browserify'
-import { globalsOf } from '../../prelude/groups.ts'
+import { globalsNamed } from '../../prelude/globals.ts'
+import { globalsOf, refusedGlobals } from '../../prelude/groups.ts'
 import { process } from '../aliases/process.ts'
 import { asyncHooks } from '../async-hooks.ts'
 import { diagnosticsChannel } from '../diagnostics-channel.ts'
@@ -22,7 +23,7 @@ export const provide: Provide = (_platform, shapes) => {
     path: makePath,
     'path/posix': makePath,
     'path/win32': makePath,
-    perf_hooks: () => complete('perf_hooks', { performance }, shapes['perf_hooks']),
+    perf_hooks: () => complete('perf_hooks', performanceModule(), shapes['perf_hooks']),
     process: () => process,
     'stream/web': () => complete('stream/web', webStreams(), shapes['stream/web']),
     timers: () => complete('timers', timersModule(), shapes['timers']),
@@ -55,10 +56,13 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Streams exist only if the bundle names them. */
 function webStreams(): object {
-  const globals = globalThis as unknown as Record<string, unknown>
-  return Object.fromEntries(globalsOf.streams.map((name) => [name, globals[name]]))
+  return globalsNamed([...globalsOf.streams, ...globalsOf.compression])
+}
+
+function performanceModule(): object {
+  const names = [...globalsOf.rare, ...refusedGlobals].filter((name) => name.startsWith('Performance'))
+  return { performance, ...globalsNamed(names) }
 }
 
 function timersModule(): object {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch, Json } from '#sandbox/protocol/contract.ts'
-import { globalsOf } from '#sandbox/prelude/groups.ts'
+import { globalsOf, refusedGlobals } from '#sandbox/prelude/groups.ts'
 import { bot, botThat, callRun, done, logged, messageRun, openTestSandbox, type TestSandbox } from '../fixture.ts'
 
 let sandbox: TestSandbox
@@ -59,6 +59,9 @@ const globalNames = (mention: string) =>
 
 /** All that a native bundle finds which an isolate has not by itself. */
 const webNames = Object.values(globalsOf).flat()
+/** Those that `globalThis` mentions. */
+const { compression: _compression, patterns: _patterns, ...common } = globalsOf
+const commonNames = [...Object.values(common).flat(), ...refusedGlobals]
 
 describe('native bundles find the globals of the web', () => {
   test.each(webNames)('%s, which is there for naming it', async (name) => {
@@ -74,7 +77,8 @@ describe('native bundles find the globals of the web', () => {
     ['ReadableStream', [...globalsOf.web, ...globalsOf.streams]],
     ['crypto.subtle', [...globalsOf.web, ...globalsOf.subtle]],
     ['Buffer', globalsOf.buffer],
-    ['globalThis', webNames],
+    ['MessagePort', [...globalsOf.web, ...globalsOf.rare, ...refusedGlobals]],
+    ['globalThis', commonNames],
   ])('and no others: who mentions %s gets what goes with it', async (mention, names) => {
     const [without, found] = [(await globalNames('')) as string[], (await globalNames(mention)) as string[]]
     expect(found.filter((name) => !without.includes(name)).toSorted()).toEqual([...names].toSorted())

@@ -6,7 +6,7 @@ export default hostile({
   before: reach,
   body: `
     const names = ['WebAssembly', 'SharedArrayBuffer', 'Atomics', 'FinalizationRegistry', 'ShadowRealm', 'Worker', 'importScripts', 'gc', 'print', 'load', 'quit', 'd8', 'ivm', '_ivm', 'Deno', 'Bun', 'process', 'require', 'module', 'global',
-      'defineBundle', 'inside', 'prelude', 'install', 'open', 'dispatch', 'post', '$0', '$1', 'Reference', 'Isolate', 'Callback', 'ExternalCopy', 'navigator', 'XMLHttpRequest', 'WebSocket', 'EventSource', 'localStorage', 'indexedDB', 'caches']
+      'defineBundle', 'inside', 'prelude', 'install', 'open', 'dispatch', 'post', '$0', '$1', 'Reference', 'Isolate', 'Callback', 'ExternalCopy', 'XMLHttpRequest', 'EventSource', 'localStorage', 'indexedDB', 'caches']
     const globals = globalThis
     await say(names.filter((name) => name in globals || typeof globals[name] !== 'undefined').join())
     const found = new Set()
