@@ -15,6 +15,8 @@ const limits: [prefix: string, bytes: number][] = [
   ['/chat', megabyte],
   ['/webchat', megabyte],
   ['/v1/files', megabyte],
+  // Pictures are a part of the messages.
+  ['/v2/cognitive', 8 * megabyte],
   ['/api/v1', megabyte],
 ]
 

@@ -77,7 +77,7 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
         hold: (bytes) => overload.hold(response, bytes, tenantOf(caller)),
       })
     const holdAnswer = (caller: Caller, bytes: number) => overload.holdAnswer(response, bytes, tenantOf(caller))
-    const given = { ...fromHttp(context, request, body), holdAnswer }
+    const given = { ...fromHttp(context, request, body), holdAnswer, callerGone: () => closeOf(response) }
     const reply = await inFlight.track(dispatch(context, given))
     if (reply.opensStream) {
       await realtime.open(reply.body as Listening, () => {
@@ -88,6 +88,17 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   })
   app.use(answerErrors(context))
   return app
+}
+
+/** A signal that is aborted when the connection ends before the answer. */
+function closeOf(response: Response): AbortSignal {
+  const controller = new AbortController()
+  const abort = () => {
+    if (!response.writableFinished) controller.abort()
+  }
+  if (response.closed) abort()
+  else response.once('close', abort)
+  return controller.signal
 }
 
 const methods = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']

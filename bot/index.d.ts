@@ -1187,6 +1187,90 @@ export interface FindTableRowsOutput {
   warnings?: string[]
 }
 
+export interface GenerateTextInput {
+  messages: Array<{
+    role: 'system' | 'user' | 'assistant'
+    /** `text` unless given. */
+    type?: 'text' | 'multipart' | 'tool_calls' | 'tool_result'
+    /** Text, or the parts of a message of type `multipart`. */
+    content?:
+      | string
+      | Array<{
+          type: 'text' | 'image' | 'audio'
+          text?: string
+          /** Of an image or a sound: an https or data URL. */
+          url?: string
+          mimeType?: string
+        }>
+      | null
+    /** Of an answer of type `tool_calls`, which the model gave before. */
+    toolCalls?: Array<{ id: string; function: { name: string; arguments: JsonObject | null }; type?: 'function' }>
+    /** The call that a message of type `tool_result` answers. */
+    toolResultCallId?: string
+  }>
+  /** `provider:model`, `auto`, `fast` or `best`; several in order of fallback. `auto` unless given. */
+  model?: string | string[]
+  /** Instructions before all messages. */
+  systemPrompt?: string
+  temperature?: number
+  /** Upper bound of the answer. */
+  maxTokens?: number
+  /** The answer ends before the first of them. */
+  stopSequences?: string | string[]
+  /** `json`: the answer is one JSON value. */
+  responseFormat?: 'text' | 'json' | 'json_object'
+  /** JSON Schema of the answer, which is then JSON. */
+  responseSchema?: JsonObject
+  reasoningEffort?: 'none' | 'low' | 'medium' | 'high' | 'dynamic'
+  tools?: Array<{
+    name: string
+    description?: string
+    /** JSON Schema of the input. */
+    parameters?: JsonObject
+    /** The provider holds the model to the schema, where it can. */
+    strict?: boolean
+  }>
+  toolControl?: {
+    mode: 'auto' | 'none' | 'required' | 'specific'
+    /** Of the mode `specific`. */
+    toolName?: string
+    /** False: at most one call in an answer. */
+    parallel?: boolean
+  }
+}
+
+export interface GenerateTextOutput {
+  /** The text; empty if the model calls tools instead. */
+  output: string
+  metadata: {
+    provider: string
+    /** The model that answered, as `provider:model`. */
+    model: string
+    usage: {
+      inputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      inputCost: number
+      outputTokens: number
+      /** In US dollars, by the platform’s table of prices; 0 if it has none. */
+      outputCost: number
+    }
+    /** The sum of both costs, an estimate: the provider’s bill is exact. */
+    cost: number
+    cached: boolean
+    /** Milliseconds from the call to the answer. */
+    latency: number
+    stopReason: 'stop' | 'max_tokens' | 'content_filter' | 'tool_calls' | 'other'
+    /** The models that failed before. */
+    fallbackPath: string[]
+    warnings?: Array<{
+      type: 'parameter_ignored' | 'provider_limitation' | 'deprecated_model' | 'fallback_used'
+      message: string
+    }>
+  }
+  reasoning?: string
+  toolCalls?: Array<{ id: string; name: string; input: JsonObject }>
+}
+
 export interface GetConversationInput {
   id: string
 }
@@ -1662,6 +1746,28 @@ export interface ListMessagesInput {
 export interface ListMessagesOutput {
   messages: Message[]
   meta: PageMeta
+}
+
+export type ListModelsInput = Record<string, never>
+
+export interface ListModelsOutput {
+  models: Array<{
+    /** `provider:model`. */
+    id: string
+    name: string
+    description: string
+    aliases: string[]
+    tags: string[]
+    input: { maxTokens: number; costPer1MTokens: number }
+    output: { maxTokens: number; costPer1MTokens: number }
+    lifecycle: 'production' | 'preview' | 'deprecated' | 'discontinued'
+    capabilities: {
+      supportsImages: boolean
+      supportsAudio: boolean
+      supportsTranscription: boolean
+      supportsSearch: boolean
+    }
+  }>
 }
 
 export interface ListParticipantsInput {
@@ -2180,6 +2286,11 @@ export interface Operations {
    */
   findTableRows(input: FindTableRowsInput): Promise<FindTableRowsOutput>
   /**
+   * Asks a language model for the next message of a conversation: text, JSON, or calls of tools. Models are tried in order until one answers.
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `RateLimited`
+   */
+  generateText(input: GenerateTextInput): Promise<GenerateTextOutput>
+  /**
    * Returns one of the bot’s conversations.
    */
   getConversation(input: GetConversationInput): Promise<GetConversationOutput>
@@ -2304,6 +2415,10 @@ export interface Operations {
    * Lists the bot’s messages, newest first; with conversationId, those of one conversation.
    */
   listMessages(input?: ListMessagesInput): Promise<ListMessagesOutput>
+  /**
+   * Lists the language models that are known; none without a provider. A provider may have further ones, which calls can name too.
+   */
+  listModels(input?: ListModelsInput): Promise<ListModelsOutput>
   /**
    * Lists the participants of a conversation, the newest first.
    */

@@ -2,6 +2,7 @@ import type { Config } from './config/config.ts'
 import { openDependencies, type Dependencies } from './connectivity/dependencies.ts'
 import { openEmbeddings, type Embeddings } from './embeddings/embeddings.ts'
 import { openInstallations, type Installations } from './installation-cache.ts'
+import { openGateway, type Gateway } from './llm/gateway.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { openMetrics, type Metrics } from './telemetry/metrics.ts'
 import { openQueue, type WakeQueue } from './queue/queue.ts'
@@ -22,8 +23,11 @@ export interface Context {
   waiting: BacklogLimit
   /** Absent without an endpoint of embeddings. */
   embeddings?: Embeddings
+  models: Gateway
   /** Counts the bytes of a large answer before it is made; see `Request`. Present in requests that count them. */
   holdAnswer?: (bytes: number) => void
+  /** A signal that is aborted when the caller of the request has gone. Absent at entry points that cannot see it. */
+  callerGone?: (() => AbortSignal) | undefined
 }
 
 /** Opens the parts in order of dependency. Disposing closes them in reverse order. */
@@ -47,6 +51,7 @@ export function openContext(config: Config, log: Logger): Context & AsyncDisposa
     installations,
     waiting,
     ...(config.embeddings && { embeddings: openEmbeddings(config.embeddings, metrics) }),
+    models: openGateway(config.models, metrics, log),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
 }

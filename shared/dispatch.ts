@@ -28,6 +28,8 @@ export interface Request {
    * @throws ApiError 503 when there is no room for it
    */
   holdAnswer?: (caller: Caller, bytes: number) => void
+  /** A signal that is aborted when the caller has gone. Absent at entry points that cannot see it. */
+  callerGone?: () => AbortSignal
   /**
    * Authenticates the caller. Called once, immediately after the operation is found.
    * @throws ApiError `Unauthorized` when the credentials do not suffice
@@ -64,13 +66,14 @@ async function carryOut(context: Context, request: Request): Promise<Reply> {
     : operation.readQuery(request.query ?? {})
   const input = { ...given, ...queryFieldsOf(operation, request), ...headersOf(operation, request), ...parameters }
   const { status, opensStream } = operation
+  const { callerGone } = request
   if (request.idempotencyKey !== undefined && operation.method === 'POST') {
     const keyed = { key: request.idempotencyKey, operation, input }
     const { body, isRepeated } = await dispatchOnce({ ...context, caller }, keyed)
     return { status, body, ...(isRepeated && { headers: { 'Idempotent-Replayed': 'true' } }) }
   }
   const holdAnswer = (bytes: number) => request.holdAnswer?.(caller, bytes)
-  return { status, body: await operation.call({ ...context, caller, holdAnswer }, input), opensStream }
+  return { status, body: await operation.call({ ...context, caller, holdAnswer, callerGone }, input), opensStream }
 }
 
 /** Logs internal errors. A known outage is logged once by the dependency monitor, not per request. */

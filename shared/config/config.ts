@@ -26,6 +26,13 @@ import {
   type S3Settings,
   type StoreName,
 } from './s3-settings.ts'
+import {
+  modelsContradictions,
+  modelsRemedies,
+  modelsVariables,
+  readModels,
+  type ModelsSettings,
+} from './models-settings.ts'
 import { grantedHost } from './granted-host.ts'
 
 /** All isolation layers of the sandbox processes; a machine may support fewer. */
@@ -90,6 +97,8 @@ export interface Config extends TelemetrySettings {
   s3?: S3Settings
   /** What makes vectors of passages; absent: searches compare words only. */
   embeddings?: EmbeddingsSettings
+  /** The providers of language models. */
+  models: ModelsSettings
   /** Quotas of what searches find. */
   knowledge: {
     maxFilePassages: number
@@ -194,6 +203,7 @@ const environmentSchema = closedObject(
     },
     ...s3Variables,
     ...embeddingsVariables,
+    ...modelsVariables,
     ...telemetryVariables,
     WORKER_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     WORKER_LOCK_SECONDS: { ...seconds, default: 5 },
@@ -230,6 +240,7 @@ const remedies: Record<string, string | undefined> = {
   ...telemetryRemedies,
   ...s3Remedies,
   ...embeddingsRemedies,
+  ...modelsRemedies,
   DATABASE_URL: 'set it to the address of a PostgreSQL database, postgres://user:password@host:5432/name',
   DATABASE_POOL: 'set it to the connections to PostgreSQL that one process may hold for its statements, 1 to 200',
   QUEUE_POOL: 'set it to the connections to PostgreSQL that one worker may hold for its queue, 1 to 200',
@@ -289,6 +300,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ...telemetryContradictions(given),
     ...s3Contradictions(given),
     ...embeddingsContradictions(given),
+    ...modelsContradictions(given),
   ]
   if (contradictions.length > 0)
     throw new ConfigError(['Invalid configuration of the environment:', ...contradictions].join('\n  '))
@@ -339,6 +351,7 @@ function toConfig(given: Environment): Config {
     tables: { perBot: given.BOT_TABLES, rowsPerBot: given.BOT_TABLE_ROWS },
     ...readS3(given),
     ...readEmbeddings(given),
+    ...readModels(given),
     knowledge: {
       maxFilePassages: given.FILE_PASSAGES,
       maxPassages: given.BOT_PASSAGES,

@@ -81,8 +81,17 @@ export function telemetryContradictions({ METRICS_TOKEN, METRICS_PORT }: Given):
 }
 
 /** The values of a configuration that must not be logged. */
-export function secretsOf({ secret, adminToken, metrics, database, redis }: Secrets): (string | undefined)[] {
-  return [secret, adminToken, metrics?.token, ...passwordsIn(database.url), ...passwordsIn(redis?.url)]
+export function secretsOf(config: Secrets): (string | undefined)[] {
+  const { secret, adminToken, metrics, database, redis, embeddings, models } = config
+  return [
+    secret,
+    adminToken,
+    metrics?.token,
+    embeddings?.key,
+    ...models.providers.map(({ key }) => key),
+    ...passwordsIn(database.url),
+    ...passwordsIn(redis?.url),
+  ]
 }
 
 interface Secrets extends TelemetrySettings {
@@ -90,4 +99,6 @@ interface Secrets extends TelemetrySettings {
   adminToken?: string
   database: { url: string }
   redis?: { url: string }
+  embeddings?: { key?: string }
+  models: { providers: { key?: string }[] }
 }

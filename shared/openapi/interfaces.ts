@@ -4,7 +4,7 @@ import type { Stability } from '../rpc/operation.ts'
 /** One of the platform's APIs: its operations share an address, credentials and an audience. */
 export interface Interface {
   /** The name of its folder in `shared/operations/`. */
-  name: 'chat' | 'webchat' | 'converse' | 'runtime' | 'files' | 'tables' | 'admin'
+  name: 'chat' | 'webchat' | 'converse' | 'runtime' | 'files' | 'tables' | 'models' | 'admin'
   /** The tag that groups its operations in the document. */
   tag: string
   prefix: string
@@ -58,6 +58,14 @@ const interfaces: Interface[] = [
     description:
       'Files of bots, found by tags, and the knowledge bases that they belong to. The API takes descriptions: bytes go to ' +
       'the address that `upsertFile` gives, and come from the `url` of a file. Callers are those of the runtime.',
+  },
+  {
+    name: 'models',
+    tag: 'Models',
+    prefix: '/v2/cognitive',
+    description:
+      'Language models of the operator’s providers, with the operator’s keys. Callers and headers are those of the runtime ' +
+      'API.',
   },
   {
     name: 'admin',

@@ -84,6 +84,8 @@ export { captureObservation as runtimeCaptureObservation } from './runtime/captu
 export { callAction as runtimeCallAction } from './runtime/callAction.ts'
 export { configureIntegration } from './runtime/configureIntegration.ts'
 
+export { generateText } from './models/generateText.ts'
+export { listModels } from './models/listModels.ts'
 export { upsertFile } from './files/upsertFile.ts'
 export { getFile } from './files/getFile.ts'
 export { listFiles } from './files/listFiles.ts'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { LRUCache } from 'lru-cache'
 import type { BotContext } from './caller.ts'
-import { ApiError, postgresCode, uniqueViolation } from '../errors.ts'
+import { ApiError, isConnectionLoss, postgresCode, uniqueViolation } from '../errors.ts'
+import { isRecord } from '../models/payload.ts'
 import {
   findJournalEntry,
   insertJournalEntry,
@@ -14,7 +16,8 @@ import type { Database } from '../store/database.ts'
 /**
  * A reply is sent once. A run that dies half-way runs again and repeats its writing calls in the same order; calls that
  * were performed before are answered from the journal. The key of an entry is the event, the operation and the call
- * number, not the input, because a second run may word a reply differently (a language model does).
+ * number, not the input, because a second run may word a reply differently (a language model does). A call of a language
+ * model itself has the hash of its input as a part of its operation, and its number is that among calls of the same input.
  *
  * The journal does not cover the work that follows a write (signals, wake-ups): handlers do it after `once`, for
  * performed and replayed calls, so that it happens even when the first run died before it.
@@ -164,6 +167,46 @@ export async function recordAfter<Result>(
   })
 }
 
+/**
+ * Like `recordAfter`, for a call that costs money. While the database is away the call is not made again: the attempts
+ * that the run's entry point makes get the result from memory, until it is recorded.
+ *
+ * @param unrecorded the results of this process that are not recorded yet
+ */
+export async function recordPaid<Result>(
+  context: BotContext,
+  input: unknown,
+  unrecorded: LRUCache<string, Promise<unknown>>,
+  perform: () => Promise<Result>,
+): Promise<Result> {
+  const entry = openEntry(context, input)
+  if (!entry) return perform()
+  return entry.replayOr(async () => {
+    let performed = unrecorded.get(entry.id) as Promise<Result> | undefined
+    if (!performed) {
+      performed = perform()
+      unrecorded.set(entry.id, performed)
+    }
+    try {
+      const result = await performed
+      await entry.record(context.db, result)
+      unrecorded.delete(entry.id)
+      return result
+    } catch (error) {
+      if (!isConnectionLoss(error)) unrecorded.delete(entry.id)
+      throw error
+    }
+  })
+}
+
+/** The SHA-256 of a value as JSON, the same for each order of the fields of its objects. */
+export function hashOf(value: unknown): string {
+  const text = JSON.stringify(value, (_name, part: unknown) =>
+    isRecord(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
+  )
+  return createHash('sha256').update(text).digest('base64url')
+}
+
 /** The journal entry of one call of a run; undefined for a call from outside a run. */
 function openEntry({ db, log, caller }: BotContext, input: unknown) {
   const { execution } = caller
@@ -182,6 +225,9 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
   }
 
   return {
+    /** Identifies the call in this process. */
+    id: JSON.stringify([key, attempt]),
+
     effect: (result: unknown): NewJournalEntry => ({ ...key, attempt, inputHash, result }),
 
     async record(on: Database, result: unknown): Promise<void> {

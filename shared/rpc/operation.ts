@@ -29,8 +29,13 @@ interface Specification<A extends Access, I, O> {
   status?: 200 | 201
   /** The output is not the answer: it names the stream that the HTTP entry point opens. */
   opensStream?: true
-  /** It waits for a worker to process its writes, so it cannot be one transaction. */
+  /** It waits for a worker to process its writes, or for another service, so it cannot be one transaction. */
   awaitsWorker?: true
+  /**
+   * A repeated run finds the recorded call by its input, not by its number among the calls of the operation. For calls
+   * that code makes concurrently, in an order that may differ in the next run, and whose answer depends on the input.
+   */
+  isRecordedByInput?: true
   /** Fields of the body that the schema does not name are refused, not dropped. */
   isClosed?: true
   /** Input fields that HTTP requests have as headers of the same names. */
@@ -68,6 +73,7 @@ export interface Operation {
   status: number
   opensStream: boolean
   awaitsWorker: boolean
+  isRecordedByInput: boolean
   headers: readonly string[]
   queryFields: readonly string[]
   largeList?: LargeList
@@ -95,6 +101,7 @@ export function operation<A extends Access, const I extends object, const O exte
     errors = [],
     opensStream = false,
     awaitsWorker = false,
+    isRecordedByInput = false,
     isClosed = false,
     changesNothing = false,
     auditedFields = [],
@@ -124,6 +131,7 @@ export function operation<A extends Access, const I extends object, const O exte
     errors,
     opensStream,
     awaitsWorker,
+    isRecordedByInput,
     headers,
     queryFields,
     readQuery,

@@ -37,6 +37,11 @@ export interface Metrics {
   embeddingSeconds: Histogram<'kind' | 'outcome'>
   embeddedTexts: Counter<'kind'>
   embeddingTokens: Counter
+  /** Calls of language models, by outcome: `answered`, or the kind of the failure. */
+  modelSeconds: Histogram<'provider' | 'outcome'>
+  modelTokens: Counter<'provider' | 'kind'>
+  /** In US dollars, by the table of prices. */
+  modelCost: Counter<'provider'>
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -104,6 +109,15 @@ export function openMetrics(isRead: boolean): Metrics {
     ]),
     embeddedTexts: counter('embedding_texts_total', 'Texts that got a vector', ['kind']),
     embeddingTokens: counter('embedding_tokens_total', 'Tokens of these texts, as the endpoint counts them'),
+    modelSeconds: histogram('model_call_duration_seconds', 'Time of calls of language models', handlingBuckets, [
+      'provider',
+      'outcome',
+    ]),
+    modelTokens: counter('model_tokens_total', 'Tokens of language models, by kind: input or output', [
+      'provider',
+      'kind',
+    ]),
+    modelCost: counter('model_cost_dollars_total', 'Estimated cost of language models in US dollars', ['provider']),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import type { SavedCredentials } from '../../cli/start/credentials.ts'
 import { createChatUser } from '../support/chat-client.ts'
+import { startProviders, type SimulatedProviders } from '../support/models.ts'
 import { endedEvents, replies } from '../support/outcomes.ts'
 import { openPlatform, type DeployedBot, type Platform } from '../support/platform.ts'
 import { readPages, root, type Block } from './blocks.ts'
@@ -35,10 +36,16 @@ beforeAll(async () => {
   })
   service.listen(servicePort, '127.0.0.1')
   parts.defer(() => void service.close())
+  const providers = parts.use(await startProviders())
+  answerAsModels(providers.mock)
   platform = parts.use(
     await openPlatform({
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
-      environment: { OUTBOUND_ALLOW_PRIVATE: `${statedService}:${servicePort}`, METRICS_TOKEN: metricsToken },
+      environment: {
+        OUTBOUND_ALLOW_PRIVATE: `${statedService}:${servicePort}`,
+        METRICS_TOKEN: metricsToken,
+        ...providers.environment,
+      },
     }),
   )
   const code = await readFile(join(root, 'examples', 'echo.js'), 'utf8')
@@ -47,6 +54,16 @@ beforeAll(async () => {
   example = { id: body.bot.id, webhookId, chatUrl: webhookUrl }
 })
 afterAll(() => parts.disposeAsync())
+
+/** What models answer to the examples of docs/models.md. */
+function answerAsModels(mock: SimulatedProviders['mock']): void {
+  mock.on({ toolResultContains: 'shipped today' }, { content: 'Your order was shipped today.' })
+  mock.onMessage('order 17', { toolCalls: [{ name: 'orderStatus', arguments: '{"number":17}' }] })
+  mock.onMessage('two lamps', { content: '{"product":"lamp","quantity":2}' })
+  const passage = 'Answer from these passages only:\nThe shop is open on weekdays, 9 to 5.'
+  mock.on({ userMessage: 'does the shop open', systemMessage: passage }, { content: 'On weekdays, from 9 to 5.' })
+  mock.onMessage('Why?', { content: 'Because.' })
+}
 
 /** Opens the place where a reader tries a page: a folder in which `npm start` was run, and a shell in it. */
 async function openPage(page: string): Promise<PageContext & AsyncDisposable> {

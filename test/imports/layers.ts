@@ -10,7 +10,7 @@ export const layers: string[][] = [
   ['shared/telemetry/'],
   ['shared/models/'],
   ['shared/flows/'],
-  ['shared/embeddings/'],
+  ['shared/embeddings/', 'shared/llm/'],
   ['shared/store/'],
   ['shared/connectivity/'],
   ['shared/queue/'],

@@ -6,6 +6,7 @@ import { insertCardOutcomes } from '#shared/store/journal.ts'
 import { dispatch, type Reply, type Request } from '#shared/dispatch.ts'
 import type { BotCaller, OpenStreams } from '#shared/rpc/caller.ts'
 import type { Context } from '#shared/context.ts'
+import { hashOf } from '#shared/rpc/journal.ts'
 import type { Operation } from '#shared/rpc/operation.ts'
 import { isRecord } from '#shared/models/payload.ts'
 import type { FoundPassageView } from '#shared/models/passage.ts'
@@ -57,7 +58,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
     function toCaller(operation: Operation): BotCaller {
       step?.name(operation.name)
       operationName = operation.name
-      const name = `${isCardScope(card) ? card : ''}${journalName(operation.name, body)}`
+      const name = `${isCardScope(card) ? card : ''}${journalName(operation, body)}`
       const ordinal = (counts.get(name) ?? 0) + 1
       counts.set(name, ordinal)
       return {
@@ -128,7 +129,13 @@ async function dispatchWhenUp(context: Context, request: Request): Promise<Reply
  * The name under which a call is numbered. The number of calls that publish a message stream depends on timing: a
  * repeated run may make fewer, and must still find its other actions by their numbers.
  */
-function journalName(operation: string, body: Json | undefined): string {
-  const streams = operation === 'callAction' && isRecord(body) && body['type'] === 'chat:publishMessageStream'
-  return streams ? 'publishMessageStream' : operation
+function journalName({ name, isRecordedByInput, input }: Operation, body: Json | undefined): string {
+  if (!isRecord(body)) return name
+  if (isRecordedByInput) return `${name}#${hashOf(declaredFields(input, body))}`
+  return name === 'callAction' && body['type'] === 'chat:publishMessageStream' ? 'publishMessageStream' : name
+}
+
+/** The fields that the operation gets; some clients add fields that differ from run to run. */
+function declaredFields(input: { properties?: object }, body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => Object.hasOwn(input.properties ?? {}, name)))
 }

@@ -38,7 +38,7 @@ describe.each(Object.values(operations))('the operation $method $path', (operati
 
 test('every file that bears an operation’s name is in the list, and each name once for an interface', async () => {
   const files: string[] = []
-  for (const api of ['chat', 'webchat', 'converse', 'runtime', 'files', 'tables', 'admin']) {
+  for (const api of ['chat', 'webchat', 'converse', 'runtime', 'files', 'tables', 'models', 'admin']) {
     for (const file of await readdir(join(folder, api))) {
       const text = await readFile(join(folder, api, file), 'utf8')
       if (text.includes('= operation({')) files.push(`${api}/${file}`)

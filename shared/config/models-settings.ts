@@ -1,0 +1,153 @@
+import type { Infer } from '../schema.ts'
+
+/** The wires that providers of language models speak. */
+export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'compatible'
+
+/** A provider of language models, with the operator's key. */
+export interface ModelProvider {
+  /** The part of a model's name before the colon. */
+  name: string
+  kind: ProviderKind
+  /** Where requests are sent, without a trailing slash. Only the operator chooses it. */
+  url: string
+  key?: string
+  /** The models that bots may use; absent: all of the provider. */
+  models?: string[]
+}
+
+export const aliases = ['auto', 'fast', 'best'] as const
+export type Alias = (typeof aliases)[number]
+
+export interface ModelsSettings {
+  /** In order of preference. */
+  providers: ModelProvider[]
+  /** The operator's choice of models, in order of fallback, as `provider:model`. */
+  aliases: Partial<Record<Alias, string[]>>
+  /** The model or alias that answers in place of a model that no provider has; absent: such a model is refused. */
+  substitute?: string
+  /** Upper bound of the time of one call, with its retries and fallbacks. */
+  timeoutMilliseconds: number
+  /** Upper bound of the calls that one process makes of one provider at the same time. */
+  maxConcurrent: number
+}
+
+/** A base address. It has no credentials: they would be in errors and logs. */
+const address = { type: 'string', pattern: '^https?://[^@?#\\s]+$' } as const
+const key = { type: 'string', pattern: '^[\\x21-\\x7e]{1,1000}$' } as const
+const modelName = '[a-z][a-z0-9-]{0,31}:[A-Za-z0-9][\\w.:/-]{0,199}'
+const modelList = { type: 'string', pattern: `^${modelName}(\\s*,\\s*${modelName})*$` } as const
+
+export const modelsVariables = {
+  OPENAI_API_KEY: key,
+  OPENAI_BASE_URL: address,
+  ANTHROPIC_API_KEY: key,
+  ANTHROPIC_BASE_URL: address,
+  GOOGLE_GENERATIVE_AI_API_KEY: key,
+  GOOGLE_GENERATIVE_AI_BASE_URL: address,
+  MODELS_URL: address,
+  MODELS_API_KEY: key,
+  MODELS_NAMES: { type: 'string', pattern: '^[A-Za-z0-9][\\w.:/-]{0,199}(\\s*,\\s*[A-Za-z0-9][\\w.:/-]{0,199})*$' },
+  MODELS_PROVIDER: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$', default: 'local' },
+  MODELS_AUTO: modelList,
+  MODELS_FAST: modelList,
+  MODELS_BEST: modelList,
+  MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
+  MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 120 },
+  MODELS_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 10_000, default: 32 },
+} as const
+
+const base = 'set it to a base address without credentials, for instance'
+const list =
+  'set it to names of models in order of preference, for instance openai:gpt-5-mini,anthropic:claude-haiku-4-5'
+
+export const modelsRemedies: Record<string, string> = {
+  OPENAI_BASE_URL: `${base} https://api.openai.com/v1`,
+  ANTHROPIC_BASE_URL: `${base} https://api.anthropic.com/v1`,
+  GOOGLE_GENERATIVE_AI_BASE_URL: `${base} https://generativelanguage.googleapis.com/v1beta`,
+  MODELS_URL: `${base} http://127.0.0.1:11434/v1`,
+  MODELS_NAMES: 'set it to the names of the endpoint’s models, for instance llama3.2,qwen3:8b',
+  MODELS_PROVIDER: 'set it to the name of the endpoint in names of models, for instance ollama',
+  MODELS_AUTO: list,
+  MODELS_FAST: list,
+  MODELS_BEST: list,
+  MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
+  MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 600',
+  MODELS_CONCURRENCY: 'set it to the calls that one process may make of one provider at the same time, for instance 32',
+}
+
+const schema = { type: 'object', required: [], properties: modelsVariables } as const
+
+type Given = Partial<Infer<typeof schema>>
+
+/** The settings. Without any provider they are complete too: calls of models are then refused. */
+export function readModels(given: Given): { models: ModelsSettings } {
+  const names = { MODELS_AUTO: 'auto', MODELS_FAST: 'fast', MODELS_BEST: 'best' } as const
+  const chosen = Object.entries(names).flatMap(([variable, alias]) => {
+    const models = given[variable as keyof typeof names]
+    return models === undefined ? [] : [[alias, listOf(models)]]
+  })
+  return {
+    models: {
+      providers: providersOf(given),
+      aliases: Object.fromEntries(chosen) as ModelsSettings['aliases'],
+      ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
+      timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
+      maxConcurrent: given.MODELS_CONCURRENCY ?? modelsVariables.MODELS_CONCURRENCY.default,
+    },
+  }
+}
+
+function providersOf(given: Given): ModelProvider[] {
+  const hosted = [
+    ['openai', 'openai', given.OPENAI_API_KEY, given.OPENAI_BASE_URL ?? 'https://api.openai.com/v1'],
+    ['anthropic', 'anthropic', given.ANTHROPIC_API_KEY, given.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com/v1'],
+    [
+      'google-ai',
+      'google',
+      given.GOOGLE_GENERATIVE_AI_API_KEY,
+      given.GOOGLE_GENERATIVE_AI_BASE_URL ?? 'https://generativelanguage.googleapis.com/v1beta',
+    ],
+  ] as const
+  const providers: ModelProvider[] = hosted.flatMap(([name, kind, key, url]) =>
+    key === undefined ? [] : [{ name, kind, key, url: withoutSlash(url) }],
+  )
+  const { MODELS_URL: url, MODELS_NAMES: models, MODELS_API_KEY: key } = given
+  if (url === undefined || models === undefined) return providers
+  const name = given.MODELS_PROVIDER ?? modelsVariables.MODELS_PROVIDER.default
+  return [
+    ...providers,
+    { name, kind: 'compatible', url: withoutSlash(url), models: listOf(models), ...(key !== undefined && { key }) },
+  ]
+}
+
+/** One sentence for each setting that has no effect without another one, or that names what does not exist. */
+export function modelsContradictions(given: Given): string[] {
+  const problems: string[] = []
+  if ((given.MODELS_URL === undefined) !== (given.MODELS_NAMES === undefined)) {
+    problems.push('MODELS_URL and MODELS_NAMES belong together: set both, or none')
+  }
+  const providers = providersOf(given)
+  const names = providers.map(({ name }) => name)
+  if (new Set(names).size < names.length) {
+    problems.push(`MODELS_PROVIDER is ${names.at(-1)}, which has a key of its own: choose another name`)
+  }
+  for (const variable of ['MODELS_AUTO', 'MODELS_FAST', 'MODELS_BEST', 'MODELS_SUBSTITUTE'] as const) {
+    for (const model of listOf(given[variable] ?? '')) {
+      const provider = model.split(':', 1)[0]!
+      if (!names.includes(provider) && !(aliases as readonly string[]).includes(model)) {
+        problems.push(
+          `${variable} names ${model}, and no provider is called ${provider}: set its key, or another model`,
+        )
+      }
+    }
+  }
+  return problems
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').flatMap((entry) => entry.trim() || [])
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}

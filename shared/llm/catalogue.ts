@@ -1,0 +1,102 @@
+import type { Alias, ModelProvider, ProviderKind } from '../config/models-settings.ts'
+import type { LanguageModel } from '../models/language-model.ts'
+
+/** Known facts about a model. The prices are those of November 2025, in US dollars for a million tokens. */
+interface KnownModel {
+  name: string
+  /** Tokens of the context and of an answer. */
+  maxTokens: readonly [input: number, output: number]
+  price: readonly [input: number, output: number]
+  tags: readonly string[]
+}
+
+const model = (
+  name: string,
+  maxTokens: KnownModel['maxTokens'],
+  price: KnownModel['price'],
+  ...tags: string[]
+): KnownModel => ({ name, maxTokens, price, tags: ['vision', 'function-calling', ...tags] })
+
+/**
+ * The models that are listed and priced. A hosted provider has more: a model that is not here can be used, and its cost
+ * is unknown.
+ */
+const known: Record<Exclude<ProviderKind, 'compatible'>, Record<string, KnownModel>> = {
+  openai: {
+    'gpt-5': model('GPT-5', [272_000, 128_000], [1.25, 10], 'recommended', 'reasoning', 'general-purpose'),
+    'gpt-5-mini': model('GPT-5 Mini', [272_000, 128_000], [0.25, 2], 'recommended', 'reasoning', 'general-purpose'),
+    'gpt-5-nano': model('GPT-5 Nano', [272_000, 128_000], [0.05, 0.4], 'reasoning', 'low-cost'),
+    'gpt-4.1': model('GPT-4.1', [1_047_576, 32_768], [2, 8], 'general-purpose'),
+    'gpt-4.1-mini': model('GPT-4.1 Mini', [1_047_576, 32_768], [0.4, 1.6], 'general-purpose', 'low-cost'),
+    'gpt-4.1-nano': model('GPT-4.1 Nano', [1_047_576, 32_768], [0.1, 0.4], 'low-cost'),
+    'gpt-4o': model('GPT-4o', [128_000, 16_384], [2.5, 10], 'general-purpose'),
+    'gpt-4o-mini': model('GPT-4o Mini', [128_000, 16_384], [0.15, 0.6], 'general-purpose', 'low-cost'),
+    o3: model('o3', [200_000, 100_000], [2, 8], 'reasoning'),
+    'o4-mini': model('o4-mini', [200_000, 100_000], [1.1, 4.4], 'reasoning'),
+  },
+  anthropic: {
+    'claude-opus-4-5': model('Claude Opus 4.5', [200_000, 64_000], [5, 25], 'recommended', 'reasoning', 'coding'),
+    'claude-sonnet-4-5': model('Claude Sonnet 4.5', [200_000, 64_000], [3, 15], 'recommended', 'reasoning', 'coding'),
+    'claude-haiku-4-5': model('Claude Haiku 4.5', [200_000, 64_000], [1, 5], 'general-purpose', 'low-cost'),
+    'claude-opus-4-1': model('Claude Opus 4.1', [200_000, 32_000], [15, 75], 'reasoning', 'coding'),
+  },
+  google: {
+    'gemini-2.5-pro': model('Gemini 2.5 Pro', [1_048_576, 65_536], [1.25, 10], 'recommended', 'reasoning'),
+    'gemini-2.5-flash': model('Gemini 2.5 Flash', [1_048_576, 65_536], [0.3, 2.5], 'recommended', 'general-purpose'),
+    'gemini-2.5-flash-lite': model('Gemini 2.5 Flash-Lite', [1_048_576, 65_536], [0.1, 0.4], 'low-cost'),
+  },
+}
+
+/** The models behind the aliases where the operator has not chosen others. */
+const usual: Record<Exclude<ProviderKind, 'compatible'>, Record<Alias, string>> = {
+  openai: { auto: 'gpt-5-mini', fast: 'gpt-4.1-nano', best: 'gpt-5' },
+  anthropic: { auto: 'claude-sonnet-4-5', fast: 'claude-haiku-4-5', best: 'claude-opus-4-5' },
+  google: { auto: 'gemini-2.5-flash', fast: 'gemini-2.5-flash-lite', best: 'gemini-2.5-pro' },
+}
+
+/** The model of a provider behind an alias: that of an endpoint of the operator's is its first. */
+export function usualModel({ kind, models }: ModelProvider, alias: Alias): string {
+  return kind === 'compatible' ? models![0]! : usual[kind][alias]
+}
+
+/** What is assumed of a model without known facts, as published clients do. */
+const assumed = { maxTokens: [128_000, 8192], price: [0, 0], tags: [] } as const
+
+/** The facts about a model. A dated name, such as `gpt-4.1-2025-04-14`, is that of the model without the date. */
+function factsOf(kind: ProviderKind, id: string): Omit<KnownModel, 'name'> & { name?: string } {
+  const models: Record<string, KnownModel> = kind === 'compatible' ? {} : known[kind]
+  const undated = id.replace(/-(\d{4}-\d\d-\d\d|\d{8}|latest)$/, '')
+  const name = [id, undated].find((each) => Object.hasOwn(models, each))
+  return name === undefined ? assumed : models[name]!
+}
+
+/** The price of a model's tokens, in US dollars for a million; 0 if it is unknown. */
+export function priceOf(kind: ProviderKind, id: string): { input: number; output: number } {
+  const [input, output] = factsOf(kind, id).price
+  return { input, output }
+}
+
+/** The models of a provider that are listed. Bots may use further ones of a hosted provider. */
+export function listedModels({ name: provider, kind, models }: ModelProvider): LanguageModel[] {
+  const ids = models ?? Object.keys(kind === 'compatible' ? {} : known[kind])
+  return ids.map((id) => {
+    const { name = id, maxTokens, price, tags } = factsOf(kind, id)
+    const hasFacts = kind !== 'compatible'
+    return {
+      id: `${provider}:${id}`,
+      name,
+      description: hasFacts ? `${name}, served by ${provider}.` : `${name}, at the operator’s endpoint.`,
+      aliases: [],
+      tags: [...tags],
+      input: { maxTokens: maxTokens[0], costPer1MTokens: price[0] },
+      output: { maxTokens: maxTokens[1], costPer1MTokens: price[1] },
+      lifecycle: 'production',
+      capabilities: {
+        supportsImages: tags.includes('vision'),
+        supportsAudio: false,
+        supportsTranscription: false,
+        supportsSearch: false,
+      },
+    }
+  })
+}

@@ -1,0 +1,122 @@
+import type { LanguageModelV4GenerateResult, SharedV4Warning } from '@ai-sdk/provider'
+import { isRecord } from '../models/payload.ts'
+import { parseBody } from '../parse-body.ts'
+import type { GenerateTextOutput, ModelUsage, ModelWarning, StopReason } from '../models/language-model.ts'
+import { priceOf } from './catalogue.ts'
+import type { Candidate } from './choose-models.ts'
+import { tokensOfText } from './estimate.ts'
+
+/** The answer of one model, without the facts about the call. */
+export interface ModelAnswer extends Omit<GenerateTextOutput, 'metadata'> {
+  usage: ModelUsage
+  stopReason: StopReason
+  warnings: ModelWarning[]
+}
+
+/** The reason is `other` for those that are not here. */
+const stopReasons: Record<string, StopReason> = {
+  stop: 'stop',
+  length: 'max_tokens',
+  'content-filter': 'content_filter',
+  'tool-calls': 'tool_calls',
+}
+
+/**
+ * Turns the result of a provider's library into the answer of `generateText`.
+ *
+ * @param estimate input tokens, where the provider reports none
+ */
+export function fromResult(
+  { content, finishReason, usage, warnings }: LanguageModelV4GenerateResult,
+  candidate: Candidate,
+  { stops, estimate }: { stops: string[]; estimate: number },
+): ModelAnswer {
+  const whole = toStorable(content.flatMap((part) => (part.type === 'text' ? part.text : [])).join(''))
+  const reasoning = toStorable(content.flatMap((part) => (part.type === 'reasoning' ? part.text : [])).join(''))
+  const found: ModelWarning[] = warnings.flatMap((warning) => toWarning(warning))
+  const toolCalls = content.flatMap((part) => {
+    if (part.type !== 'tool-call') return []
+    const input = readInput(part.input)
+    if (!input) {
+      found.push({ type: 'provider_limitation', message: `The input of the tool '${part.toolName}' is no JSON object` })
+    }
+    return [{ id: toStorable(part.toolCallId), name: toStorable(part.toolName), input: input ?? {} }]
+  })
+  const output = cutAtStop(whole, stops)
+  if (usage.inputTokens.total === undefined || usage.outputTokens.total === undefined) {
+    found.push({ type: 'provider_limitation', message: 'The provider reports no usage: the tokens are estimated' })
+  }
+  const isCut = output.length < whole.length
+  return {
+    output,
+    ...(reasoning !== '' && { reasoning }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+    usage: toUsage(candidate, {
+      input: usage.inputTokens.total ?? estimate,
+      output: usage.outputTokens.total ?? tokensOfText(whole + reasoning),
+    }),
+    stopReason: reasonOf(finishReason.unified, toolCalls.length > 0, isCut),
+    warnings: found,
+  }
+}
+
+function reasonOf(unified: string, hasToolCalls: boolean, isCut: boolean): StopReason {
+  if (hasToolCalls) return 'tool_calls'
+  return isCut ? 'stop' : (stopReasons[unified] ?? 'other')
+}
+
+/** The tokens with their price. */
+export function toUsage(
+  { provider, model }: Candidate,
+  { input, output }: { input: number; output: number },
+): ModelUsage {
+  const price = priceOf(provider.kind, model)
+  return {
+    inputTokens: countOf(input),
+    inputCost: (countOf(input) * price.input) / 1e6,
+    outputTokens: countOf(output),
+    outputCost: (countOf(output) * price.output) / 1e6,
+  }
+}
+
+/** Providers are not trusted to count: a budget has to be able to add the number. */
+function countOf(tokens: number): number {
+  return Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), 1e9) : 0
+}
+
+/** Some models ignore stop sequences. */
+function cutAtStop(text: string, stops: string[]): string {
+  const ends = stops.map((stop) => text.indexOf(stop)).filter((position) => position !== -1)
+  return text.slice(0, Math.min(text.length, ...ends))
+}
+
+function readInput(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === '') return {}
+  try {
+    const input = toStorable(parseBody(text))
+    return isRecord(input) ? input : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** PostgreSQL stores neither U+0000 nor half of a surrogate pair; an answer that is paid for is stored in any case. */
+function toStorable<Value>(value: Value): Value {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD') as Value
+  if (Array.isArray(value)) return value.map(toStorable) as Value
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [toStorable(name), toStorable(each)])) as Value
+}
+
+function toWarning(warning: SharedV4Warning): ModelWarning[] {
+  switch (warning.type) {
+    case 'unsupported':
+      return [{ type: 'parameter_ignored', message: [warning.feature, warning.details].filter(Boolean).join(': ') }]
+    case 'compatibility':
+      return [{ type: 'provider_limitation', message: [warning.feature, warning.details].filter(Boolean).join(': ') }]
+    case 'other':
+      return [{ type: 'provider_limitation', message: warning.message }]
+    default:
+      return []
+  }
+}

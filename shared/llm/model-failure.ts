@@ -1,0 +1,136 @@
+import { ApiError } from '../errors.ts'
+import type { Candidate } from './choose-models.ts'
+import { AnswerTooLongError } from './guarded-fetch.ts'
+
+/** Why a model gave no answer. */
+export type FailureKind = 'refused' | 'limited' | 'failed' | 'malformed' | 'unreachable' | 'timeout' | 'busy'
+
+/** The failure of one model. Its message is for the caller, and has no secret of the operator. */
+export class ModelFailure extends Error {
+  override name = 'ModelFailure'
+  readonly kind: FailureKind
+  /** The status of the provider's answer, if there was one. */
+  readonly status: number | undefined
+  /** The provider asks for a pause of this many seconds. */
+  readonly retryAfterSeconds: number | undefined
+  /** Whether the same model may answer a moment later. */
+  readonly mayPass: boolean
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    options: ErrorOptions & { status?: number; retryAfterSeconds?: number; mayPass?: boolean } = {},
+  ) {
+    super(message, options)
+    this.kind = kind
+    this.status = options.status
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.mayPass = options.mayPass ?? false
+  }
+
+  /** Whether the provider may have made an answer, which it bills. */
+  get mayBeBilled(): boolean {
+    return this.kind === 'malformed' || this.kind === 'timeout'
+  }
+}
+
+/** Statuses by which a provider refuses the request itself, with a message for its author. */
+const refusals = new Set([400, 404, 413, 422])
+const maxQuote = 300
+
+/** The fields of a library's error that are read here (`APICallError`). */
+interface CallError extends Error {
+  statusCode?: number
+  isRetryable?: boolean
+  responseHeaders?: Record<string, string>
+}
+
+/**
+ * Describes the failure of a call. The texts of a provider are quoted only where it refuses the request itself, and
+ * without secrets: other answers concern the operator, whose key they may repeat.
+ *
+ * @param cause as the provider's library threw it
+ * @param redact removes the keys of all providers from a text
+ */
+export function toFailure(
+  cause: unknown,
+  { id, provider }: Candidate,
+  { signal, redact }: { signal: AbortSignal; redact: (text: string) => string },
+): ModelFailure {
+  if (signal.aborted) return new ModelFailure('timeout', `${id} did not answer in time`, { cause })
+  if (hasCause(cause, AnswerTooLongError)) return new ModelFailure('malformed', `${id} answered too much`, { cause })
+  const { statusCode: status, isRetryable = false, responseHeaders = {}, message } = cause as CallError
+  const { name } = provider
+  if (status === undefined) {
+    // Libraries refuse what the provider does not support before they send it.
+    if (isOfLibrary(cause) && !isRetryable) {
+      return new ModelFailure('refused', `${id} does not support the request: ${quote(redact(message))}`, { cause })
+    }
+    return new ModelFailure('unreachable', `The provider ${name} cannot be reached`, { cause, mayPass: true })
+  }
+  if (status === 429) {
+    const seconds = Number(responseHeaders['retry-after'])
+    const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? Math.min(Math.ceil(seconds), 3600) : 1
+    return new ModelFailure('limited', `The provider ${name} limits the rate of calls`, {
+      cause,
+      status,
+      retryAfterSeconds,
+      mayPass: true,
+    })
+  }
+  if (status >= 200 && status < 300) {
+    return new ModelFailure('malformed', `The provider ${name} answered with something else than an answer`, {
+      cause,
+      status,
+    })
+  }
+  if (refusals.has(status)) {
+    return new ModelFailure('refused', `${id} refuses the request (${status}): ${quote(redact(message))}`, {
+      cause,
+      status,
+    })
+  }
+  if (status === 401 || status === 403) {
+    const whose = 'the operator has to check its key and account'
+    return new ModelFailure('failed', `The provider ${name} refuses the platform (${status}): ${whose}`, {
+      cause,
+      status,
+    })
+  }
+  return new ModelFailure('failed', `The provider ${name} failed (${status})`, { cause, status, mayPass: isRetryable })
+}
+
+/**
+ * The error of a call that no model answered. Its status is one that published clients do not repeat the call for: a call
+ * of theirs is already several, and the gateway has tried again.
+ */
+export function noAnswer(failures: readonly { id: string; failure: ModelFailure }[]): ApiError {
+  const last = failures.at(-1)!.failure
+  const message = failures.map(({ failure }) => failure.message).join('; ')
+  const metadata = {
+    subtype: 'UPSTREAM_PROVIDER_FAILED',
+    provider: 'unknown',
+    failures: failures.map(({ id, failure: { kind, status } }) => ({ model: id, kind, ...(status && { status }) })),
+  }
+  if (failures.every(({ failure: { kind } }) => kind === 'limited' || kind === 'busy')) {
+    const retryAfterSeconds = last.retryAfterSeconds ?? 1
+    return new ApiError('RateLimited', `No model answered: ${message}`, { cause: last, metadata, retryAfterSeconds })
+  }
+  return new ApiError('Runtime', `No model answered: ${message}`, { cause: last, metadata })
+}
+
+function isOfLibrary(error: unknown): boolean {
+  return error instanceof Error && error.name.startsWith('AI_') && error.name !== 'AI_APICallError'
+}
+
+function hasCause(error: unknown, Kind: typeof AnswerTooLongError): boolean {
+  for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth++) {
+    if (each instanceof Kind) return true
+  }
+  return false
+}
+
+function quote(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > maxQuote ? `${line.slice(0, maxQuote)}…` : line
+}

@@ -1,0 +1,33 @@
+import { NoAnswerError } from '../../llm/gateway.ts'
+import { generateTextInput, generateTextOutput } from '../../models/language-model.ts'
+import { recordPaid } from '../../rpc/journal.ts'
+import { operation } from '../../rpc/operation.ts'
+
+export const generateText = operation({
+  name: 'generateText',
+  description:
+    'Asks a language model for the next message of a conversation: text, JSON, or calls of tools. Models are tried in ' +
+    'order until one answers.',
+  method: 'POST',
+  path: '/v2/cognitive/generate-text',
+  access: 'bot',
+  stability: 'experimental',
+  errors: ['Runtime', 'ReferenceNotFound', 'RateLimited'],
+  awaitsWorker: true,
+  isRecordedByInput: true,
+  changesNothing: true,
+  input: generateTextInput,
+  output: generateTextOutput,
+
+  async handle(context, input) {
+    const { models, caller } = context
+    return recordPaid(context, input, models.unrecorded, async () => {
+      const choice = models.choose(input)
+      try {
+        return await models.generate({ botId: caller.botId, input, choice, signal: context.callerGone?.() })
+      } catch (error) {
+        throw error instanceof NoAnswerError ? error.answer : error
+      }
+    })
+  },
+})
