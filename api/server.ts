@@ -27,6 +27,7 @@ import { sendJson } from './send-json.ts'
 import { openTunnels } from './tunnels/tunnels.ts'
 import { acceptUpgrades, wantsWebSocket } from './upgrade.ts'
 import { webhooks } from './webhooks/webhooks.ts'
+import { widget } from './webchat/widget.ts'
 
 interface AppParts {
   realtime: Realtime
@@ -64,6 +65,8 @@ function routesOf(context: Context, { realtime, rateLimiter, overload, inFlight 
   app.use('/api', allowBrowsers)
   app.use('/files', allowPages)
   app.use(overload.handle)
+  // Scripts and pages store nothing, and a site may have many visitors behind one address: they count as no requests.
+  app.use('/webchat', widget(context))
   app.use(rateLimiter.handle)
   app.use(webhooks(context, overload))
   app.use('/files', files(context, overload, inFlight))

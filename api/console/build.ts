@@ -3,6 +3,7 @@ import { dirname, extname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
+import { bundleWidget } from './bundle-widget.ts'
 import { hashFile, hashSources, isBuilt, outputDirectory, root } from './output.ts'
 import { viteOptions } from './vite-options.ts'
 
@@ -10,7 +11,7 @@ import { viteOptions } from './vite-options.ts'
 const incompressible = new Set(['.woff2', '.png'])
 const minCompressedBytes = 1024
 
-/** Builds the console, unless its output is current. The output appears as a whole. */
+/** Builds the console and the widget of web chats, unless their output is current. The output appears as a whole. */
 async function buildConsole(): Promise<void> {
   if (await isBuilt()) return
   const startedAt = performance.now()
@@ -19,6 +20,7 @@ async function buildConsole(): Promise<void> {
   const hash = await hashSources()
   const files = new Map<string, string | Uint8Array>([[hashFile, hash]])
   for (const file of await bundle()) files.set(file.fileName, file.type === 'chunk' ? file.code : file.source)
+  for (const { name, content } of await bundleWidget()) files.set(`widget/${name}`, content)
   const unfinished = `${outputDirectory}-${process.pid}`
   try {
     await Promise.all([...files].map(([name, content]) => write(join(unfinished, name), Buffer.from(content))))

@@ -5,18 +5,19 @@ import { join, resolve } from 'node:path'
 /** The repository; the paths of sources and output are relative to it. */
 export const root = resolve(import.meta.dirname, '..', '..')
 
-/** The built console: the page, its assets, and the hash of the sources that it was built from. */
+/** The built console: the page, its assets, the widget of web chats in a folder of its own, and the hash of the sources that it was built from. */
 export const outputDirectory = join(root, 'console', 'dist')
 
 /** The file of the output that holds the hash of its sources. */
 export const hashFile = 'sources.sha256'
 
-/** The sources of the console, the types that its editor knows, the build itself and the versions of the libraries. */
+/** The sources of the console and the widget, the types that its editor knows, the build itself and the versions of the libraries. */
 const sources = [
   'console/source/**/*',
+  'console/widget/**/*',
   'console/index.html',
   'bot/index.d.ts',
-  'api/console/{build,vite-options}.ts',
+  'api/console/{build,bundle-widget,vite-options}.ts',
   'package.json',
 ]
 

@@ -1,8 +1,9 @@
 import { access, readdir } from 'node:fs/promises'
-import { extname, join } from 'node:path'
-import { Router, type Request, type Response } from 'express'
+import { join } from 'node:path'
+import { Router } from 'express'
 import { notFound } from '#shared/errors.ts'
 import { outputDirectory } from './output.ts'
+import { immutable, sendCompressed } from './send-file.ts'
 
 /**
  * The pages request only this server, and run only its scripts. Inline styles are allowed because the editor positions
@@ -28,9 +29,6 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 }
-
-/** Headers of assets: their names change with their content. */
-const immutable = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' }
 
 /**
  * `/console`: the pages in which users administer their bots.
@@ -59,12 +57,4 @@ export function consolePages(directory = outputDirectory): Router {
     sendCompressed(request, response, directory, 'index.html', false)
   })
   return router
-}
-
-/** Sends a file, or its compressed copy to clients that accept gzip. */
-function sendCompressed(request: Request, response: Response, root: string, file: string, isCompressed: boolean): void {
-  response.type(extname(file)).vary('Accept-Encoding')
-  const takesCompressed = isCompressed && request.acceptsEncodings('gzip') === 'gzip'
-  if (takesCompressed) response.set('Content-Encoding', 'gzip')
-  response.sendFile(takesCompressed ? `${file}.gz` : file, { root, cacheControl: false, acceptRanges: false })
 }

@@ -1,4 +1,5 @@
 import { closedObject, type Infer } from '../schema.ts'
+import { appearanceFields } from './webchat-appearance.ts'
 
 const fields = {
   allowedOrigins: {
@@ -24,6 +25,7 @@ const fields = {
       'Secret with which your own server signs the keys of visitors: a JSON Web Token { id, exp }, HS256. The web chat is ' +
       'then closed to visitors without such a key.',
   },
+  ...appearanceFields,
 } as const
 
 /** The configuration of a web chat. A misspelt field is refused, because the web chat would be open without it. */
@@ -52,6 +54,18 @@ export function webchatWithoutSecrets({ encryptionKey: _key, ...shown }: Webchat
 export function isAllowedType({ fileTypes }: WebchatConfiguration, contentType: string): boolean {
   const [group = ''] = contentType.split('/')
   return fileTypes?.some((type) => type === contentType || type === `${group}/*`) ?? true
+}
+
+/** Host names may have characters that begin another directive. A policy gets only those that it needs. */
+const originInPolicy = /^https?:\/\/[\w.:[\]-]+$/
+
+/**
+ * The origins whose pages may show the web chat in a frame, for a Content-Security-Policy. Pages without an origin cannot
+ * be named there.
+ */
+export function frameAncestorsOf({ allowedOrigins }: WebchatConfiguration): string[] {
+  if (allowedOrigins === undefined) return ['*']
+  return ["'self'", ...allowedOrigins.map(normalised).filter((origin) => originInPolicy.test(origin))]
 }
 
 /**

@@ -6,13 +6,15 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { root } from '../../api/console/output.ts'
 
-/** A checkout with a console of one line. */
+/** A checkout with a console and a widget of one line. */
 let checkout: string
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), 'isobot-build-'))
   await cp(join(root, 'api', 'console'), join(checkout, 'api', 'console'), { recursive: true })
   await symlink(join(root, 'node_modules'), join(checkout, 'node_modules'))
   await mkdir(join(checkout, 'console', 'source'), { recursive: true })
+  await mkdir(join(checkout, 'console', 'widget'))
+  for (const name of ['inject.ts', 'frame.tsx']) await writeFile(join(checkout, 'console', 'widget', name), 'alert()')
   await writeFile(join(checkout, 'package.json'), '{ "type": "module" }')
   await writeFile(join(checkout, 'console', 'index.html'), '<script type="module" src="/source/main.tsx"></script>')
   await show('first')
@@ -48,5 +50,5 @@ test('a build replaces output that is older than its sources, leaves current out
 test('two builds at once both succeed, and leave nothing but the output', async () => {
   await Promise.all([build(), build()])
   expect(await builtScript()).toContain('first')
-  expect((await readdir(join(checkout, 'console'))).toSorted()).toEqual(['dist', 'index.html', 'source'])
+  expect((await readdir(join(checkout, 'console'))).toSorted()).toEqual(['dist', 'index.html', 'source', 'widget'])
 })

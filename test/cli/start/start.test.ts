@@ -55,7 +55,18 @@ test('npm start runs everything on an empty machine, and isobot start finds its 
 
 test('npm start builds the console of a fresh checkout before it serves, and runs without one that cannot be built', async () => {
   const checkout = join(directory, 'checkout')
-  const folders = ['api', 'bot', 'cli', 'examples', 'migrations', 'sandbox', 'shared', 'worker', 'package.json']
+  const folders = [
+    'api',
+    'bot',
+    'cli',
+    'console/widget',
+    'examples',
+    'migrations',
+    'sandbox',
+    'shared',
+    'worker',
+    'package.json',
+  ]
   for (const name of folders) {
     await cp(join(root, name), join(checkout, name), { recursive: true, verbatimSymlinks: true })
   }

@@ -1,0 +1,318 @@
+import { computed, effect, signal } from '@preact/signals'
+import { ChatError } from '../../../shared/chat-client/chat-error.ts'
+import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
+import type { GivenUser, Hello, Method, ToFrame, ToPage } from '../protocol.ts'
+import { request } from './api.ts'
+import { openConnection, type ConnectionState, type Identity } from './connection.ts'
+import { merge, sentIdOf, type Shown } from './history.ts'
+import { openOutbox, type Unsent } from './outbox.ts'
+import { openStorage } from './storage.ts'
+import type { Conversation, Message, Payload, StreamFrame, User } from './types.ts'
+
+const typingMilliseconds = 5000
+
+/** The chat of one visitor in one document: what is shown, and what the visitor and the page can do. */
+export type Chat = ReturnType<typeof openChat>
+
+/**
+ * Opens the chat. It requests nothing before `enter`, so that a page view stores nothing.
+ *
+ * @param base address of the web chat, with a slash at its end
+ * @param post sends a message to the page; a page of its own has none
+ */
+export function openChat(base: string, given: Appearance, hello: Hello, post: (message: ToPage) => void) {
+  const webhookId = base.split('/').at(-2)!
+  const storage = openStorage(webhookId)
+  const appearance = signal<Appearance>({ ...given, ...hello.appearance })
+  const isOpen = signal(hello.isOpen)
+  const isVisible = signal(document.visibilityState === 'visible')
+  document.addEventListener('visibilitychange', () => (isVisible.value = document.visibilityState === 'visible'))
+  const connection = signal<ConnectionState>('idle')
+  const messages = signal<Shown[]>([])
+  const unsent = signal<Unsent[]>([])
+  const isTyping = signal(false)
+  const user = signal<User | undefined>(undefined)
+  const conversations = signal<Conversation[] | undefined>(undefined)
+  /** The time of the newest message that the visitor has seen. */
+  const seen = signal(storage.get('seen') ?? '')
+
+  // A key of the site is the site's to keep; its conversation has a name of its own.
+  let siteKey = hello.user.userKey
+  const conversationName = () => (siteKey === undefined ? 'conversation' : 'site-conversation')
+  const current = signal(hello.conversationId ?? storage.get(conversationName()))
+  /** Whether the visitor has asked for a new conversation. */
+  let wantsNew = false
+  let givenUser: GivenUser = hello.user
+  let typingTimer: ReturnType<typeof setTimeout> | undefined
+  let awaitedKey: ((userKey: string | undefined) => void) | undefined
+
+  const key = () => siteKey ?? storage.get('key')
+  const ask = <Answer>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, once?: string) =>
+    request<Answer>(base, method, path, {
+      key: key() ?? '',
+      ...(body && { body }),
+      ...(once !== undefined && { once }),
+    })
+  const emit = (name: string, data: unknown) => post({ type: 'event', name, data })
+
+  const outbox = openOutbox(
+    storage,
+    `isobot-webchat-${webhookId}`,
+    async ({ id, conversationId, payload }) => {
+      const body = { conversationId, payload, metadata: { clientMessageId: id } }
+      const { message } = await ask<{ message: Message }>('POST', 'messages', body, id)
+      if (conversationId === current.value) add([message])
+      emit('messageSent', message)
+    },
+    () => (unsent.value = outbox.list()),
+  )
+  unsent.value = outbox.list()
+
+  const stream = openConnection({
+    base,
+    identity,
+    receive,
+    onState: (state) => (connection.value = state),
+    renewKey,
+  })
+
+  function add(given: Message[]): void {
+    messages.value = merge(messages.value, given)
+  }
+
+  /** The key and the conversation to open: of a visitor whom the site names, the newest of any device. */
+  async function identity(): Promise<Identity> {
+    if (siteKey !== undefined && current.value === undefined && !wantsNew) {
+      const listed = await ask<{ conversations: Conversation[] }>('GET', 'conversations').catch((error: unknown) => {
+        // The visitor has not been here before.
+        if (error instanceof ChatError && error.status === 404) return undefined
+        throw error
+      })
+      current.value = listed?.conversations[0]?.id
+    }
+    return { key: key(), conversationId: current.value }
+  }
+
+  /** Takes the visitor's own messages out of the outbox. */
+  function confirm(given: Message[]): void {
+    for (const message of given) {
+      const id = message.userId === user.value?.id ? sentIdOf(message) : undefined
+      if (id !== undefined) outbox.remove(id)
+    }
+  }
+
+  function receive(frame: StreamFrame): void {
+    switch (frame.type) {
+      case 'init':
+        return initialized(frame.data)
+      case 'message_created':
+      case 'message_updated':
+        if (frame.data.userId !== user.value?.id) isTyping.value = false
+        add([frame.data])
+        confirm([frame.data])
+        if (frame.data.id.startsWith('msg_')) emit('message', frame.data)
+        return
+      case 'typing_started':
+        isTyping.value = true
+        clearTimeout(typingTimer)
+        typingTimer = setTimeout(() => (isTyping.value = false), frame.data.timeout ?? typingMilliseconds)
+        return emit('isTyping', { isTyping: true })
+      case 'typing_stopped':
+        isTyping.value = false
+        return emit('isTyping', { isTyping: false })
+      case 'webchat_visibility':
+        return post({ type: 'visibility', visibility: frame.data.visibility })
+      case 'webchat_config':
+        appearance.value = { ...appearance.value, ...readAppearance(frame.data.config) }
+        return
+      case 'custom':
+        emit('customEvent', frame.data.event)
+    }
+  }
+
+  function initialized({
+    conversation,
+    messages: given,
+    user: entered,
+  }: Extract<StreamFrame, { type: 'init' }>['data']) {
+    const { userKey, ...visitor } = entered
+    const isNewVisitor = user.value === undefined ? false : user.value.id !== visitor.id
+    const isAnother = isNewVisitor || conversation.id !== messages.value[0]?.conversationId
+    if (siteKey === undefined) storage.set('key', userKey)
+    current.value = conversation.id
+    storage.set(conversationName(), conversation.id)
+    user.value = visitor
+    if (isAnother) messages.value = []
+    add(given.toReversed())
+    confirm(given)
+    outbox.assign(conversation.id, isNewVisitor)
+    outbox.flush()
+    emit('conversation', { conversationId: conversation.id })
+    if (given.length === 0) void startConversation(conversation.id)
+    if (isNewVisitor || !isDescribed) void describeUser()
+  }
+
+  /** Asks the bot for its welcome. The platform passes it on once for each conversation. */
+  async function startConversation(id: string): Promise<void> {
+    const payload = { type: 'conversation_started', data: {} }
+    // The next connection repeats it.
+    await ask('POST', 'events', { conversationId: id, payload }).catch(() => {})
+  }
+
+  let isDescribed = false
+  async function describeUser(): Promise<void> {
+    isDescribed = true
+    await updateProfile(givenUser).catch((error: unknown) => emit('error', { message: String(error) }))
+  }
+
+  async function updateProfile({ name, pictureUrl, data }: GivenUser): Promise<User | undefined> {
+    const fields = { ...(name && { name }), ...(pictureUrl && { pictureUrl }), ...(data && { userData: data }) }
+    if (Object.keys(fields).length === 0) return user.value
+    const { user: updated } = await ask<{ user: User }>('PUT', 'users/me', fields)
+    user.value = updated
+    emit('user', updated)
+    return updated
+  }
+
+  async function renewKey(): Promise<boolean> {
+    if (!hello.renewsKeys) return false
+    post({ type: 'keyNeeded' })
+    const userKey = await new Promise<string | undefined>((resolve) => (awaitedKey = resolve))
+    if (userKey === undefined) return false
+    siteKey = userKey
+    return true
+  }
+
+  function enter(): void {
+    stream.start()
+  }
+
+  function openConversation(id: string | undefined): void {
+    current.value = id
+    wantsNew = id === undefined
+    messages.value = []
+    isTyping.value = false
+    if (connection.value === 'idle') enter()
+    else {
+      connection.value = 'connecting'
+      stream.restart()
+    }
+  }
+
+  /** Resolves when there is a conversation. */
+  function entered(): Promise<string> {
+    enter()
+    return new Promise((resolve) => {
+      const stop = effect(() => {
+        if (connection.value !== 'open' || current.value === undefined) return
+        resolve(current.value)
+        queueMicrotask(() => stop())
+      })
+    })
+  }
+
+  function say(payload: Payload): void {
+    outbox.add(payload, connection.value === 'open' ? current.value : undefined)
+    enter()
+    outbox.flush()
+  }
+
+  const methods: Record<Method, (argument: unknown) => unknown> = {
+    sendMessage(text) {
+      if (typeof text !== 'string' || text.trim() === '') throw new Error('sendMessage needs a text')
+      say({ type: 'text', text })
+    },
+    async sendEvent(data) {
+      if (typeof data !== 'object' || data === null) throw new Error('sendEvent needs an object')
+      const id = await entered()
+      await ask('POST', 'events', { conversationId: id, payload: { type: 'custom', data } })
+    },
+    async updateUser(argument) {
+      const changed = (argument ?? {}) as GivenUser
+      givenUser = { ...givenUser, ...changed }
+      if (changed.userKey !== undefined && changed.userKey !== siteKey) {
+        siteKey = changed.userKey
+        openConversation(storage.get('site-conversation'))
+      }
+      // The visitor is described after entering.
+      return connection.value === 'idle' ? undefined : entered().then(() => updateProfile(changed))
+    },
+    getUser: () => entered().then(() => user.value),
+    restartConversation: () => openConversation(undefined),
+  }
+
+  async function call({ id, method, argument }: Extract<ToFrame, { type: 'call' }>): Promise<void> {
+    try {
+      post({ type: 'result', id, value: await methods[method](argument) })
+    } catch (error) {
+      post({ type: 'result', id, error: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  const unread = computed(
+    () => messages.value.filter(({ userId, createdAt }) => userId !== user.value?.id && createdAt > seen.value).length,
+  )
+  effect(() => {
+    const last = messages.value.at(-1)
+    if (!last || !isOpen.value || !isVisible.value || last.createdAt <= seen.value) return
+    seen.value = last.createdAt
+    storage.set('seen', last.createdAt)
+  })
+  effect(() => post({ type: 'unread', count: unread.value }))
+
+  return {
+    mode: hello.mode,
+    appearance,
+    isOpen,
+    connection,
+    messages,
+    unsent,
+    isTyping,
+    user,
+    conversations,
+    outbox,
+    say,
+    enter,
+    /** Whether the visitor has been here before. */
+    isKnown: () => key() !== undefined,
+    openConversation,
+    currentId: () => current.value,
+    hide: () => post({ type: 'visibility', visibility: 'hide' }),
+    async listConversations(): Promise<void> {
+      if (key() === undefined) return void (conversations.value = [])
+      const { conversations: listed } = await ask<{ conversations: Conversation[] }>('GET', 'conversations')
+      conversations.value = listed.filter(({ lastMessage }) => lastMessage !== undefined)
+    },
+    async rate(message: Shown, value: 'positive' | 'negative' | undefined): Promise<void> {
+      const { feedback, ...rest } = message
+      add([value === undefined ? rest : { ...rest, feedback: { value } }])
+      const path = `messages/${encodeURIComponent(message.id)}/feedback`
+      try {
+        await (value === undefined ? ask('DELETE', path) : ask('PUT', path, { value }))
+      } catch {
+        add([feedback ? { ...rest, feedback } : rest])
+      }
+    },
+    /** Carries out what the page asks for. */
+    take(message: ToFrame): void {
+      if (message.type === 'call') void call(message)
+      else if (message.type === 'configure') appearance.value = { ...given, ...message.appearance }
+      else if (message.type === 'key') {
+        awaitedKey?.(message.userKey)
+        awaitedKey = undefined
+      } else {
+        isOpen.value = message.isOpen
+        if (message.isOpen && hello.mode !== 'embedded') enter()
+      }
+    },
+  }
+}
+
+const changeable = ['botName', 'botDescription', 'botAvatar', 'color', 'themeMode', 'composerPlaceholder'] as const
+
+/** The fields of a bot's change that can be shown at once. */
+function readAppearance(config: Record<string, unknown>): Appearance {
+  return Object.fromEntries(
+    changeable.flatMap((name) => (typeof config[name] === 'string' ? [[name, config[name]]] : [])),
+  )
+}

@@ -1,0 +1,70 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+import { useView } from './view.ts'
+
+const maxLength = 10_000
+
+/** The field for messages: Enter sends, Shift and Enter begin a new line. */
+export function Composer(): JSX.Element {
+  const { chat, text } = useView()
+  const { appearance, isOpen, messages, user, mode } = chat
+  const [draft, setDraft] = useState('')
+  const field = useRef<HTMLTextAreaElement>(null)
+  const last = messages.value.at(-1)
+  // A choice may be all that the bot can understand.
+  const isLocked =
+    last !== undefined && last.userId !== user.value?.id && last.payload.type === 'choice'
+      ? last.payload['disableFreeText'] === true
+      : false
+
+  useEffect(() => {
+    // A chat in the page takes the focus when the visitor gives it.
+    if (isOpen.value && mode !== 'embedded') field.current?.focus()
+  }, [isOpen.value])
+  useEffect(() => {
+    const { style, scrollHeight } = field.current!
+    style.blockSize = 'auto'
+    style.blockSize = `${Math.max(scrollHeight, field.current!.scrollHeight)}px`
+    if (draft === '') style.blockSize = ''
+  }, [draft])
+
+  function send(): void {
+    const written = draft.trim()
+    if (written === '' || isLocked) return
+    chat.say({ type: 'text', text: written })
+    setDraft('')
+  }
+
+  const label = appearance.value.composerPlaceholder ?? text('placeholder')
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+        field.current?.focus()
+      }}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        dir="auto"
+        maxLength={maxLength}
+        aria-label={label}
+        placeholder={label}
+        disabled={isLocked}
+        value={draft}
+        onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          send()
+        }}
+      />
+      <button type="submit" class="icon send" aria-label={text('send')} disabled={isLocked || draft.trim() === ''}>
+        <Icon name="send" />
+      </button>
+    </form>
+  )
+}

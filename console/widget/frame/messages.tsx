@@ -1,0 +1,177 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isBeingWritten, keyOf, sentIdOf, type Shown } from './history.ts'
+import { Icon } from './icons.tsx'
+import { Markdown } from './markdown.tsx'
+import type { Unsent } from './outbox.ts'
+import { Content } from './payload.tsx'
+import { useView } from './view.ts'
+
+/** Distance from the end at which a reader still follows new messages. */
+const nearPixels = 80
+
+/** The messages of the conversation, those on their way, and whether the bot is writing. */
+export function Messages(): JSX.Element {
+  const { chat, text } = useView()
+  const { appearance, messages, user, unsent, isTyping, connection } = chat
+  const log = useRef<HTMLDivElement>(null)
+  const [isAtEnd, setIsAtEnd] = useState(true)
+  const shown = messages.value
+  const present = new Set(shown.map(sentIdOf))
+  const waiting = unsent.value.filter(
+    ({ id, conversationId }) =>
+      !present.has(id) && (conversationId === undefined || conversationId === chat.currentId()),
+  )
+  const lastOwn = waiting.length > 0 ? shown.length : shown.findLastIndex(({ userId }) => userId === user.value?.id)
+  const botName = appearance.value.botName ?? text('title')
+
+  const position = useRef(0)
+  const follow = () => {
+    const { scrollTop, scrollHeight, clientHeight } = log.current!
+    if (scrollHeight - scrollTop - clientHeight < nearPixels) setIsAtEnd(true)
+    // Messages that arrive during a scroll to the end are no reason to stop following: a reader goes back.
+    else if (scrollTop < position.current) setIsAtEnd(false)
+    position.current = scrollTop
+  }
+  const toEnd = () => {
+    if (isAtEnd && log.current) log.current.scrollTop = log.current.scrollHeight
+  }
+  useEffect(toEnd)
+
+  return (
+    <div class="conversation">
+      <div
+        class="log"
+        role="log"
+        aria-label={text('log')}
+        tabIndex={0}
+        ref={log}
+        onScroll={follow}
+        onLoadCapture={toEnd}
+      >
+        {appearance.value.greeting !== undefined && (
+          <div class="message theirs" dir="auto">
+            <span class="author">{botName}</span>
+            <Markdown text={appearance.value.greeting} />
+          </div>
+        )}
+        {shown.map((message, index) => (
+          <Row
+            key={keyOf(message)}
+            message={message}
+            isOwn={message.userId === user.value?.id}
+            isLatest={index > lastOwn}
+            botName={botName}
+          />
+        ))}
+        {waiting.map((message) => (
+          <Waiting key={message.id} message={message} />
+        ))}
+        {isTyping.value && (
+          <p class="typing quiet">
+            {botName} {text('typing')}
+            <span class="dots" aria-hidden="true">
+              <i />
+              <i />
+              <i />
+            </span>
+          </p>
+        )}
+      </div>
+      {!isAtEnd && (
+        <button
+          type="button"
+          class="icon latest"
+          aria-label={text('latest')}
+          onClick={() => {
+            log.current!.scrollTop = log.current!.scrollHeight
+            log.current!.focus()
+          }}
+        >
+          <Icon name="down" />
+        </button>
+      )}
+      <p class="status" role="status">
+        {connection.value === 'refused' && text('unavailable')}
+        {connection.value === 'lost' && text('offline')}
+        {connection.value === 'connecting' && <span class="late">{text('connecting')}</span>}
+      </p>
+    </div>
+  )
+}
+
+interface RowProps {
+  message: Shown
+  isOwn: boolean
+  isLatest: boolean
+  botName: string
+}
+
+function Row({ message, isOwn, isLatest, botName }: RowProps): JSX.Element {
+  const { chat, text, locale } = useView()
+  const choose = (label: string, value: string) => chat.say({ type: 'text', text: label, value })
+  const isWriting = isBeingWritten(message)
+  const time = new Date(message.createdAt)
+  return (
+    <div
+      class={`message ${isOwn ? 'own' : 'theirs'} of-${/^\w+$/.exec(message.payload.type)?.[0] ?? ''}`}
+      dir="auto"
+      aria-busy={isWriting}
+      title={time.toLocaleString(locale)}
+    >
+      <span class="author">{isOwn ? text('you') : botName}</span>
+      <Content payload={message.payload} isOwn={isOwn} isLatest={isLatest} choose={choose} />
+      {!isOwn && !isWriting && chat.appearance.value.feedbackEnabled && <Feedback message={message} />}
+    </div>
+  )
+}
+
+function Feedback({ message }: { message: Shown }): JSX.Element {
+  const { chat, text } = useView()
+  const given = message.feedback?.value
+  const rate = (value: 'positive' | 'negative') => void chat.rate(message, given === value ? undefined : value)
+  return (
+    <div class="feedback">
+      <button
+        type="button"
+        aria-label={text('helpful')}
+        aria-pressed={given === 'positive'}
+        onClick={() => rate('positive')}
+      >
+        <Icon name="up" />
+      </button>
+      <button
+        type="button"
+        aria-label={text('unhelpful')}
+        aria-pressed={given === 'negative'}
+        onClick={() => rate('negative')}
+      >
+        <Icon name="up" className="upside-down" />
+      </button>
+    </div>
+  )
+}
+
+function Waiting({ message }: { message: Unsent }): JSX.Element {
+  const { chat, text } = useView()
+  const { id, payload, failure } = message
+  return (
+    <div class={`message own ${failure === undefined ? 'waiting' : 'failed'}`} dir="auto">
+      <span class="author">{text('you')}</span>
+      <Content payload={payload} isOwn isLatest={false} choose={() => {}} />
+      {failure === undefined ? (
+        <span class="visually-hidden">{text('waiting')}</span>
+      ) : (
+        <p class="failure" role="alert">
+          {text('notSent', { reason: failure })}{' '}
+          <button type="button" onClick={() => chat.outbox.retry(id)}>
+            {text('retry')}
+          </button>{' '}
+          <button type="button" onClick={() => chat.outbox.remove(id)}>
+            {text('discard')}
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

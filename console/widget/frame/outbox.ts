@@ -1,0 +1,175 @@
+import { ChatError } from '../../../shared/chat-client/chat-error.ts'
+import type { FrameStorage } from './storage.ts'
+import type { Payload } from './types.ts'
+
+/** A message that the platform has not confirmed. */
+export interface Unsent {
+  /** Names the message for good: sent again, it is stored once. */
+  id: string
+  createdAt: string
+  payload: Payload
+  /** Absent until the visitor has a conversation. */
+  conversationId?: string
+  /** Why the platform refused it. */
+  failure?: string
+}
+
+/**
+ * Messages on their way, in the order in which they were written. Each is stored under a name of its own, so that tabs
+ * which write at the same time overwrite nothing, and is removed when the platform has confirmed it.
+ */
+export interface Outbox {
+  list(): Unsent[]
+  add(payload: Payload, conversationId: string | undefined): Unsent
+  remove(id: string): void
+  /** Tries a refused message again. */
+  retry(id: string): void
+  /** Gives messages without a conversation this one; all of them if the visitor is another than before. */
+  assign(conversationId: string, isNewVisitor: boolean): void
+  /** Sends all messages that have a conversation, one after the other; again later if the platform is unavailable. */
+  flush(): void
+}
+
+const prefix = 'out-'
+const lastSeconds = 30
+
+/**
+ * @param send sends one message. @throws ChatError when the platform refuses it, another error when it is unavailable
+ * @param onChange is called after each change, of other tabs too
+ */
+export function openOutbox(
+  storage: FrameStorage,
+  lock: string,
+  send: (message: Unsent & { conversationId: string }) => Promise<void>,
+  onChange: () => void,
+): Outbox {
+  let isFlushing = false
+  let flushAgain = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let failures = 0
+  let added = 0
+  storage.onChange(prefix, onChange)
+
+  const entries = () =>
+    storage.names(prefix).flatMap((name) => {
+      const message = read(storage.get(name))
+      return message ? [{ name, message }] : []
+    })
+  const nameOf = (id: string) => entries().find(({ message }) => message.id === id)?.name
+
+  function write(name: string, message: Unsent): void {
+    storage.set(name, JSON.stringify(message))
+    onChange()
+  }
+
+  function remove(id: string): void {
+    const name = nameOf(id)
+    if (name === undefined) return
+    storage.remove(name)
+    onChange()
+  }
+
+  /** @returns whether all messages are sent or refused */
+  async function sendAll(): Promise<boolean> {
+    for (const { name, message } of entries()) {
+      const { conversationId, failure } = message
+      if (conversationId === undefined || failure !== undefined) continue
+      // Another tab may have sent it since.
+      if (storage.get(name) === undefined) continue
+      try {
+        await send({ ...message, conversationId })
+        remove(message.id)
+      } catch (error) {
+        if (!isRefusal(error)) return false
+        if (storage.get(name) !== undefined) write(name, { ...message, failure: error.message })
+      }
+    }
+    return true
+  }
+
+  async function flush(): Promise<void> {
+    flushAgain = isFlushing
+    if (isFlushing) return
+    isFlushing = true
+    clearTimeout(timer)
+    try {
+      const isDone = await inTurn(lock, sendAll)
+      failures = isDone ? 0 : failures + 1
+      if (!isDone) timer = setTimeout(() => void flush(), waitOf(failures))
+    } finally {
+      isFlushing = false
+    }
+    if (flushAgain) void flush()
+  }
+
+  return {
+    list: () => entries().map(({ message }) => message),
+    add(payload, conversationId) {
+      const now = new Date()
+      const order = `${String(now.getTime()).padStart(15, '0')}-${String(added++).padStart(6, '0')}`
+      const message = {
+        id: newId(),
+        createdAt: now.toISOString(),
+        payload,
+        ...(conversationId !== undefined && { conversationId }),
+      }
+      write(`${prefix}${order}-${message.id}`, message)
+      return message
+    },
+    remove,
+    retry(id) {
+      const found = entries().find(({ message }) => message.id === id)
+      if (!found) return
+      const { failure: _failure, ...message } = found.message
+      write(found.name, message)
+      void flush()
+    },
+    assign(conversationId, isNewVisitor) {
+      for (const { name, message } of entries()) {
+        if (message.conversationId === undefined || isNewVisitor) write(name, { ...message, conversationId })
+      }
+    },
+    flush: () => void flush(),
+  }
+}
+
+/**
+ * Lets one tab send at a time, so that messages of several tabs keep their order. Browsers have no locks on insecure pages,
+ * and refuse them where they refuse storage.
+ */
+async function inTurn(lock: string, work: () => Promise<boolean>): Promise<boolean> {
+  let isTaken = false
+  try {
+    return await navigator.locks.request(lock, () => {
+      isTaken = true
+      return work()
+    })
+  } catch (error) {
+    if (isTaken) throw error
+    return work()
+  }
+}
+
+function read(stored: string | undefined): Unsent | undefined {
+  try {
+    return stored === undefined ? undefined : (JSON.parse(stored) as Unsent)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the same request would be refused again. A request in flight, a limit and a lost key pass. */
+function isRefusal(error: unknown): error is ChatError {
+  if (!(error instanceof ChatError)) return false
+  return error.status < 500 && ![401, 408, 409, 425, 429].includes(error.status)
+}
+
+/** Milliseconds before the next attempt: longer after each failure, and not those of all visitors at the same moment. */
+export function waitOf(failures: number): number {
+  return Math.min(lastSeconds * 1000, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
+}
+
+/** A random id; `crypto.randomUUID` exists only on secure pages. */
+function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,54 @@
+/** The messages, users and stream frames that the platform sends to the frame. */
+
+export interface Payload {
+  type: string
+  [field: string]: unknown
+}
+
+export interface Message {
+  id: string
+  createdAt: string
+  payload: Payload
+  userId: string
+  conversationId: string
+  metadata?: Record<string, unknown>
+  feedback?: { value: 'positive' | 'negative' }
+}
+
+export interface User {
+  id: string
+  name?: string
+  pictureUrl?: string
+  userData?: Record<string, unknown>
+}
+
+export interface Conversation {
+  id: string
+  updatedAt: string
+  lastMessage?: Pick<Message, 'userId' | 'payload' | 'createdAt'>
+}
+
+/** A frame of the stream. */
+export type StreamFrame =
+  | {
+      type: 'init'
+      data: { conversation: { id: string }; messages: Message[]; user: User & { userKey: string } }
+    }
+  | { type: 'message_created' | 'message_updated'; data: Message }
+  | { type: 'typing_started'; data: { timeout?: number } }
+  | { type: 'typing_stopped'; data: object }
+  | { type: 'webchat_visibility'; data: { visibility: 'show' | 'hide' | 'toggle' } }
+  | { type: 'webchat_config'; data: { config: Record<string, unknown> } }
+  | { type: 'custom'; data: { event: unknown } }
+
+export interface Option {
+  label: string
+  value: string
+}
+
+export interface Card {
+  title: string
+  subtitle?: string
+  imageUrl?: string
+  actions?: (Option & { action: string })[]
+}

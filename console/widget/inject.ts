@@ -1,0 +1,40 @@
+import type { Appearance } from '../../shared/models/webchat-appearance.ts'
+import { createWidget, type Options, type Widget } from './inject/widget.ts'
+
+/** The appearance of the installation, which the platform writes before this script. */
+declare const ISOBOT_APPEARANCE: Appearance
+
+/** Calls that the page made before the script arrived: names of members with their arguments. */
+type EarlyCalls = [member: keyof Widget, ...parameters: unknown[]][]
+
+/**
+ * `inject.js`: `<script src="https://<platform>/webchat/<webhookId>/inject.js" async></script>` shows the bubble. With
+ * `data-selector="#chat"` an element of the page gets the chat; with `data-init="manual"` the page calls `botpress.init`.
+ */
+function start(): void {
+  const script = document.currentScript
+  if (!(script instanceof HTMLScriptElement)) return
+  const page = window as { botpress?: Widget | EarlyCalls }
+  const early = page.botpress
+  // The page has the script twice.
+  if (early && !Array.isArray(early)) return
+  const widget = createWidget(new URL('.', script.src), ISOBOT_APPEARANCE)
+  page.botpress = widget
+  const { selector, init } = script.dataset
+  const run = (calls: EarlyCalls = []) => {
+    for (const [member, ...parameters] of calls) {
+      const call: unknown = widget[member]
+      if (typeof call === 'function') call(...parameters)
+    }
+  }
+  const begin = () => {
+    // Listeners come first, so that they receive the first events.
+    run(early?.filter(([member]) => member === 'on'))
+    if (init !== 'manual') widget.init(selector === undefined ? {} : ({ selector } satisfies Options))
+    run(early?.filter(([member]) => member !== 'on'))
+  }
+  if (document.body && document.readyState !== 'loading') begin()
+  else addEventListener('DOMContentLoaded', begin, { once: true })
+}
+
+start()

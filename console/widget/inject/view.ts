@@ -1,0 +1,108 @@
+import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
+import { colorsOf } from '../colors.ts'
+import { languageOf, localeOf } from '../locale.ts'
+import { bubbleTexts, type BubbleText } from '../texts/bubble.ts'
+import { element, icon } from './elements.ts'
+import { style } from './styles.ts'
+
+const paths = {
+  chat: 'M21 11.5a8.4 8.4 0 0 1-12 7.6L3 21l1.9-6A8.5 8.5 0 1 1 21 11.5Z',
+  close: 'M6 6l12 12M18 6 6 18',
+}
+
+/** The parts of the chat in the page: the bubble, the panel with the frame, and the message that invites visitors. */
+export interface View {
+  apply(appearance: Appearance): void
+  /** Puts the frame into the panel. */
+  show(frame: HTMLIFrameElement): void
+  setOpen(isOpen: boolean): void
+  setUnread(count: number): void
+  /** Shows the message that invites visitors; a click on it opens the chat. */
+  invite(message: string, onDismiss: () => void): void
+  focusBubble(): void
+}
+
+/**
+ * Puts the view into the page.
+ *
+ * @param target an element that gets the chat without a bubble; undefined for a bubble
+ */
+export function openView(target: Element | undefined, toggle: () => void): View {
+  const host = element('div', { 'data-isobot': '' })
+  const root = host.attachShadow({ mode: 'open' })
+  // A constructed style sheet needs no permission of the page's policy.
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(style)
+  root.adoptedStyleSheets = [sheet]
+
+  const panel = element('div', { id: 'panel', class: target ? 'embedded' : 'panel', hidden: '' })
+  const badge = element('span', { class: 'badge', 'aria-hidden': 'true', hidden: '' })
+  const face = element('span', {}, icon(paths.chat))
+  const bubble = element('button', { class: 'bubble', type: 'button', 'aria-expanded': 'false' }, face, badge)
+  bubble.addEventListener('click', toggle)
+  let texts = bubbleTexts.en
+  let image: string | undefined
+  let unread = 0
+  let isOpen = false
+  let invitation: HTMLElement | undefined
+  root.append(panel)
+  if (target) host.style.cssText = 'display:block;width:100%;height:100%'
+  else root.append(bubble)
+  ;(target ?? document.body).append(host)
+
+  function draw(): void {
+    const label = isOpen ? texts.close : texts.open
+    const count = unread > 0 && !isOpen ? `. ${texts.unread.replace('{count}', String(unread))}` : ''
+    bubble.setAttribute('aria-label', label + count)
+    bubble.setAttribute('aria-expanded', String(isOpen))
+    badge.hidden = unread === 0 || isOpen
+    badge.textContent = unread > 99 ? '99+' : String(unread)
+    face.replaceChildren(
+      isOpen || image === undefined
+        ? icon(isOpen ? paths.close : paths.chat)
+        : element('img', { src: image, alt: '', referrerpolicy: 'no-referrer' }),
+    )
+  }
+
+  function uninvite(): void {
+    invitation?.remove()
+    invitation = undefined
+  }
+
+  return {
+    apply(appearance) {
+      const { accent, onAccent } = colorsOf(appearance.color)
+      host.style.setProperty('--accent', accent)
+      host.style.setProperty('--on-accent', onAccent)
+      const own: Partial<Record<BubbleText, string>> = appearance.texts ?? {}
+      texts = { ...bubbleTexts[languageOf(localeOf(appearance.locale, appearance.texts))], ...own }
+      image = appearance.fabImage
+      for (const frame of panel.querySelectorAll('iframe')) frame.title = appearance.botName ?? texts.title
+      draw()
+    },
+    show: (frame) => panel.append(frame),
+    setOpen(next) {
+      isOpen = next
+      panel.hidden = !next
+      uninvite()
+      draw()
+    },
+    setUnread(count) {
+      unread = count
+      draw()
+    },
+    invite(message, onDismiss) {
+      if (isOpen || invitation || target) return
+      const accept = element('button', { type: 'button' }, message)
+      const dismiss = element('button', { type: 'button', 'aria-label': texts.dismiss }, '✕')
+      invitation = element('div', { class: 'invitation', role: 'status' }, accept, dismiss)
+      accept.addEventListener('click', toggle)
+      dismiss.addEventListener('click', () => {
+        uninvite()
+        onDismiss()
+      })
+      root.insertBefore(invitation, bubble)
+    },
+    focusBubble: () => bubble.focus(),
+  }
+}

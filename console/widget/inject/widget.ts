@@ -1,0 +1,196 @@
+import type { Appearance } from '../../../shared/models/webchat-appearance.ts'
+import type { GivenUser, Method, ToPage } from '../protocol.ts'
+import { openEvents, type Events } from './events.ts'
+import { scheduleInvitation } from './invitation.ts'
+import { openLink, type Link } from './link.ts'
+import { recall, remember } from './memory.ts'
+import { openView, type View } from './view.ts'
+
+/** The argument of `init`. Other fields are ignored, such as those of the hosted script. */
+export interface Options {
+  /** Fields that replace those of the installation's configuration. */
+  configuration?: Appearance
+  user?: GivenUser
+  conversationId?: string
+  /** A selector of an element that gets the chat, without a bubble. */
+  selector?: string
+  defaultState?: 'opened' | 'closed'
+  /** Answers a new key of the visitor, signed by the site, when the former one has expired. */
+  getUserKey?: () => Promise<string> | string
+}
+
+/** `window.botpress`. */
+export interface Widget extends Pick<Events, 'on' | 'off'> {
+  readonly version: string
+  readonly clientId: string
+  readonly initialized: boolean
+  readonly state: 'initial' | 'opened' | 'closed'
+  readonly configuration: Appearance
+  readonly user: GivenUser | undefined
+  init(options?: Options): void
+  open(): void
+  close(): void
+  toggle(): void
+  config(change: { configuration?: Appearance; user?: GivenUser }): void
+  sendMessage(text: string): Promise<unknown>
+  sendEvent(data: object): Promise<unknown>
+  updateUser(user: GivenUser): Promise<unknown>
+  getUser(): Promise<unknown>
+  restartConversation(): Promise<unknown>
+}
+
+const version = '1'
+
+/**
+ * Creates the widget of a page. Nothing of it is shown, and nothing requested, before `init`.
+ *
+ * @param base address of the web chat, with a slash at its end
+ */
+export function createWidget(base: URL, given: Appearance): Widget {
+  const clientId = decodeURIComponent(base.pathname.split('/').at(-2)!)
+  const { on, off, emit } = openEvents()
+  let appearance = given
+  let options: Options = {}
+  let user: GivenUser | undefined
+  let view: View | undefined
+  let link: Link | undefined
+  let state: Widget['state'] = 'initial'
+  let isReady = false
+
+  function shown(): View {
+    if (!view) init()
+    return view!
+  }
+
+  /** Loads the frame, at the first use of the chat. */
+  function linked(): Link {
+    const visible = shown()
+    if (link) return link
+    const hello = () => ({
+      mode: options.selector === undefined ? ('bubble' as const) : ('embedded' as const),
+      isOpen: state === 'opened',
+      appearance,
+      user: user ?? {},
+      ...(options.conversationId !== undefined && { conversationId: options.conversationId }),
+      renewsKeys: options.getUserKey !== undefined,
+    })
+    link = openLink(new URL('frame', base), hello, receive, () => {
+      const message =
+        `The web chat at ${base.href} does not answer in this page. The configuration of the web chat may not have ` +
+        `${location.origin} among its allowedOrigins, or this page's policy may not have ${base.origin} in frame-src.`
+      emit('error', { message })
+      reportError(new Error(message))
+    })
+    visible.show(link.frame)
+    visible.apply(appearance)
+    return link
+  }
+
+  function setState(next: 'opened' | 'closed'): void {
+    if (state === next) return
+    if (next === 'opened') linked()
+    const hadFocus = state === 'opened' && document.activeElement?.shadowRoot?.activeElement === link?.frame
+    state = next
+    shown().setOpen(next === 'opened')
+    link?.send({ type: 'visibility', isOpen: next === 'opened' })
+    if (next === 'opened' && options.selector === undefined) {
+      remember('localStorage', clientId, 'opened')
+      link?.frame.focus()
+    } else if (hadFocus) shown().focusBubble()
+    emit(`webchat:${next}`)
+  }
+
+  function receive(message: ToPage): void {
+    if (message.type === 'ready') {
+      if (isReady) return
+      isReady = true
+      emit('webchat:ready')
+    } else if (message.type === 'unread') shown().setUnread(message.count)
+    else if (message.type === 'event') {
+      if (message.name === 'user') user = message.data as GivenUser
+      emit(message.name, message.data)
+    } else if (message.type === 'keyNeeded') void renewKey()
+    else if (message.type === 'visibility') {
+      if (message.visibility === 'toggle') toggle()
+      else setState(message.visibility === 'show' ? 'opened' : 'closed')
+    }
+  }
+
+  async function renewKey(): Promise<void> {
+    let userKey: string | undefined
+    try {
+      userKey = await options.getUserKey?.()
+    } catch (error) {
+      reportError(error)
+    }
+    link?.send({ type: 'key', userKey })
+  }
+
+  function toggle(): void {
+    setState(state === 'opened' ? 'closed' : 'opened')
+  }
+
+  function configure(change: Appearance | undefined): void {
+    appearance = { ...appearance, ...change }
+    view?.apply(appearance)
+    link?.send({ type: 'configure', appearance })
+    emit('webchat:config', appearance)
+  }
+
+  function init(next: Options = {}): void {
+    options = { ...options, ...next }
+    user = { ...user, ...next.user }
+    if (view) {
+      configure(next.configuration)
+      if (next.user) void linked().call('updateUser', next.user)
+      return
+    }
+    appearance = { ...appearance, ...next.configuration }
+    const target = options.selector === undefined ? undefined : document.querySelector(options.selector)
+    if (target === null) throw new Error(`botpress.init: no element has the selector ${options.selector}`)
+    view = openView(target, toggle)
+    view.apply(appearance)
+    emit('webchat:initialized')
+    if (target || options.defaultState === 'opened') return setState('opened')
+    // A visitor who has opened the chat before sees how many messages have come since.
+    if (recall('localStorage', clientId, 'opened')) linked()
+    if (recall('sessionStorage', clientId, 'dismissed')) return
+    scheduleInvitation(appearance, (message) => {
+      if (state === 'initial') shown().invite(message, () => remember('sessionStorage', clientId, 'dismissed'))
+    })
+  }
+
+  const call = (method: Method) => (argument?: unknown) => linked().call(method, argument)
+
+  return {
+    version,
+    clientId,
+    get initialized() {
+      return view !== undefined
+    },
+    get state() {
+      return state
+    },
+    get configuration() {
+      return appearance
+    },
+    get user() {
+      return user
+    },
+    on,
+    off,
+    init,
+    open: () => setState('opened'),
+    close: () => setState('closed'),
+    toggle,
+    config({ configuration, user: changed }) {
+      configure(configuration)
+      if (changed) void linked().call('updateUser', changed)
+    },
+    sendMessage: call('sendMessage'),
+    sendEvent: call('sendEvent'),
+    updateUser: call('updateUser'),
+    getUser: call('getUser'),
+    restartConversation: call('restartConversation'),
+  }
+}

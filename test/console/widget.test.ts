@@ -1,0 +1,509 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { AxeResults } from 'axe-core'
+import { SignJWT } from 'jose'
+import type { Browser, FrameLocator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { outputDirectory } from '../../api/console/output.ts'
+import { launchChromium } from '../browser/chromium.ts'
+import { serveSite, type Site } from '../browser/serve-site.ts'
+import { freePort } from '../../cli/postgres/free-port.ts'
+import { openPlatform, type Platform } from '../support/platform.ts'
+import { startProcess } from '../support/processes.ts'
+import { installWebchat } from '../support/webchat.ts'
+import { buildConsole } from './built.ts'
+import { installing } from './open-console.ts'
+
+const code = `export const hooks = {
+  async afterIncomingEvent({ event, client }) {
+    const { conversationId } = event
+    if (event.type === 'webchat:trigger') {
+      return client.createMessage({ conversationId, type: 'text', payload: { text: 'Page: ' + event.payload.payload.page } })
+    }
+    if (event.type !== 'webchat:conversationStarted') return
+    const options = [{ label: 'Green tea', value: 'green' }, { label: 'Black tea', value: 'black' }]
+    await client.createMessage({ conversationId, type: 'choice', payload: { text: 'Welcome! Which tea?', options } })
+  },
+  async afterIncomingMessage({ event, client }) {
+    const { conversationId, payload } = event
+    const say = (type, payload) => client.createMessage({ conversationId, type, payload })
+    if (payload.value) await say('text', { text: 'You chose ' + payload.value })
+    else if (payload.text.startsWith('[')) {
+      for (const [type, fields] of JSON.parse(payload.text)) await say(type, fields)
+      await say('text', { text: 'That was everything' })
+    } else if (payload.text === 'write slowly') {
+      const stream = client.streamMessage(conversationId)
+      for (const word of ['one ', 'two ', '**three**']) await stream.write(word)
+      await stream.end()
+    } else await say('text', { text: 'You said ' + payload.text })
+  },
+}`
+
+const picture =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const card = {
+  title: 'Sencha',
+  subtitle: 'from Uji',
+  imageUrl: picture,
+  actions: [
+    { action: 'postback', label: 'Order', value: 'order' },
+    { action: 'url', label: 'Read more', value: 'https://example.com/sencha' },
+  ],
+}
+const everything = [
+  [
+    'text',
+    {
+      text: 'A **bold** word, a [link](https://example.com/tea), `code`\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |',
+    },
+  ],
+  ['markdown', { markdown: '> quoted' }],
+  ['image', { imageUrl: picture, title: 'A leaf' }],
+  ['audio', { audioUrl: 'data:audio/wav;base64,' }],
+  ['video', { videoUrl: 'data:video/mp4;base64,' }],
+  ['file', { fileUrl: 'https://example.com/menu.pdf', title: 'The menu' }],
+  ['location', { latitude: 48.2, longitude: 16.37, title: 'The shop', address: 'Teegasse 1' }],
+  ['card', card],
+  ['carousel', { items: [card, { ...card, title: 'Gyokuro' }] }],
+  [
+    'bloc',
+    {
+      items: [
+        { type: 'text', payload: { text: 'part of a bloc' } },
+        { type: 'image', payload: { imageUrl: picture } },
+      ],
+    },
+  ],
+  [
+    'dropdown',
+    {
+      text: 'How many?',
+      options: [
+        { label: 'One', value: '1' },
+        { label: 'Two', value: '2' },
+      ],
+    },
+  ],
+  [
+    'choice',
+    {
+      text: 'And how?',
+      options: [
+        { label: 'Hot', value: 'hot' },
+        { label: 'Cold', value: 'cold' },
+      ],
+    },
+  ],
+] as const
+
+const patience = { timeout: 10_000 }
+const parts = new AsyncDisposableStack()
+let platform: Platform
+let browser: Browser
+let site: Site
+let url: string
+let axe: string
+beforeAll(async () => {
+  await buildConsole()
+  browser = parts.adopt(await launchChromium(), (open) => open.close())
+  platform = parts.use(await openPlatform())
+  site = parts.use(await serveSite(platform.url))
+  const { id } = await platform.createBot(code)
+  url = await installWebchat(platform, id, {
+    allowedOrigins: [site.origin, site.foreignOrigin],
+    botName: 'Ada',
+    botDescription: 'Your tea expert',
+    feedbackEnabled: true,
+    color: '#1f6f54',
+    greeting: 'Hello, I am **Ada**.',
+  })
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+}, installing)
+afterAll(() => parts.disposeAsync())
+
+interface Visit {
+  page: Page
+  /** The chat in its frame. */
+  chat: FrameLocator
+  /** Errors of the browser, breaches of the site's and the frame's policies among them. */
+  complaints: string[]
+}
+
+async function visit(
+  { at = url, origin = site.origin, ...query }: Record<string, string> = {},
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Visit> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  page.setDefaultTimeout(patience.timeout)
+  const complaints: string[] = []
+  page.on('console', (line) => {
+    if (line.type() === 'error' || /policy/i.test(line.text())) complaints.push(line.text())
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  await page.goto(`${origin}/?${new URLSearchParams({ script: `${at}/inject.js`, ...query }).toString()}`)
+  return { page, chat: page.frameLocator('[data-isobot] iframe'), complaints }
+}
+
+const bubble = (page: Page) => page.getByRole('button', { name: /^Open the chat/ })
+const countVisitors = async () =>
+  Number((await platform.context.db('users').whereNotNull('installation_id').count())[0]!['count'])
+
+async function say(chat: FrameLocator, text: string): Promise<void> {
+  await chat.getByRole('textbox').fill(text)
+  await chat.getByRole('textbox').press('Enter')
+}
+
+/** The texts of the conversation, without the labels of their authors. */
+async function transcript(chat: FrameLocator): Promise<string[]> {
+  const texts = await chat.locator('.message > p').allTextContents()
+  return texts.filter((text) => /^(You said|message) /.test(text))
+}
+
+/** The name of what has the focus, in the frame or in the shadow root of the page. */
+const focused = (within: Page | ReturnType<Page['frames']>[number]) =>
+  within.evaluate<string>(`{
+    const element = document.activeElement.shadowRoot?.activeElement ?? document.activeElement
+    element.getAttribute('aria-label') ?? element.textContent
+  }`)
+
+async function tabTo(page: Page, name: string, key = 'Tab'): Promise<void> {
+  const frame = page.frames()[1]!
+  for (let presses = 0; presses < 30; presses++) {
+    if ((await focused(frame)) === name) return
+    await page.keyboard.press(key)
+  }
+  throw new Error(`no focus on ${name}`)
+}
+
+test('a visitor of a site with a strict policy holds a conversation by keyboard alone', async () => {
+  const visitors = await countVisitors()
+  const { page, chat, complaints } = await visit()
+  await bubble(page).waitFor()
+  expect(page.frames()).toHaveLength(1)
+  expect(await countVisitors()).toBe(visitors)
+
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await chat.getByText('Hello, I am Ada.').waitFor()
+  expect(await countVisitors()).toBe(visitors + 1)
+  const frame = page.frames()[1]!
+  await expect.poll(() => focused(frame), patience).toBe('Write a message …')
+  await tabTo(page, 'Green tea', 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  await chat.getByText('You chose green').waitFor()
+  await tabTo(page, 'Write a message …')
+  await page.keyboard.type('write slowly')
+  await page.keyboard.press('Enter')
+  await chat.locator('strong', { hasText: 'three' }).waitFor()
+  await expect.poll(() => chat.locator('[aria-busy=true]').count(), patience).toBe(0)
+  expect(await chat.getByText('one two three').count()).toBe(1)
+
+  // The last thumb of the conversation is that of the newest message.
+  const rated = page.waitForResponse((response) => response.url().endsWith('/feedback'))
+  await tabTo(page, 'Not helpful', 'Shift+Tab')
+  await page.keyboard.press('Enter')
+  expect((await rated).status()).toBe(200)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page), patience).toBe('Open the chat')
+  const stored = await frame.evaluate<Record<string, string>>('({ ...localStorage })')
+  const conversationId = Object.entries(stored).find(([name]) => name.endsWith('-conversation'))?.[1] ?? ''
+  const conversation = await platform.context.db('conversations').where({ id: conversationId }).first()
+  const botId = conversation!.bot_id
+  const answer = { conversationId, type: 'text', payload: { text: 'Still there?' }, userId: botId, tags: {} }
+  await platform.ask('POST', '/v1/chat/messages', answer, { 'x-bot-id': botId })
+  await page.getByRole('button', { name: 'Open the chat. Unread messages: 1' }).press('Enter')
+  await chat.getByText('Still there?').waitFor()
+
+  // A visitor who comes back sees the conversation, and what has come since.
+  await page.reload()
+  await bubble(page).click()
+  await chat.getByText('Still there?').waitFor()
+  expect(await chat.getByText('Welcome! Which tea?').count()).toBe(1)
+  await chat.getByRole('button', { name: 'Conversations' }).click()
+  await chat.getByRole('button', { name: 'New conversation' }).click()
+  await chat.getByRole('button', { name: 'Black tea' }).waitFor()
+  expect(await chat.getByText('Still there?').count()).toBe(0)
+  await chat.getByRole('button', { name: 'Conversations' }).click()
+  await chat.getByRole('button', { name: /^Still there\?/ }).click()
+  await chat.locator('.message', { hasText: 'Still there?' }).waitFor()
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+/** The violations of WCAG 2.2 AA in the site with the open chat. */
+async function violations(page: Page): Promise<string[]> {
+  const found: string[] = []
+  for (const frame of page.frames()) {
+    await frame.evaluate(axe)
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+    const { violations } = await frame.evaluate<AxeResults>(
+      `axe.run({ runOnly: ${JSON.stringify(tags)}, iframes: false })`,
+    )
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)))
+  }
+  return found
+}
+
+test('messages of every type are shown, without a violation of WCAG in light, dark, from right to left, and at 320 px', async () => {
+  const { page, chat, complaints } = await visit({}, { reducedMotion: 'reduce' })
+  expect(await violations(page)).toEqual([])
+  await bubble(page).click()
+  await chat.getByText('Welcome!').waitFor()
+  await say(chat, JSON.stringify(everything))
+  await chat.getByText('That was everything').waitFor()
+  const shown = {
+    'a[href="https://example.com/tea"][rel~=noopener]': 1,
+    'ol > li': 2,
+    td: 2,
+    blockquote: 1,
+    'img[alt="A leaf"]': 1,
+    'audio[aria-label=Audio]': 1,
+    'video[aria-label=Video]': 1,
+    'a[href="https://example.com/menu.pdf"]': 1,
+    'a[href^="https://www.openstreetmap.org/"]': 1,
+    'article.card': 3,
+    'article.card a[href="https://example.com/sencha"]': 3,
+    'select option': 3,
+  }
+  for (const [selector, count] of Object.entries(shown)) {
+    expect({ [selector]: await chat.locator(selector).count() }).toEqual({ [selector]: count })
+  }
+  await chat.getByText('part of a bloc', { exact: true }).waitFor()
+  await page.setViewportSize({ width: 320, height: 640 })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await violations(page)).toEqual([])
+  }
+  // All of it fits the width of a phone.
+  const root = page.frames()[1]!
+  expect(await root.evaluate('document.documentElement.scrollWidth')).toBe(320)
+  await page.evaluate(`botpress.config({ configuration: { locale: 'ar', texts: { close: 'أغلق' } } })`)
+  await chat.locator('html[dir=rtl]').waitFor()
+  expect(await violations(page)).toEqual([])
+  await page.evaluate(`botpress.config({ configuration: { locale: 'de', texts: undefined } })`)
+  await chat.getByRole('combobox', { name: 'How many?' }).selectOption({ label: 'Two' })
+  await chat.getByRole('button', { name: 'Senden' }).first().click()
+  await chat.getByText('You chose 2').waitFor()
+  await chat.getByRole('button', { name: 'Unterhaltungen' }).click()
+  await chat.getByRole('button', { name: 'Neue Unterhaltung' }).waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('scripts in texts, markdown, titles, addresses and appearance are neither run nor links', async () => {
+  const attack = '<img src=x onerror="top.postMessage(1)"><script>alert(1)</script>'
+  const links = [
+    'javascript:alert(1)',
+    ' java\nscript:alert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'vbscript:x',
+    'blob:x',
+  ]
+  const actions = links.map((value) => ({ action: 'url', label: attack, value }))
+  const messages = [
+    ['text', { text: `${attack} ${links.map((link) => `[a](<${link}>) ![b](<${link}>) <${link}>`).join(' ')}` }],
+    ['text', { text: '[x]: javascript:alert(1)\n\n[x] <a href="javascript:alert(1)">y</a> &lt;script&gt;' }],
+    ['markdown', { markdown: `| ${attack} |\n|---|\n| [a](javascript&colon;alert(1)) |` }],
+    ['image', { imageUrl: links[0], title: attack }],
+    ['image', { imageUrl: 'data:image/svg+xml,<svg onload="alert(1)"/>' }],
+    ['audio', { audioUrl: links[2], title: attack }],
+    ['video', { videoUrl: links[0] }],
+    ['file', { fileUrl: links[1], title: attack }],
+    ['location', { latitude: 1, longitude: 2, title: attack, address: attack }],
+    ['card', { title: attack, subtitle: attack, imageUrl: links[2], actions }],
+    ['choice', { text: attack, options: [{ label: attack, value: attack }] }],
+    ['dropdown', { text: attack, options: [{ label: attack, value: attack }] }],
+    ['text', { text: '>'.repeat(5000) }],
+    ['text', { text: '['.repeat(19_000) }],
+    ['text', { text: '*a '.repeat(6000) }],
+    ['text', { text: 'the last one' }],
+  ]
+  const attacking = `export const hooks = {
+    async afterIncomingMessage({ event: { conversationId }, client }) {
+      for (const [type, payload] of ${JSON.stringify(messages)}) await client.createMessage({ conversationId, type, payload })
+    }
+  }`
+  const { id } = await platform.createBot(attacking)
+  const hostile = await installWebchat(platform, id, { botName: attack, greeting: attack, texts: { log: attack } })
+  const { page, chat, complaints } = await visit({ at: hostile })
+  await page.evaluate(`window.addEventListener('message', () => { window.isAttacked = true })`)
+  await bubble(page).click()
+  await say(chat, attack)
+  await chat.getByText('the last one').waitFor()
+  const addresses = await chat.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href')!))
+  expect(addresses.filter((address) => !address.startsWith('https://www.openstreetmap.org/'))).toEqual([])
+  expect(await chat.locator('script, [onerror], [onload], iframe').count()).toBe(1)
+  expect(await chat.locator('img').count()).toBe(0)
+  expect(await page.evaluate('window.isAttacked')).toBeUndefined()
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('each message is shown once and in order after an interruption, a restart of the api, and from two tabs', async () => {
+  await using processes = new AsyncDisposableStack()
+  const port = String(await freePort())
+  const start = async () => {
+    const started = await startProcess(platform, 'api', { PORT: port })
+    const isReady = () =>
+      fetch(`http://localhost:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await expect.poll(isReady, { timeout: 40_000 }).toBe(true)
+    return started
+  }
+  let api = await start()
+  processes.defer(async () => void (await api.stop()))
+  await using own = await serveSite(`http://localhost:${port}`)
+  const { id } = await platform.createBot(code)
+  const free = await installWebchat(platform, id)
+  const at = free.replace(platform.url, `http://localhost:${port}`)
+  const { page, chat } = await visit({ at, origin: own.origin })
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const tab = await page.context().newPage()
+  await tab.goto(page.url())
+  await bubble(tab).click()
+  const second = tab.frameLocator('[data-isobot] iframe')
+  await second.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, 'message 1')
+  await chat.getByText('You said message 1').waitFor()
+
+  await page.context().setOffline(true)
+  for (const text of ['message 2', 'message 3']) await say(chat, text)
+  await page.context().setOffline(false)
+  await chat.getByText('You said message 3').waitFor({ timeout: 20_000 })
+  await api.stop()
+  for (const text of ['message 4', 'message 5']) await say(chat, text)
+  api = await start()
+  // Unsent messages survive the document.
+  await page.reload()
+  await bubble(page).click()
+  await chat.getByText('You said message 5').waitFor({ timeout: 30_000 })
+  await say(second, 'message 6')
+  await chat.getByText('You said message 6').waitFor({ timeout: 30_000 })
+  const all = [1, 2, 3, 4, 5, 6].map((number) => `message ${number}`)
+  const expected = all.flatMap((text) => [text, `You said ${text}`]).toSorted()
+  for (const one of [chat, second]) {
+    await expect.poll(async () => (await transcript(one)).toSorted(), { timeout: 30_000 }).toEqual(expected)
+    const shown = await transcript(one)
+    expect(shown.filter((text) => text.startsWith('message'))).toEqual(all)
+    expect(shown.filter((text) => text.startsWith('You said'))).toEqual(all.map((text) => `You said ${text}`))
+  }
+  await page.context().close()
+})
+
+test('a chat in an element of the page stores nothing before the visitor turns to it, also where storage is refused', async () => {
+  const visitors = await countVisitors()
+  const { page, chat, complaints } = await visit({ origin: site.foreignOrigin, attributes: 'data-selector="#chat"' })
+  await chat.getByText('Hello, I am Ada.').waitFor()
+  expect(await bubble(page).count()).toBe(0)
+  expect(await countVisitors()).toBe(visitors)
+  await chat.getByRole('textbox').click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  await say(chat, 'hello')
+  await chat.getByText('You said hello').waitFor()
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('a site that signs keys renews them, and its visitor is the same everywhere', async () => {
+  const encryptionKey = 'the site’s own secret'
+  const { id } = await platform.createBot(code)
+  const at = await installWebchat(platform, id, { encryptionKey })
+  const sign = (seconds: number) =>
+    new SignJWT({ id: 'ann' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
+      .sign(new TextEncoder().encode(encryptionKey))
+  const calls = `window.botpress = [['init', {
+    user: { userKey: '${await sign(-60)}' },
+    getUserKey: async () => '${await sign(600)}',
+  }]]`
+  for (const shown of ['Welcome! Which tea?', 'You said hello']) {
+    const { page, chat, complaints } = await visit({ at, calls, attributes: 'data-init="manual"' })
+    await bubble(page).click()
+    await chat.getByText(shown).waitFor()
+    await say(chat, 'hello')
+    await chat.getByText('You said hello').last().waitFor()
+    // The browser logs the refusal of the key, and that the visitor is new.
+    expect(complaints.filter((line) => !/status of 40[14]/.test(line))).toEqual([])
+    await page.context().close()
+  }
+})
+
+test('a page of its own has the chat, without a site around it', async () => {
+  const page = await browser.newPage({ viewport: { width: 390, height: 760 } })
+  await page.goto(`${url}/chat`)
+  await page.getByText('Welcome! Which tea?').waitFor()
+  expect(await page.title()).toBe('Ada')
+  expect(await page.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)
+  await page.close()
+})
+
+test('the script of pages has at most 8 KB, and all of the widget 60 KB, compressed', async () => {
+  const directory = join(outputDirectory, 'widget')
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.gz'))
+  const sizes = new Map(
+    await Promise.all(names.map(async (name) => [name, (await stat(join(directory, name))).size] as const)),
+  )
+  expect(sizes.get('inject.js.gz')).toBeLessThan(8 * 1024)
+  expect(sizes.size).toBe(3)
+  expect([...sizes.values()].reduce((sum, size) => sum + size)).toBeLessThan(60 * 1024)
+})
+
+test('a site of an origin that is not allowed gets no chat, and an explanation', async () => {
+  await using stranger = await serveSite(platform.url)
+  const visitors = await countVisitors()
+  const { page, chat, complaints } = await visit({ origin: stranger.origin })
+  await bubble(page).click()
+  await expect.poll(() => complaints.join(), patience).toContain('frame-ancestors')
+  expect(await chat.getByRole('textbox').count()).toBe(0)
+  expect(await countVisitors()).toBe(visitors)
+  const policy = (await fetch(`${url}/frame`)).headers.get('content-security-policy')
+  expect(policy).toContain(`frame-ancestors 'self' ${site.origin}`)
+  expect(policy).not.toContain('unsafe')
+  await page.context().close()
+})
+
+test('a page opens, writes and listens by window.botpress, before the script has arrived too', async () => {
+  const calls = `
+    window.received = []
+    window.botpress = [
+      ['on', '*', ({ type }) => received.push(type)],
+      ['updateUser', { name: 'Ann', data: { plan: 'free' } }],
+      ['sendMessage', 'from the page'],
+      ['sendEvent', { page: 'orders' }],
+    ]`
+  const { page, chat, complaints } = await visit({ calls, lang: 'en' })
+  await bubble(page).waitFor()
+  const bubbleText = page.getByRole('button', { name: /Unread messages: \d/ })
+  await bubbleText.click()
+  await chat.getByText('You said from the page').waitFor()
+  await chat.getByText('Page: orders').waitFor()
+  const user = await page.evaluate('botpress.getUser()')
+  expect(user).toMatchObject({ name: 'Ann', userData: { plan: 'free' } })
+  await page.evaluate('botpress.close()')
+  await expect.poll(() => page.evaluate('botpress.state'), patience).toBe('closed')
+  const received = await page.evaluate<string[]>('received')
+  for (const type of [
+    'webchat:initialized',
+    'webchat:ready',
+    'webchat:opened',
+    'webchat:closed',
+    'conversation',
+    'message',
+    'messageSent',
+    'user',
+  ]) {
+    expect(received).toContain(type)
+  }
+  // Neither the key nor the conversation is within reach of the page.
+  expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toMatch(/eyJ|conv_/)
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
