@@ -2287,7 +2287,7 @@ export interface Operations {
   findTableRows(input: FindTableRowsInput): Promise<FindTableRowsOutput>
   /**
    * Asks a language model for the next message of a conversation: text, JSON, or calls of tools. Models are tried in order until one answers.
-   * @throws ApiError `Runtime`, `ReferenceNotFound`, `RateLimited`
+   * @throws ApiError `Runtime`, `ReferenceNotFound`, `PaymentRequired`, `RateLimited`
    */
   generateText(input: GenerateTextInput): Promise<GenerateTextOutput>
   /**

@@ -37,6 +37,7 @@ import * as interfacesAndPlugins from './054_interfaces_and_plugins.ts'
 import * as tunnels from './056_tunnels.ts'
 import * as integrationLogs from './057_integration_logs.ts'
 import * as issuesAndDays from './058_issues_and_days.ts'
+import * as modelUsage from './059_model_usage.ts'
 
 /** All migrations, in order. A migration that has run on any database is never changed; a new one follows it. */
 export const migrations: Record<string, Knex.Migration> = {
@@ -75,6 +76,7 @@ export const migrations: Record<string, Knex.Migration> = {
   '056_tunnels': tunnels,
   '057_integration_logs': integrationLogs,
   '058_issues_and_days': issuesAndDays,
+  '059_model_usage': modelUsage,
 }
 
 const migrationSource: Knex.MigrationSource<string> = {

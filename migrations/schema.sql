@@ -621,6 +621,52 @@ CREATE INDEX messages_by_conversation ON public.messages USING btree (conversati
 
 CREATE INDEX messages_by_tags ON public.messages USING gin (tags jsonb_path_ops) WHERE (tags <> '{}'::jsonb);
 
+create table model_budgets (
+  owner_id text not null,
+  bot_id text,
+  workspace_id text,
+  limits jsonb not null,
+  constraint model_budgets_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint model_budgets_check CHECK ((num_nonnulls(bot_id, workspace_id) = 1)),
+  constraint model_budgets_pkey PRIMARY KEY (owner_id),
+  constraint model_budgets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX model_budgets_by_bot ON public.model_budgets USING btree (bot_id) WHERE (bot_id IS NOT NULL);
+
+CREATE INDEX model_budgets_by_workspace ON public.model_budgets USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table model_spending (
+  owner_id text not null,
+  period text not null,
+  start date not null,
+  bot_id text,
+  workspace_id text,
+  tokens bigint not null,
+  cost numeric not null,
+  constraint model_spending_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint model_spending_check CHECK ((num_nonnulls(bot_id, workspace_id) = 1)),
+  constraint model_spending_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text]))),
+  constraint model_spending_pkey PRIMARY KEY (owner_id, period, start),
+  constraint model_spending_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX model_spending_by_bot ON public.model_spending USING btree (bot_id) WHERE (bot_id IS NOT NULL);
+
+CREATE INDEX model_spending_by_workspace ON public.model_spending USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table model_usage (
+  bot_id text not null,
+  day date not null,
+  model text not null,
+  calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cost numeric not null,
+  constraint model_usage_bot_id_fkey FOREIGN KEY (bot_id) REFERENCES bots(id) ON DELETE CASCADE,
+  constraint model_usage_pkey PRIMARY KEY (bot_id, day, model)
+);
+
 create table participants (
   conversation_id text not null,
   user_id text not null,

@@ -29,6 +29,8 @@ export interface ModelsSettings {
   timeoutMilliseconds: number
   /** Upper bound of the calls that one process makes of one provider at the same time. */
   maxConcurrent: number
+  /** The operator's bounds of the usage of each workspace. */
+  workspaceBudget: { dayTokens?: number; monthTokens?: number; dayDollars?: number; monthDollars?: number }
 }
 
 /** A base address. It has no credentials: they would be in errors and logs. */
@@ -54,6 +56,10 @@ export const modelsVariables = {
   MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
   MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 120 },
   MODELS_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 10_000, default: 32 },
+  MODELS_DAY_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
+  MODELS_MONTH_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
+  MODELS_DAY_DOLLARS: { type: 'number', minimum: 0, maximum: 1e9 },
+  MODELS_MONTH_DOLLARS: { type: 'number', minimum: 0, maximum: 1e9 },
 } as const
 
 const base = 'set it to a base address without credentials, for instance'
@@ -72,6 +78,10 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_BEST: list,
   MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
   MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 600',
+  MODELS_DAY_TOKENS: 'set it to the tokens that the bots of a workspace may use in a day, for instance 1000000',
+  MODELS_MONTH_TOKENS: 'set it to the tokens that the bots of a workspace may use in a month, for instance 10000000',
+  MODELS_DAY_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a day, for instance 5',
+  MODELS_MONTH_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a month, for instance 50',
   MODELS_CONCURRENCY: 'set it to the calls that one process may make of one provider at the same time, for instance 32',
 }
 
@@ -93,6 +103,12 @@ export function readModels(given: Given): { models: ModelsSettings } {
       ...(given.MODELS_SUBSTITUTE !== undefined && { substitute: given.MODELS_SUBSTITUTE }),
       timeoutMilliseconds: (given.MODELS_SECONDS ?? modelsVariables.MODELS_SECONDS.default) * 1000,
       maxConcurrent: given.MODELS_CONCURRENCY ?? modelsVariables.MODELS_CONCURRENCY.default,
+      workspaceBudget: {
+        ...(given.MODELS_DAY_TOKENS !== undefined && { dayTokens: given.MODELS_DAY_TOKENS }),
+        ...(given.MODELS_MONTH_TOKENS !== undefined && { monthTokens: given.MODELS_MONTH_TOKENS }),
+        ...(given.MODELS_DAY_DOLLARS !== undefined && { dayDollars: given.MODELS_DAY_DOLLARS }),
+        ...(given.MODELS_MONTH_DOLLARS !== undefined && { monthDollars: given.MODELS_MONTH_DOLLARS }),
+      },
     },
   }
 }

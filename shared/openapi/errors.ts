@@ -8,7 +8,7 @@ const meanings: Record<ErrorType, string> = {
   Unknown: 'An unknown error occurred.',
   Internal: 'Internal error: the log has the details under the id of this error.',
   Unauthorized: 'The credentials are missing or invalid.',
-  PaymentRequired: 'The plan does not include this.',
+  PaymentRequired: 'A budget of language models is used up; the message names it.',
   Forbidden: 'The caller may not do this.',
   QuotaExceeded: 'The quota is used up.',
   ResourceNotFound: 'The resource was not found.',

@@ -84,6 +84,9 @@ export { captureObservation as runtimeCaptureObservation } from './runtime/captu
 export { callAction as runtimeCallAction } from './runtime/callAction.ts'
 export { configureIntegration } from './runtime/configureIntegration.ts'
 
+export { setModelBudget } from './admin/setModelBudget.ts'
+export { getModelBudget } from './admin/getModelBudget.ts'
+export { getModelUsage } from './admin/getModelUsage.ts'
 export { generateText } from './models/generateText.ts'
 export { listModels } from './models/listModels.ts'
 export { upsertFile } from './files/upsertFile.ts'

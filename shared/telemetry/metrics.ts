@@ -42,6 +42,8 @@ export interface Metrics {
   modelTokens: Counter<'provider' | 'kind'>
   /** In US dollars, by the table of prices. */
   modelCost: Counter<'provider'>
+  /** Calls that a budget refused: that of the bot or that of the workspace. */
+  modelBudgetRefusals: Counter<'budget'>
   requeues: Counter
   locksLost: Counter
   isolateStarts: Counter<'kind'>
@@ -118,6 +120,9 @@ export function openMetrics(isRead: boolean): Metrics {
       'kind',
     ]),
     modelCost: counter('model_cost_dollars_total', 'Estimated cost of language models in US dollars', ['provider']),
+    modelBudgetRefusals: counter('model_budget_refusals_total', 'Calls of language models that a budget refused', [
+      'budget',
+    ]),
     requeues: counter('job_put_backs_total', 'Jobs requeued because their bot used its full share of the worker'),
     locksLost: counter('job_locks_lost_total', 'Jobs taken over from workers that did not renew the lock in time'),
     isolateStarts: counter('isolate_starts_total', 'Runs by their isolate: warm, prewarmed or cold', ['kind']),

@@ -1,7 +1,7 @@
-import { NoAnswerError } from '../../llm/gateway.ts'
 import { generateTextInput, generateTextOutput } from '../../models/language-model.ts'
 import { recordPaid } from '../../rpc/journal.ts'
 import { operation } from '../../rpc/operation.ts'
+import { metered } from './metered.ts'
 
 export const generateText = operation({
   name: 'generateText',
@@ -12,7 +12,7 @@ export const generateText = operation({
   path: '/v2/cognitive/generate-text',
   access: 'bot',
   stability: 'experimental',
-  errors: ['Runtime', 'ReferenceNotFound', 'RateLimited'],
+  errors: ['Runtime', 'ReferenceNotFound', 'PaymentRequired', 'RateLimited'],
   awaitsWorker: true,
   isRecordedByInput: true,
   changesNothing: true,
@@ -23,11 +23,10 @@ export const generateText = operation({
     const { models, caller } = context
     return recordPaid(context, input, models.unrecorded, async () => {
       const choice = models.choose(input)
-      try {
-        return await models.generate({ botId: caller.botId, input, choice, signal: context.callerGone?.() })
-      } catch (error) {
-        throw error instanceof NoAnswerError ? error.answer : error
-      }
+      const { botId } = caller
+      return metered(context, { input, choice }, () =>
+        models.generate({ botId, input, choice, signal: context.callerGone?.() }),
+      )
     })
   },
 })

@@ -1,0 +1,234 @@
+import { budgetPeriods, startOf, type BudgetPeriod, type ModelBudget } from '../models/model-budget.ts'
+import { query, type Database } from './database.ts'
+
+/** A bot, or a workspace with all its bots. */
+export type BudgetOwner = { botId: string } | { workspaceId: string }
+
+/** What a call takes out of budgets before it is made. */
+export interface Reservation {
+  botId: string
+  owners: string[]
+  starts: Record<BudgetPeriod, string>
+  tokens: number
+  /** In US dollars. */
+  cost: number
+}
+
+/** A budget is used up. */
+export class BudgetExceededError extends Error {
+  override name = 'BudgetExceededError'
+  readonly owner: 'bot' | 'workspace'
+  readonly period: BudgetPeriod
+  readonly unit: 'tokens' | 'dollars'
+  readonly spent: number
+  readonly limit: number
+
+  constructor(exceeded: Pick<BudgetExceededError, 'owner' | 'period' | 'unit' | 'spent' | 'limit'>) {
+    super(`The budget of the ${exceeded.owner} is used up`)
+    this.owner = exceeded.owner
+    this.period = exceeded.period
+    this.unit = exceeded.unit
+    this.spent = exceeded.spent
+    this.limit = exceeded.limit
+  }
+}
+
+interface SpendingRow {
+  owner_id: string
+  bot_id: string | null
+  period: BudgetPeriod
+  tokens: string
+  cost: string
+  limits: ModelBudget | null
+}
+
+/**
+ * Reserves the estimated usage of a call. The rows of a bot and its workspace are locked in one order for the statement, so
+ * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most.
+ *
+ * @param operatorBudget the operator's bounds of each workspace
+ * @throws BudgetExceededError when a budget is used up; then nothing is reserved
+ */
+export async function reserveUsage(
+  db: Database,
+  botId: string,
+  { tokens, cost }: { tokens: number; cost: number },
+  operatorBudget: ModelBudget,
+): Promise<Reservation> {
+  const now = new Date()
+  const starts = { day: startOf('day', now), month: startOf('month', now) }
+  return db.transaction(async (transaction) => {
+    const rows = await query<SpendingRow>(
+      transaction,
+      `with spent as (
+         insert into model_spending as spending (owner_id, period, start, bot_id, workspace_id, tokens, cost)
+         select owner_id, period, start, bot_id, workspace_id, :tokens::bigint, :cost::numeric
+         from (
+           select id as owner_id, id as bot_id, null as workspace_id from bots where id = :botId
+           union all select workspace_id, null, workspace_id from bots where id = :botId
+         ) owners cross join (values ('day', :day::date), ('month', :month::date)) as periods (period, start)
+         order by bot_id nulls last, period
+         on conflict (owner_id, period, start) do update
+           set tokens = spending.tokens + excluded.tokens, cost = spending.cost + excluded.cost
+         returning owner_id, bot_id, period, tokens, cost
+       )
+       select spent.*, limits from spent left join model_budgets using (owner_id)`,
+      { botId, tokens, cost, ...starts },
+    )
+    for (const row of rows) {
+      const isBot = row.bot_id !== null
+      const exceeded = findExceeded(row, { tokens, cost }, isBot ? [row.limits] : [row.limits, operatorBudget])
+      if (exceeded) {
+        throw new BudgetExceededError({ owner: isBot ? 'bot' : 'workspace', period: row.period, ...exceeded })
+      }
+    }
+    return { botId, owners: [...new Set(rows.map((row) => row.owner_id))], starts, tokens, cost }
+  })
+}
+
+/** The unit of which nothing was left before the reservation. */
+function findExceeded(
+  row: SpendingRow,
+  reserved: { tokens: number; cost: number },
+  budgets: (ModelBudget | null)[],
+): Pick<BudgetExceededError, 'unit' | 'spent' | 'limit'> | undefined {
+  const units = [
+    ['tokens', `${row.period}Tokens`, Number(row.tokens) - reserved.tokens],
+    ['dollars', `${row.period}Dollars`, Number(row.cost) - reserved.cost],
+  ] as const
+  for (const [unit, field, spent] of units) {
+    const limit = Math.min(...budgets.map((budget) => budget?.[field] ?? Infinity))
+    // The sums of the database are exact, these differences are not.
+    if (spent >= limit - 1e-9) return { unit, spent, limit }
+  }
+  return undefined
+}
+
+/** The usage of a call, for the records. */
+export interface CallUsage {
+  /** `provider:model`. */
+  model: string
+  inputTokens: number
+  outputTokens: number
+  cost: number
+}
+
+/**
+ * Replaces a reservation by the usage of its call, and adds that to the usage of the day.
+ *
+ * @param usage undefined: the call was not answered and is not billed
+ */
+export async function settleUsage(db: Database, reservation: Reservation, usage?: CallUsage): Promise<void> {
+  const { botId, owners, starts, tokens, cost } = reservation
+  const actual = usage ? usage.inputTokens + usage.outputTokens : 0
+  await query(
+    db,
+    `with locked as (
+       select owner_id, period, start from model_spending
+       where owner_id = any(:owners::text[]) and ((period = 'day' and start = :day) or (period = 'month' and start = :month))
+       order by bot_id nulls last, period for update
+     ), settled as (
+       update model_spending spending set tokens = spending.tokens + :tokens::bigint, cost = spending.cost + :cost::numeric
+       from locked where (spending.owner_id, spending.period, spending.start) = (locked.owner_id, locked.period, locked.start)
+     )
+     insert into model_usage as usage (bot_id, day, model, calls, input_tokens, output_tokens, cost)
+     select id, :day::date, :model::text, 1, :inputTokens::bigint, :outputTokens::bigint, :spent::numeric from bots where id = :botId and :isUsed::boolean
+     on conflict (bot_id, day, model) do update set calls = usage.calls + 1,
+       input_tokens = usage.input_tokens + excluded.input_tokens,
+       output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost`,
+    {
+      botId,
+      owners,
+      ...starts,
+      tokens: actual - tokens,
+      cost: (usage?.cost ?? 0) - cost,
+      isUsed: usage !== undefined,
+      model: usage?.model ?? '',
+      inputTokens: usage?.inputTokens ?? 0,
+      outputTokens: usage?.outputTokens ?? 0,
+      spent: usage?.cost ?? 0,
+    },
+  )
+}
+
+/** Sets the budget of a bot or a workspace; an empty one removes it. */
+export async function setBudget(db: Database, owner: BudgetOwner, budget: ModelBudget): Promise<void> {
+  const ownerId = idOf(owner)
+  if (Object.keys(budget).length === 0) {
+    await db('model_budgets').where({ owner_id: ownerId }).delete()
+    return
+  }
+  const isBot = 'botId' in owner
+  await query(
+    db,
+    `insert into model_budgets (owner_id, bot_id, workspace_id, limits)
+     values (:ownerId, :botId, :workspaceId, :limits)
+     on conflict (owner_id) do update set limits = excluded.limits`,
+    {
+      ownerId,
+      botId: isBot ? ownerId : null,
+      workspaceId: isBot ? null : ownerId,
+      limits: JSON.stringify(budget),
+    },
+  )
+}
+
+/** The budget of a bot or a workspace, and what is spent of it in the present day and month. */
+export async function findBudget(db: Database, owner: BudgetOwner) {
+  const ownerId = idOf(owner)
+  const now = new Date()
+  const [rows, found] = await Promise.all([
+    query<Pick<SpendingRow, 'period' | 'tokens' | 'cost'>>(
+      db,
+      `select period, tokens, cost from model_spending
+       where owner_id = :ownerId and ((period = 'day' and start = :day) or (period = 'month' and start = :month))`,
+      { ownerId, day: startOf('day', now), month: startOf('month', now) },
+    ),
+    query<{ limits: ModelBudget }>(db, 'select limits from model_budgets where owner_id = :ownerId', { ownerId }),
+  ])
+  const spent = budgetPeriods.map((period) => {
+    const row = rows.find((each) => each.period === period)
+    return [period, { tokens: Number(row?.tokens ?? 0), cost: Number(row?.cost ?? 0) }] as const
+  })
+  return {
+    budget: found[0]?.limits ?? {},
+    spent: Object.fromEntries(spent) as Record<BudgetPeriod, { tokens: number; cost: number }>,
+  }
+}
+
+function idOf(owner: BudgetOwner): string {
+  return 'botId' in owner ? owner.botId : owner.workspaceId
+}
+
+/** The usage of a workspace's bots, or of one of them, by day, bot and model; the newest day first. */
+export async function usageByDay(
+  db: Database,
+  { workspaceId, botId, from, to }: { workspaceId: string; botId?: string | undefined; from: string; to: string },
+) {
+  const rows = await query<{
+    bot_id: string
+    day: string
+    model: string
+    calls: string
+    input_tokens: string
+    output_tokens: string
+    cost: string
+  }>(
+    db,
+    `select bot_id, day::text, model, calls, input_tokens, output_tokens, model_usage.cost
+     from model_usage join bots on bots.id = bot_id
+     where workspace_id = :workspaceId and day between :from::date and :to::date
+       ${botId === undefined ? '' : 'and bot_id = :botId'}
+     order by day desc, model_usage.cost desc, bot_id, model limit 10000`,
+    { workspaceId, botId: botId ?? null, from, to },
+  )
+  return rows.map((row) => ({
+    botId: row.bot_id,
+    day: row.day,
+    model: row.model,
+    calls: Number(row.calls),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    cost: Number(row.cost),
+  }))
+}

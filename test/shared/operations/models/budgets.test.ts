@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { reserveUsage } from '#shared/store/model-budgets.ts'
+import { createMember } from '../../../support/members.ts'
+import { answerWith, complete, startEndpoint, startProviders, type ScriptedEndpoint } from '../../../support/models.ts'
+import { openPlatform, type Platform } from '../../../support/platform.ts'
+
+let endpoint: ScriptedEndpoint
+let platform: Platform
+let botId: string
+const parts = new AsyncDisposableStack()
+beforeAll(async () => {
+  endpoint = parts.use(await startEndpoint())
+  const providers = parts.use(await startProviders())
+  providers.mock.onMessage('hi', { content: 'hello', usage: { prompt_tokens: 1_000_000, completion_tokens: 100_000 } })
+  const environment = { ...providers.environment, ...endpoint.environment, MODELS_AUTO: 'local:small' }
+  platform = parts.use(await openPlatform({ worker: false, environment }))
+})
+beforeEach(async () => {
+  endpoint.requests.length = 0
+  endpoint.script = (response) =>
+    complete(response, { content: 'ok', usage: { prompt_tokens: 60, completion_tokens: 40 } })
+  botId = (await platform.createBot()).id
+})
+afterAll(() => parts.disposeAsync())
+
+const generate = (fields: object = {}, id = botId) =>
+  platform.ask(
+    'POST',
+    '/v2/cognitive/generate-text',
+    { messages: [{ role: 'user', content: 'hi' }], maxTokens: 90, ...fields },
+    { 'x-bot-id': id },
+  )
+const setBudget = (budget: object, id?: string) =>
+  platform.ask('PUT', '/v1/admin/models/budget', { budget, ...(id && { botId: id }) })
+const budgetOf = async (id?: string) =>
+  (await platform.ask('GET', `/v1/admin/models/budget${id ? `?botId=${id}` : ''}`)).body
+
+describe('a budget', () => {
+  test(
+    'of tokens is exceeded by one reservation at most, by 100 calls at once; then nothing is sent',
+    { timeout: 30_000 },
+    async () => {
+      await setBudget({ dayTokens: 1000 }, botId)
+      const answers = await Promise.all(Array.from({ length: 100 }, () => generate()))
+      const counted = Map.groupBy(answers, ({ status }) => status)
+      expect(new Set(counted.keys())).toEqual(new Set([200, 402]))
+      const { spent } = await budgetOf(botId)
+      expect(spent.day.tokens).toBe(counted.get(200)!.length * 100)
+      // A call reserves 90 tokens for its answer, and some for its question.
+      expect(spent.day.tokens).toBeLessThan(1000 + 120)
+      expect(endpoint.requests).toHaveLength(counted.get(200)!.length)
+      expect(counted.get(402)![0]!.body).toMatchObject({
+        type: 'PaymentRequired',
+        metadata: { subtype: 'MODEL_BUDGET_EXCEEDED', budget: 'bot', period: 'day', unit: 'tokens', limit: 1000 },
+      })
+
+      while ((await generate()).status === 200);
+      const sent = endpoint.requests.length
+      expect((await generate()).status).toBe(402)
+      expect(endpoint.requests).toHaveLength(sent)
+      await setBudget({}, botId)
+      expect((await generate()).status).toBe(200)
+    },
+  )
+
+  test('of money counts by the prices of the models', async () => {
+    await setBudget({ monthDollars: 1 }, botId)
+    const { body } = await generate({ model: 'openai:gpt-4.1' })
+    // A million tokens at 2 dollars, and 100,000 at 8 dollars for a million.
+    expect(body.metadata.cost).toBeCloseTo(2.8, 6)
+    const refused = await generate({ model: 'openai:gpt-4.1' })
+    expect(refused).toMatchObject({ status: 402, body: { metadata: { period: 'month', unit: 'dollars' } } })
+    expect(refused.body.message).toContain('$2.80 of $1.00')
+  })
+
+  test('of a workspace is that of all its bots', async () => {
+    const other = (await platform.createBot()).id
+    await generate()
+    const { spent } = await budgetOf()
+    await setBudget({ monthTokens: spent.month.tokens })
+    const answers = await Promise.all([generate(), generate({}, other)])
+    expect(answers.map(({ status, body }) => [status, body.metadata.budget])).toEqual([
+      [402, 'workspace'],
+      [402, 'workspace'],
+    ])
+    await setBudget({})
+    expect((await generate({}, other)).status).toBe(200)
+  })
+
+  test('of the operator bounds each workspace, whatever its own is', async () => {
+    const { db } = platform.context
+    await setBudget({ dayTokens: 1e9 })
+    await expect(reserveUsage(db, botId, { tokens: 1, cost: 0 }, { monthTokens: 0 })).rejects.toMatchObject({
+      owner: 'workspace',
+      period: 'month',
+      limit: 0,
+    })
+    await setBudget({})
+    expect((await budgetOf(botId)).spent.month).toEqual({ tokens: 0, cost: 0 })
+  })
+
+  test('gets back what was reserved for a call that failed, and keeps it for one that may be billed', async () => {
+    endpoint.script = (response) => answerWith(response, 500, '{}')
+    expect((await generate()).status).toBe(400)
+    expect((await budgetOf(botId)).spent.day.tokens).toBe(0)
+    endpoint.script = (response) => answerWith(response, 200, 'no answer')
+    expect((await generate()).status).toBe(400)
+    expect((await budgetOf(botId)).spent.day.tokens).toBeGreaterThanOrEqual(90)
+  })
+})
+
+const used = (calls: number) => ({ calls, inputTokens: 60 * calls, outputTokens: 40 * calls, cost: 0 })
+
+test('the usage is listed by day, bot and model, for the workspace only', async () => {
+  await generate()
+  await generate({ model: 'local:large' })
+  await generate({ model: 'local:large' })
+  const list = (headers = {}) => platform.ask('GET', `/v1/admin/models/usage?botId=${botId}`, undefined, headers)
+  const day = new Date().toISOString().slice(0, 10)
+  expect((await list()).body.usage).toEqual([
+    { botId, day, model: 'local:large', ...used(2) },
+    { botId, day, model: 'local:small', ...used(1) },
+  ])
+  const theirs = await createMember(platform, 'owner')
+  expect((await list(theirs)).body.usage).toEqual([])
+  const path = `/v1/admin/models/budget?botId=${botId}`
+  expect((await platform.ask('GET', path, undefined, theirs)).status).toBe(404)
+  const set = await platform.ask('PUT', '/v1/admin/models/budget', { botId, budget: { dayTokens: 0 } }, theirs)
+  expect(set.status).toBe(404)
+  expect((await platform.ask('GET', '/v1/admin/models/usage?from=2026-02-30')).status).toBe(400)
+})
+
+test('a deleted bot leaves no usage', async () => {
+  await setBudget({ dayTokens: 1000 }, botId)
+  await generate()
+  await platform.ask('DELETE', `/v1/admin/bots/${botId}`)
+  const { db } = platform.context
+  for (const table of ['model_usage', 'model_budgets', 'model_spending']) {
+    expect(await db(table).where({ bot_id: botId })).toEqual([])
+  }
+})
