@@ -2502,7 +2502,7 @@ export interface Operations {
    */
   updateKnowledgeBase(input: UpdateKnowledgeBaseInput): Promise<UpdateKnowledgeBaseOutput>
   /**
-   * Changes a message’s tags, and replaces its payload if given. Listeners get no entry.
+   * Changes a message’s tags, and replaces its payload if given. Listeners of the conversation get a new payload as `message_updated`.
    */
   updateMessage(input: UpdateMessageInput): Promise<UpdateMessageOutput>
   /**

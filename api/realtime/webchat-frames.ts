@@ -1,6 +1,6 @@
 import type { Listening } from './stream-guard.ts'
 import type { Message } from '#shared/models/message.ts'
-import { isWebchatSignal, type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
+import { type ChatSignal, type EphemeralSignal } from '#shared/models/signal.ts'
 import { toWebchatMessage } from '#shared/models/webchat.ts'
 
 /** A frame of the web chat's stream. */
@@ -89,7 +89,10 @@ export function openWebchatFrames(
   return {
     entry(signal) {
       if (signal.type === 'message_created') created(signal.data)
-      else if (signal.type === 'event_created' && signal.data.isBot) {
+      else if (signal.type === 'message_updated') {
+        const { isBot: _isBot, ...message } = signal.data
+        send({ type: 'message_updated', data: toWebchatMessage(message) })
+      } else if (signal.type === 'event_created' && signal.data.isBot) {
         send({ type: 'custom', data: { event: signal.data.payload } })
       }
     },
@@ -102,7 +105,7 @@ export function openWebchatFrames(
         const writing = writings.get(signal.data.streamId)
         if (writing?.timer) show('message_updated', writing)
         finish(signal.data.streamId)
-      } else if (isWebchatSignal(signal)) {
+      } else if (signal.type !== 'message_stream_complete') {
         const { conversationId: _conversationId, ...data } = signal.data
         send({ type: signal.type, data })
       }

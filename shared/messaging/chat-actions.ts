@@ -1,15 +1,14 @@
 import { publishEntry } from '../signals/after-commit.ts'
 import type { BotContext } from '../rpc/caller.ts'
-import { ApiError } from '../errors.ts'
+import { isChat } from '../models/chat-integration.ts'
 import { once } from '../rpc/journal.ts'
+import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
 import { publishStreamSignal } from './message-streams.ts'
+import { startTyping, stopTyping } from './typing.ts'
 import type { ChatSignal } from '../models/signal.ts'
-import { compile, describeErrors } from '../schema.ts'
+import { compile } from '../schema.ts'
 import { readClock, recordSignal, type LogEntry } from '../store/conversation-log.ts'
 import { findConversation } from '../store/conversations.ts'
-
-/** An action of a built-in integration: validates its input and returns its output. */
-export type ChatAction = (context: BotContext, input: Record<string, unknown>) => Promise<Record<string, unknown>>
 
 const isSentEvent = compile(
   {
@@ -114,14 +113,6 @@ async function publishMessageStream(context: BotContext, input: unknown): Promis
 export const chatActions: ReadonlyMap<string, ChatAction> = new Map<string, ChatAction>([
   ['chat:sendEvent', sendEvent],
   ['chat:publishMessageStream', publishMessageStream],
+  ['chat:startTypingIndicator', startTyping('chat:startTypingIndicator', isChat)],
+  ['chat:stopTypingIndicator', stopTyping('chat:stopTypingIndicator', isChat)],
 ])
-
-/** The error for the input of an action. */
-export function invalidInput(name: string, validate: Parameters<typeof describeErrors>[0]): ApiError {
-  return new ApiError('InvalidPayload', `The input of ${name} is invalid: ${describeErrors(validate)}`)
-}
-
-/** The error for a conversation that the bot does not have. */
-export function noSuchConversation(id: string): ApiError {
-  return new ApiError('ReferenceNotFound', `Conversation '${id}' not found`)
-}

@@ -10,7 +10,9 @@ import { publishEphemeral } from '../signals/after-commit.ts'
 import { findConversation } from '../store/conversations.ts'
 import { listInstallations } from '../store/installations.ts'
 import { findRuntimeUser } from '../store/runtime-users.ts'
-import { invalidInput, noSuchConversation, publishEvent, type ChatAction } from './chat-actions.ts'
+import { invalidInput, noSuchConversation, type ChatAction } from './action-input.ts'
+import { publishEvent } from './chat-actions.ts'
+import { startTyping, stopTyping } from './typing.ts'
 import { getOrCreateUser } from './get-or-create.ts'
 
 const text = { type: 'string' } as const
@@ -37,26 +39,6 @@ const setVisibility =
     if (!isShown(input)) throw invalidInput(name, isShown)
     return signal(context, { type: 'webchat_visibility', data: { ...input, visibility } })
   }
-
-const isTyping = compile(
-  closedObject(
-    { conversationId: id },
-    { messageId: text, timeout: { type: 'number', minimum: 0, maximum: 600_000, description: 'In milliseconds.' } },
-  ),
-  'body',
-)
-
-async function startTyping(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
-  if (!isTyping(input)) throw invalidInput('webchat:startTypingIndicator', isTyping)
-  const { conversationId, timeout } = input
-  const data = { conversationId, ...(timeout !== undefined && { timeout }) }
-  return signal(context, { type: 'typing_started', data })
-}
-
-async function stopTyping(context: BotContext, input: unknown): Promise<Record<string, unknown>> {
-  if (!isTyping(input)) throw invalidInput('webchat:stopTypingIndicator', isTyping)
-  return signal(context, { type: 'typing_stopped', data: { conversationId: input.conversationId } })
-}
 
 const isConfiguring = compile(closedObject({ conversationId: id, config: text }), 'body')
 
@@ -129,8 +111,8 @@ export const webchatActions: ReadonlyMap<string, ChatAction> = new Map<string, C
   ['webchat:toggleWebchat', setVisibility('webchat:toggleWebchat', 'toggle')],
   ['webchat:configWebchat', configure],
   ['webchat:customEvent', sendCustomEvent],
-  ['webchat:startTypingIndicator', startTyping],
-  ['webchat:stopTypingIndicator', stopTyping],
+  ['webchat:startTypingIndicator', startTyping('webchat:startTypingIndicator', isWebchat)],
+  ['webchat:stopTypingIndicator', stopTyping('webchat:stopTypingIndicator', isWebchat)],
   ['webchat:getUserData', getUserData],
   ['webchat:getOrCreateUser', ensureUser],
 ])

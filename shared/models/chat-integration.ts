@@ -100,6 +100,17 @@ const inConversation = (fields: object) => ({
 })
 const nothing = { schema: { type: 'object', properties: {} } }
 
+const typing = {
+  input: {
+    schema: {
+      type: 'object',
+      properties: { conversationId: text, messageId: text, timeout: { type: 'number' } },
+      required: ['conversationId'],
+    },
+  },
+  output: nothing,
+}
+
 const chatDefinition = {
   title: 'Chat',
   description: 'The chat of the platform, over HTTP.',
@@ -117,6 +128,8 @@ const chatDefinition = {
   actions: {
     sendEvent: { input: inConversation({ payload: object }), output: nothing },
     publishMessageStream: { input: inConversation({ signal: object }), output: nothing },
+    startTypingIndicator: typing,
+    stopTypingIndicator: typing,
   },
 }
 

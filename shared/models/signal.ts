@@ -7,6 +7,8 @@ import type { Message } from './message.ts'
  */
 export type ChatSignal =
   | { type: 'message_created'; data: Message & { isBot: boolean } }
+  /** The payload or the metadata of a message has changed: the message as it is when the signal is read. */
+  | { type: 'message_updated'; data: Message & { isBot: boolean } }
   /** The bot's own events are only published and not stored as events, so they have no id. */
   | { type: 'event_created'; data: Omit<ChatEvent, 'id'> & { id: string | null; isBot: boolean } }
   | { type: 'message_deleted'; data: { id: string; conversationId: string; userId: string } }
@@ -14,31 +16,38 @@ export type ChatSignal =
   /** `removedUserId` identifies the streams that the api ends; clients do not receive it. */
   | { type: 'participant_removed'; data: Participation; removedUserId: string }
 
+/**
+ * A signal as the conversation's log stores it. An update names its message, whose content has one row only: its deletion,
+ * and that of its user, leave no copy.
+ */
+export type StoredSignal =
+  | Exclude<ChatSignal, { type: 'message_updated' }>
+  | { type: 'message_updated'; data: { id: string; conversationId: string } }
+
 interface Participation {
   conversationId: string
   participantId: string
 }
 
-/** A signal that is useful only at its moment and is not stored: about a message that is being written, mostly. */
+/** A signal that is useful only at its moment and is not stored. */
 export type EphemeralSignal =
   | { type: 'message_stream_delta'; data: StreamDelta }
   | { type: 'message_stream_complete'; data: { streamId: string; message: Message } }
   | { type: 'message_stream_abort'; data: { streamId: string; conversationId: string } }
+  | TypingSignal
   | WebchatSignal
+
+/** The bot composes an answer, or has stopped. `timeout`: the milliseconds after which clients take it for stopped. */
+export type TypingSignal =
+  | { type: 'typing_started'; data: { conversationId: string; timeout?: number } }
+  | { type: 'typing_stopped'; data: { conversationId: string } }
 
 /** A signal of a bot to the open web chats of a conversation. The Chat API has none of them. */
 export type WebchatSignal =
-  | { type: 'typing_started'; data: { conversationId: string; timeout?: number } }
-  | { type: 'typing_stopped'; data: { conversationId: string } }
   | { type: 'webchat_visibility'; data: { conversationId: string; visibility: 'show' | 'hide' | 'toggle' } }
   | { type: 'webchat_config'; data: { conversationId: string; config: Record<string, unknown> } }
 
-const webchatSignals: readonly string[] = [
-  'typing_started',
-  'typing_stopped',
-  'webchat_visibility',
-  'webchat_config',
-] satisfies WebchatSignal['type'][]
+const webchatSignals: readonly string[] = ['webchat_visibility', 'webchat_config'] satisfies WebchatSignal['type'][]
 
 /** Whether a signal is for web chats alone. */
 export function isWebchatSignal(signal: EphemeralSignal): signal is WebchatSignal {

@@ -1,6 +1,6 @@
 import { chatCustom, toChatEvent } from '../models/event.ts'
 import { toMessage } from '../models/message.ts'
-import type { ChatSignal } from '../models/signal.ts'
+import type { ChatSignal, StoredSignal } from '../models/signal.ts'
 import { query, type Database } from './database.ts'
 import type { EventRow, MessageRow } from '../models/tables.ts'
 import { externalUserIds } from './users.ts'
@@ -88,7 +88,7 @@ export async function changeAndRecord(
   db: Database,
   change: string,
   bindings: Record<string, string>,
-  signal: ChatSignal,
+  signal: StoredSignal,
 ): Promise<LogEntry | undefined> {
   const [row] = await query<EntryColumns>(
     db,
@@ -108,7 +108,7 @@ export async function changeAndRecord(
 export async function recordSignal(
   db: Database,
   where: { botId: string; conversationId: string },
-  signal: ChatSignal,
+  signal: StoredSignal,
 ): Promise<LogEntry | undefined> {
   const change = `select id as conversation_id from conversations where id = :conversationId and bot_id = :botId`
   return changeAndRecord(db, change, { ...where }, signal)
@@ -153,22 +153,27 @@ export async function readLog(
   const [messages, events, signals] = await Promise.all([
     query<MessageRow>(db, `select * from messages where ${range} ${page}`, bindings),
     query<EventRow>(db, `select * from events where type = '${chatCustom}' and ${range} ${page}`, bindings),
-    query<{ created_at: Date; signal: ChatSignal }>(
+    query<{ created_at: Date; signal: StoredSignal }>(
       db,
       `select created_at, signal from conversation_signals where ${range} ${page}`,
       bindings,
     ),
   ])
+  const updated = await readUpdatedMessages(db, where, signals)
   const known = await externalUserIds(
     db,
-    [...messages, ...events].flatMap(({ user_id: id }) => (id ? [id] : [])),
+    [...messages, ...updated.values(), ...events].flatMap(({ user_id: id }) => (id ? [id] : [])),
   )
   const { conversationId } = where
   const toKnown = (userId: string) => ({ conversationId, userId: known.get(userId) ?? userId })
   const entries: ReadEntry[] = [
     ...messages.map((row) => ({ at: row.created_at, signal: toMessageSignal(row, toKnown(row.user_id)) })),
     ...events.map((row) => ({ at: row.created_at, signal: toEventSignal(row, toKnown(row.user_id ?? '')) })),
-    ...signals.map((row) => ({ at: row.created_at, signal: row.signal })),
+    ...signals.flatMap(({ created_at: at, signal }) => {
+      if (signal.type !== 'message_updated') return [{ at, signal }]
+      const row = updated.get(signal.data.id)
+      return row ? [{ at, signal: toMessageSignal(row, toKnown(row.user_id), 'message_updated') }] : []
+    }),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime())
 
   const ends = [messages, events, signals].flatMap((rows) =>
@@ -178,8 +183,28 @@ export async function readLog(
   return { entries: entries.filter(({ at }) => at <= complete), until: complete }
 }
 
-function toMessageSignal(row: MessageRow, known: { conversationId: string; userId: string }): ChatSignal {
-  return { type: 'message_created', data: { ...toMessage(row, known), isBot: row.direction === 'outgoing' } }
+/** The messages that updates name, by id; deleted ones are absent. */
+async function readUpdatedMessages(
+  db: Database,
+  where: { botId: string; conversationId: string },
+  signals: { signal: StoredSignal }[],
+): Promise<Map<string, MessageRow>> {
+  const ids = signals.flatMap(({ signal }) => (signal.type === 'message_updated' ? [signal.data.id] : []))
+  if (ids.length === 0) return new Map()
+  const rows = await query<MessageRow>(
+    db,
+    `select * from messages where bot_id = :botId and conversation_id = :conversationId and id = any(:ids)`,
+    { ...where, ids },
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function toMessageSignal(
+  row: MessageRow,
+  known: { conversationId: string; userId: string },
+  type: 'message_created' | 'message_updated' = 'message_created',
+): ChatSignal {
+  return { type, data: { ...toMessage(row, known), isBot: row.direction === 'outgoing' } }
 }
 
 function toEventSignal(row: EventRow, known: { conversationId: string; userId: string }): ChatSignal {

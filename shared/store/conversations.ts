@@ -6,7 +6,7 @@ import { changeAndRecord, type LogEntry } from './conversation-log.ts'
 import { startedInsert } from './conversation-started.ts'
 import { query, type Database } from './database.ts'
 import { keyBindings, keyHolder, externalConversation, externalUser } from './external-ids.ts'
-import type { ConversationRow, UserRow } from '../models/tables.ts'
+import type { ConversationRow, InstallationRow, UserRow } from '../models/tables.ts'
 
 export interface NewConversation {
   id: string
@@ -89,13 +89,16 @@ export async function findParticipation(
   return row
 }
 
+/** A conversation with the integration that it belongs to. */
+export type FoundConversation = ConversationRow & Pick<InstallationRow, 'integration' | 'integration_id'>
+
 /** A bot's conversation, with its integration. */
 export async function findConversation(
   db: Database,
   botId: string,
   id: string,
-): Promise<(ConversationRow & { integration: string; integration_id: string | null }) | undefined> {
-  const [row] = await query<ConversationRow & { integration: string; integration_id: string | null }>(
+): Promise<FoundConversation | undefined> {
+  const [row] = await query<FoundConversation>(
     db,
     `select conversations.*, integration, integration_id from conversations join installations on installations.id = installation_id
      where conversations.bot_id = :botId and conversations.id = :id`,

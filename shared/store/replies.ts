@@ -18,9 +18,13 @@ export async function repliesOf(
 ): Promise<MessageRow[]> {
   return query<MessageRow>(
     db,
-    // The journal knows which message a call has created.
-    `select messages.* from effects join messages on messages.id = effects.result ->> 'id'
-     where effects.event_id in (select :id::text ${withStart ? `union all ${startOf}` : ''})
+    // The journal knows which messages the calls have created. A changed message may be one of an earlier answer; the
+    // operation has the actions that led to the call before its name.
+    `select messages.* from messages
+     where messages.id in (
+         select effects.result ->> 'id' from effects
+         where effects.event_id in (select :id::text ${withStart ? `union all ${startOf}` : ''})
+           and operation !~ '(^|/)updateMessage$')
        and messages.bot_id = :botId and messages.conversation_id = :conversationId and messages.direction = 'outgoing'
      order by messages.created_at, messages.id`,
     { id: event.id, botId: event.bot_id, conversationId: event.conversation_id },

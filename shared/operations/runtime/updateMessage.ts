@@ -3,7 +3,8 @@ import { assertReadable, toStoredContent } from '../../messaging/create-message.
 import { once } from '../../rpc/journal.ts'
 import { messageUpdated } from '../../models/event.ts'
 import type { MessageRow } from '../../models/tables.ts'
-import { wakeWorker } from '../../signals/after-commit.ts'
+import { publishHint, wakeWorker } from '../../signals/after-commit.ts'
+import { recordSignal } from '../../store/conversation-log.ts'
 import { deliveryMailbox } from '../../store/messages.ts'
 import { insertUpdateEvent } from '../../store/update-events.ts'
 import { runtimeMessage, toRuntimeMessage } from '../../models/message.ts'
@@ -19,7 +20,8 @@ function changeable({ payload, metadata, tags, updated_at }: MessageRow) {
 
 export const updateMessage = operation({
   name: 'updateMessage',
-  description: 'Changes a message’s tags, and replaces its payload if given. Listeners get no entry.',
+  description:
+    'Changes a message’s tags, and replaces its payload if given. Listeners of the conversation get a new payload as `message_updated`.',
   method: 'PUT',
   path: '/v1/chat/messages/{id}',
   access: 'bot',
@@ -32,6 +34,7 @@ export const updateMessage = operation({
     const content = payload && toStoredContent(payload)
     // A change by the integration itself is nothing new to it. A repeated call does not tell whether there is an event.
     let isTold = caller.installation === undefined
+    let hasWebhook: boolean | undefined
     const message = await once(context, input, async (db) => {
       const row = await findRuntimeMessage(db, caller, id)
       if (!row) throw noMessage(id)
@@ -44,9 +47,15 @@ export const updateMessage = operation({
       const { bot_id: botId, conversation_id: conversationId } = row
       const update = { botId, conversationId, messageId: id, type: messageUpdated, payload } as const
       isTold &&= await insertUpdateEvent(db, update)
+      if (content) {
+        const data = { id, conversationId }
+        hasWebhook = (await recordSignal(db, { botId, conversationId }, { type: 'message_updated', data }))?.hasWebhook
+      }
       return toRuntimeMessage(changed, caller)
     })
     if (isTold) await wakeWorker(context, 'message', deliveryMailbox(message.conversationId), caller.botId)
+    if (content) await publishHint(context, message.conversationId)
+    if (hasWebhook) await wakeWorker(context, 'webhook', message.conversationId, caller.botId)
     return { message }
   },
 })

@@ -1,21 +1,36 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { knex, type Knex } from 'knex'
 import { ApiError } from '#shared/errors.ts'
-import { query } from '#shared/store/database.ts'
+import { query, type Database } from '#shared/store/database.ts'
 import { createChatUser } from '../../support/chat-client.ts'
 import { openPlatform, type Platform } from '../../support/platform.ts'
 
 let platform: Platform
+/** Connections whose statements look for a deadlock, and are then taken back, after three seconds. */
+let db: Database
 let first: string
 let second: string
 beforeAll(async () => {
   platform = await openPlatform({ worker: false })
+  const { url } = platform.context.config.database
+  db = knex({ client: 'pg', connection: { connectionString: url, options: '-c deadlock_timeout=3s' } })
   const chatUser = await createChatUser((await platform.createBot()).chatUrl)
   first = await chatUser.createConversation()
   second = await chatUser.createConversation()
 })
-afterAll(() => platform[Symbol.asyncDispose]())
+afterAll(async () => {
+  await db.destroy()
+  await platform[Symbol.asyncDispose]()
+})
 
-const db = () => platform.context.db
+const patience = { timeout: 2500, interval: 20 }
+
+/** Begins a transaction that does not look for deadlocks before the statements of the others have. */
+async function beginPatient(): Promise<Knex.Transaction> {
+  const transaction = await db.transaction()
+  await transaction.raw(`set local deadlock_timeout = '60s'`)
+  return transaction
+}
 
 /** Locks the one conversation and then the other. */
 const lockBoth = `
@@ -24,30 +39,29 @@ const lockBoth = `
 
 /** How many statements of this database wait for a lock. */
 async function waiting(): Promise<number> {
-  const { rows } = await db().raw<{ rows: [{ count: number }] }>(
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
     `select count(*)::integer as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   )
   return rows[0].count
 }
 
 test('a statement that is taken back because of a deadlock is repeated, and what it changes is changed once', async () => {
-  const transaction = await db().transaction()
+  const transaction = await beginPatient()
   await transaction('conversations').where({ id: second }).increment('sequence')
-  const statement = query(db(), lockBoth, { one: first, other: second })
-  await expect.poll(waiting).toBe(1)
-  // Whoever waits longest finds out that nobody can go on.
+  const statement = query(db, lockBoth, { one: first, other: second })
+  await expect.poll(waiting, patience).toBe(1)
   await transaction('conversations').where({ id: first }).increment('sequence')
   await transaction.commit()
   expect(await statement).toHaveLength(1)
-  const rows = await db()('conversations').whereIn('id', [first, second])
+  const rows = await db('conversations').whereIn('id', [first, second])
   expect(rows.map(({ sequence }) => sequence)).toEqual([2, 2])
 })
 
-test('a transaction is not repeated: whoever asked is told to try again', async () => {
-  const [one, other] = await Promise.all([db().transaction(), db().transaction()])
+test('a transaction is not repeated: its caller is asked to try again', async () => {
+  const [one, other] = await Promise.all([beginPatient(), db.transaction()])
   await one('conversations').where({ id: first }).increment('sequence')
   const inTransaction = query(other, lockBoth, { one: second, other: first }).catch((error: unknown) => error)
-  await expect.poll(waiting).toBe(1)
+  await expect.poll(waiting, patience).toBe(1)
   await one('conversations').where({ id: second }).increment('sequence')
   await one.commit()
   expect(ApiError.from(await inTransaction)).toMatchObject({ status: 503, retryAfterSeconds: 1 })

@@ -21,6 +21,15 @@ const code = `
           { action: 'say', label: 's', value: 'S' }, { action: 'url', label: 'u', value: 'U' }, { action: 'postback', label: 'p', value: 'P' } ] })
         return say('bloc', { items: [{ type: 'text', payload: { text: 'a' } }, { type: 'file', payload: { fileUrl: 'https://x.example/f' } }] })
       }
+      if (payload.text === 'correct') {
+        const { message } = await say('text', { text: 'wrong' })
+        return client.updateMessage({ id: message.id, payload: { text: 'right' } })
+      }
+      if (payload.text === 'correct it') {
+        const { messages } = await client.listMessages({ conversationId: event.conversationId })
+        const { id } = messages.find(({ direction }) => direction === 'outgoing')
+        return client.updateMessage({ id, payload: { text: 'better' } })
+      }
       await say('text', { text: state.user.said.join() + (payload.value ? '=' + payload.value : '') + (payload.metadata?.from ?? '') })
       if (payload.text === 'fail') throw new Error('the secret reason')
     },
@@ -96,6 +105,11 @@ describe('the Converse API', () => {
       { type: 'text', text: 'a' },
       { type: 'file', file: 'https://x.example/f' },
     ])
+  })
+
+  test('has a message once, as it is in the end, and none of earlier answers', async () => {
+    expect(textsOf(await say(bot, 'eve', 'correct'))).toEqual(['right'])
+    expect(textsOf(await say(bot, 'eve', 'correct it'))).toEqual([])
   })
 
   test('gives each of several messages at once its own answer, in order', async () => {

@@ -261,7 +261,7 @@ const act = (name: string, input: object) =>
   platform.ask('POST', '/v1/chat/actions', { type: `webchat:${name}`, input }, { 'x-bot-id': bot.id })
 
 describe('actions of the web chat', () => {
-  test('reach the open web chats of a conversation, and no listeners of the Chat API', async () => {
+  test('reach the open web chats of a conversation; listeners of the Chat API get typing and events', async () => {
     const ann = await visit(url)
     const { conversationId } = ann
     const other = await openStream(`${url}/conversations/${conversationId}/listen`, { 'x-user-key': ann.key })
@@ -278,7 +278,9 @@ describe('actions of the web chat', () => {
       expect(await act(name, { conversationId, ...input })).toMatchObject({ status: 200, body: { output: {} } })
     }
     expect(await ann.heard(calls.length)).toEqual(calls.map(([, , type, data]) => ({ type, data })))
-    await expect.poll(() => other.frames().map(({ type }) => type)).toEqual(['event_created'])
+    await expect
+      .poll(() => other.frames().map(({ type }) => type))
+      .toEqual(['typing_started', 'typing_stopped', 'event_created'])
     for (const stream of [ann.stream, other]) await stream.close()
   })
 
