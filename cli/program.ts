@@ -7,6 +7,7 @@ import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addEventsCommand } from './commands/events.ts'
 import { addFilesCommand } from './commands/files.ts'
+import { addHubCommand } from './commands/hub.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
@@ -34,6 +35,7 @@ const commands = [
   addEventsCommand,
   addFilesCommand,
   addTablesCommand,
+  addHubCommand,
   addLoginCommand,
   addProfilesCommand,
   addDoctorCommand,

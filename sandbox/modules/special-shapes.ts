@@ -26,6 +26,10 @@ export const special: Partial<Record<NodeModuleName, () => object>> = {
     workerData: null,
     threadId: 0,
     resourceLimits: {},
+    // There is no other thread to which an object could go.
+    markAsUncloneable: () => {},
+    markAsUntransferable: () => {},
+    isMarkedAsUntransferable: () => false,
     ...globalsNamed(['BroadcastChannel', 'MessageChannel', 'MessagePort']),
   }),
   domain: () => ({ Domain: EventEmitter, active: null }),

@@ -81,6 +81,9 @@ export const refusedGlobals = [
   'WebSocket',
 ] as const
 
+/** Classes of the language that isolates remove, and that come back for their names: what they promise may never happen. */
+export const inertGlobals = ['FinalizationRegistry'] as const
+
 /** Members of objects of the first group, whose use requires another group without naming a global of it. */
 const members = {
   streams: ['getReader', 'pipeThrough', 'pipeTo', 'stream'],
@@ -94,12 +97,14 @@ const everything = /\bglobalThis\b/
 /** Destructuring of `body`, as in `const { body } = await fetch(url)`. Bounded, because it is tried at each `body`. */
 const takesBody = String.raw`\bbody\b[^{}]{0,60}\}\s*(?:=[^=>]|\)\s*=>)`
 
+const rareNames = [...globalsOf.rare, ...refusedGlobals, ...inertGlobals]
+
 const mentions: Record<Exclude<GroupName, 'node'>, RegExp> = {
-  web: wordsOf([...globalsOf.web, ...globalsOf.streams, ...globalsOf.subtle, ...globalsOf.rare, ...refusedGlobals]),
+  web: wordsOf([...globalsOf.web, ...globalsOf.streams, ...globalsOf.subtle, ...rareNames]),
   streams: new RegExp(`\\.body\\b|${takesBody}|${wordsOf([...globalsOf.streams, ...members.streams]).source}`),
   subtle: wordsOf([...globalsOf.subtle, ...members.subtle]),
   buffer: wordsOf(globalsOf.buffer),
-  rare: wordsOf([...globalsOf.rare, ...refusedGlobals, ...members.rare]),
+  rare: wordsOf([...rareNames, ...members.rare]),
   // A search without boundaries takes 1 ms for each MB of code, and one with them 10 ms.
   compression: /ompressionStream/,
   patterns: /URLPattern/,

@@ -57,3 +57,26 @@ export function createWebSocket(): Record<string, unknown> {
   Object.setPrototypeOf(WebSocket.prototype, EventTarget.prototype)
   return { WebSocket }
 }
+
+/**
+ * Makes a registry that never calls back, as the language allows: isolates have no finalizers, which would run outside of every
+ * turn.
+ */
+export function createRegistry(): Record<string, unknown> {
+  class FinalizationRegistry {
+    constructor(cleanUp: unknown) {
+      if (typeof cleanUp !== 'function') throw new TypeError('FinalizationRegistry: cleanup must be callable')
+    }
+
+    register(): void {}
+
+    unregister(): boolean {
+      return false
+    }
+
+    get [Symbol.toStringTag](): string {
+      return 'FinalizationRegistry'
+    }
+  }
+  return { FinalizationRegistry }
+}

@@ -1,24 +1,44 @@
+import { parseArgs } from 'node:util'
 import { measureBp } from './cli/bp.ts'
-import { measureCatalogue } from './catalogue/catalogue.ts'
+import { measureCatalogue, type CatalogueOptions } from './catalogue/catalogue.ts'
+import { kinds } from './catalogue/prepare-projects.ts'
 import { measureV12 } from './v12.ts'
 
 /**
- * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, or the
- * public catalogue of integrations, plugins and bots.
- * `--write` also writes the figures into the documentation.
+ * Measures how much of what other platforms have works here: bots of v12, the commands of the public command line, or, without
+ * a subject, the public catalogue of integrations, plugins and bots. `--write` also writes the figures into the documentation.
  */
-const subjects: Record<string, { measure(source: string, writes: boolean): Promise<void>; source: string }> = {
-  v12: { measure: measureV12, source: 'folder with exports' },
-  bp: { measure: measureBp, source: 'checkout of the public repository' },
-  catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
+const subjects: Record<string, { measure(source: string, options: CatalogueOptions): Promise<void>; source: string }> =
+  {
+    v12: { measure: (source, { writes }) => measureV12(source, writes), source: 'folder with exports' },
+    bp: { measure: (source, { writes }) => measureBp(source, writes), source: 'checkout of the public repository' },
+    catalogue: { measure: measureCatalogue, source: 'checkout of the public repository' },
+  }
+
+const usage = [
+  'npm run compatibility -- [catalogue] --source <checkout of the public repository> [--only <kind>,…] [--write]',
+  ...['v12', 'bp'].map((name) => `npm run compatibility -- ${name} --source <${subjects[name]!.source}> [--write]`),
+]
+
+/** The arguments; undefined where they are not understood. */
+function readArguments(): { subject: string; source: string; options: CatalogueOptions } | undefined {
+  const { values, positionals } = parseArgs({
+    options: { source: { type: 'string' }, only: { type: 'string' }, write: { type: 'boolean', default: false } },
+    allowPositionals: true,
+    strict: false,
+  })
+  const [subject = 'catalogue', ...others] = positionals
+  const { source, write } = values
+  const given = typeof values.only === 'string' ? values.only.split(',') : []
+  const only = kinds.filter((kind) => given.includes(kind))
+  const isUnderstood = others.length === 0 && only.length === given.length && Object.hasOwn(subjects, subject)
+  return isUnderstood && typeof source === 'string'
+    ? { subject, source, options: { writes: write === true, only } }
+    : undefined
 }
 
-const [subject = '', option, source, ...others] = process.argv.slice(2)
-const chosen = Object.hasOwn(subjects, subject) ? subjects[subject] : undefined
-const isUnderstood = option === '--source' && (others.length === 0 || others[0] === '--write')
-if (!chosen || source === undefined || !isUnderstood) {
-  for (const [name, { source: folder }] of Object.entries(subjects)) {
-    console.error(`npm run compatibility -- ${name} --source <${folder}> [--write]`)
-  }
+const given = readArguments()
+if (!given) {
+  console.error(usage.join('\n'))
   process.exitCode = 2
-} else await chosen.measure(source, others[0] === '--write')
+} else await subjects[given.subject]!.measure(given.source, given.options)

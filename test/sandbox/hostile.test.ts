@@ -190,7 +190,16 @@ test('a run that forgets rejections with long stacks when its log is full costs 
   expect(outcome.status).toBe('done')
 })
 
-test('finalizers, which would run outside of every turn, do not exist', async () => {
-  const outcome = await sandbox.run(messageRun(botThat(`logger.info(typeof FinalizationRegistry)`)))
-  expect(outcome.logs).toMatchObject([{ message: 'undefined' }])
+test('finalizers, which would run outside of every turn, never run', async () => {
+  const outcome = await sandbox.run(
+    messageRun(
+      botThat(`
+        const registry = new FinalizationRegistry(() => logger.info('runs'))
+        for (let n = 0; n < 2e5; n += 1) registry.register({ n })
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        logger.info(Function.prototype.toString.call(FinalizationRegistry).includes('[native code]'))`),
+      { limits: { cpuMilliseconds: 5000 } },
+    ),
+  )
+  expect(outcome.logs).toMatchObject([{ message: 'false' }])
 })

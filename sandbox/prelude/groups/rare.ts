@@ -2,7 +2,7 @@ import type { Prelude } from '../../isolate/platform.ts'
 import { defineLazily } from '../lazy-globals.ts'
 import { createMessageEvents } from '../message-events.ts'
 import { createChannels } from '../message-port.ts'
-import { createNavigation, createWebSocket, nameCrypto } from '../named-only.ts'
+import { createNavigation, createRegistry, createWebSocket, nameCrypto } from '../named-only.ts'
 import { createTimeline } from '../performance.ts'
 
 /** Defines globals that bundles name and hardly ever use. Each is made when code asks for it. */
@@ -25,6 +25,7 @@ export const install: Prelude = () => {
   )
   defineLazily(['Navigator', 'navigator'], createNavigation)
   defineLazily(['Crypto'], nameCrypto)
+  defineLazily(['FinalizationRegistry'], createRegistry)
   defineLazily(['WebSocket'], createWebSocket)
   return undefined
 }

@@ -1,53 +1,75 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { connect, type Connection } from '../../../cli/connection.ts'
+import { openBp } from '../../../cli/hub/bp.ts'
+import { deployProject, type Deployed } from '../../../cli/hub/deploy-project.ts'
 import { openOwnPlatform } from '../../support/own-platform.ts'
 import { buildCli } from '../cli/build-cli.ts'
 import { writeMeasured } from '../write-measured.ts'
-import { openDeployer, type Deployed } from './deploy-project.ts'
+import { writeEnvironment } from './environment.ts'
 import { kinds, prepareProjects, type Kind, type Project } from './prepare-projects.ts'
+import { describe, tableOf, type Row } from './table.ts'
 import { tryIntegration, type Trial } from './try-integration.ts'
 
-/** The outcome for one project. */
-interface Row extends Deployed {
-  project: Project
-  /** Of an integration that was deployed. */
-  trial?: Trial
+export interface CatalogueOptions {
+  /** Whether to write the table into the documentation too. */
+  writes: boolean
+  /** Deploys projects of these kinds only, with what they depend on. */
+  only: readonly Kind[]
 }
 
 /**
  * Deploys every interface, integration, plugin and bot of a checkout of the public repository to a platform of its own, with
  * default limits and unmodified, installs each integration on a bot, and prints a table.
- *
- * @param writes whether to write the table into the documentation too
  */
-export async function measureCatalogue(source: string, writes: boolean): Promise<void> {
+export async function measureCatalogue(source: string, { writes, only }: CatalogueOptions): Promise<void> {
   await using parts = new AsyncDisposableStack()
   const build = process.env['BP_BUILD_DIR'] ?? join(homedir(), '.cache', 'isobot-bp')
   const cli = await buildCli(source, build)
-  const projects = await prepareProjects(source, join(build, 'catalogue'))
+  const projects = await chooseProjects(await prepareProjects(source, join(build, 'catalogue')), only)
   const folder = parts.adopt(await mkdtemp(join(tmpdir(), 'isobot-catalogue-')), (path) =>
     rm(path, { recursive: true }),
   )
   const platform = await openOwnPlatform(join(folder, 'data'), parts)
   const home = join(folder, 'home')
   await mkdir(home)
-  const deployer = openDeployer(cli, platform, home)
-  await deployer.logIn()
+  const bp = await openBp(cli.script, platform, home)
   const api = await connect({ name: 'catalogue', ...platform })
   const rows: Row[] = []
-  for (const kind of kinds) {
-    for (const project of projects.filter((one) => one.kind === kind)) {
-      const row: Row = { project, ...(await deployer.deploy(project)) }
-      if (kind === 'integrations' && row.problem === '') Object.assign(row, { trial: await tryDeployed(api, project) })
-      rows.push(row)
-      console.log(`${kind}/${project.name}: ${describe(row)}`)
-    }
+  for (const project of projects) {
+    await writeEnvironment(project, api)
+    const deployed: Deployed = await deployProject(bp, project, { otherSecrets: 'none' })
+    const row: Row = { project, ...deployed }
+    const isTried = project.kind === 'integrations' && row.problem === '' && isChosen(project, only)
+    if (isTried) Object.assign(row, { trial: await tryDeployed(api, project) })
+    rows.push(row)
+    console.log(`${project.kind}/${project.name}: ${describe(row)}`)
   }
   const lines = tableOf(cli.version, rows)
   console.log(lines.join('\n'))
   if (writes) await writeMeasured('catalogue.md', lines)
+}
+
+function isChosen({ kind }: Project, only: readonly Kind[]): boolean {
+  return only.length === 0 || only.includes(kind)
+}
+
+/** Projects of some kinds, and all interfaces, and what the projects depend on, in the order of kinds. */
+async function chooseProjects(all: Project[], only: readonly Kind[]): Promise<Project[]> {
+  const chosen = new Set<Project>()
+  async function choose(project: Project): Promise<void> {
+    if (chosen.has(project)) return
+    chosen.add(project)
+    const text = await readFile(join(project.folder, 'package.json'), 'utf8')
+    const { bpDependencies = {} } = JSON.parse(text) as { bpDependencies?: Record<string, string> }
+    for (const path of Object.values(bpDependencies)) {
+      const needed = all.find(({ kind, name }) => name === basename(path) && path.includes(`/${kind}/`))
+      if (needed) await choose(needed)
+    }
+  }
+  for (const project of all) if (project.kind === 'interfaces' || isChosen(project, only)) await choose(project)
+  return kinds.flatMap((kind) => all.filter((project) => project.kind === kind && chosen.has(project)))
 }
 
 /** The trial of the integration that was deployed last under the name of a project. */
@@ -62,45 +84,6 @@ async function tryDeployed(api: Connection, { name }: Project): Promise<Trial | 
     reason: `${name}: ${(error as Error).message.split('\n', 1)[0]}`,
     milliseconds: 0,
     handled: false,
+    askedHosts: [],
   }))
-}
-
-function describe({ problem, trial }: Row): string {
-  if (problem !== '') return problem
-  if (!trial) return 'deployed'
-  const registration = trial.registered ? 'registers' : `does not register: ${trial.reason}`
-  return `deployed; ${registration}; its handler ${trial.handled ? 'runs' : 'does not run'}`
-}
-
-function tableOf(version: string, rows: Row[]): string[] {
-  const of = (kind: Kind) => rows.filter(({ project }) => project.kind === kind)
-  const deployed = (kind: Kind) => `${of(kind).filter(({ problem }) => problem === '').length} of ${of(kind).length}`
-  const tried = of('integrations').flatMap(({ trial }) => trial ?? [])
-  const table = [
-    '| Project | Bundle | Deployed | `register` | Handler | First start |',
-    '| --- | --- | --- | --- | --- | --- |',
-    ...rows.map(({ project, bytes, problem, trial }) => {
-      const size = bytes > 0 ? `${(bytes / 1e6).toFixed(1)} MB` : '–'
-      const cells = trial
-        ? [
-            trial.registered ? 'yes' : inCell(trial.reason),
-            trial.handled ? 'runs' : 'no',
-            `${Math.round(trial.milliseconds)} ms`,
-          ]
-        : ['–', '–', '–']
-      return `| ${project.kind}/${project.name} | ${size} | ${problem === '' ? 'yes' : inCell(problem)} | ${cells.join(' | ')} |`
-    }),
-  ]
-  return [
-    `${new Date().toISOString().slice(0, 10)}, \`bp\` ${version}: ${kinds.map((kind) => `${deployed(kind)} ${kind}`).join(', ')} ` +
-      `are deployed as they are. Of the integrations, ${tried.filter(({ registered }) => registered).length} register with ` +
-      `values of no account, and the handler of ${tried.filter(({ handled }) => handled).length} runs.`,
-    '',
-    ...table,
-  ]
-}
-
-/** A text in a cell of a table. */
-function inCell(text: string): string {
-  return text.replaceAll(/[|`\n\r]/g, ' ').slice(0, 160)
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { cp, glob, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import type { AnyProject } from '../../../cli/hub/deploy-project.ts'
 
 const run = promisify(execFile)
 
@@ -15,11 +16,7 @@ export type Kind = (typeof kinds)[number]
 const builtIn = 'chat'
 
 /** A project in a copy of the checkout. */
-export interface Project {
-  kind: Kind
-  name: string
-  folder: string
-}
+export type Project = AnyProject & { kind: Kind }
 
 interface Manifest {
   module?: string
@@ -64,10 +61,7 @@ export async function prepareProjects(source: string, folder: string): Promise<P
     await writeFile(join(target, 'package.json'), JSON.stringify({ ...manifest, main: './src/index.ts' }))
   }
   await installModules(folder, projects)
-  for (const project of projects) {
-    await writeEnvironment(project)
-    await useBuiltIn(project)
-  }
+  for (const project of projects) await useBuiltIn(project)
   await writeFile(mark, state)
   return projects
 }
@@ -140,16 +134,6 @@ async function install(folder: string, dependencies: Record<string, string>): Pr
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
   const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
   await run('npm', ['install', ...options], { cwd: folder, maxBuffer: 64 * 1024 * 1024 })
-}
-
-/** Writes the module that the tool `genenv` of the repository would make of the environment, with values of no account. */
-async function writeEnvironment({ folder }: Project): Promise<void> {
-  const { scripts = {} } = await manifestOf(folder)
-  const names = Array.from((scripts['postinstall'] ?? '').matchAll(/-e (\w+)/g), ([, name]) => name)
-  if (names.length === 0) return
-  await mkdir(join(folder, '.genenv'), { recursive: true })
-  const lines = names.map((name) => `export const ${name} = 'none'\n`)
-  await writeFile(join(folder, '.genenv', 'index.ts'), lines.join(''))
 }
 
 /** Projects depend on the folder of the built-in integration; the platform has it under the same name. */

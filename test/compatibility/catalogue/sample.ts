@@ -1,11 +1,15 @@
+import { textOfPattern } from './text-of-pattern.ts'
+
 /** The keywords of a JSON Schema that a sample follows. */
-interface Schema {
+export interface Schema {
   type?: string
   const?: unknown
   enum?: unknown[]
   default?: unknown
   format?: string
   minLength?: number
+  maxLength?: number
+  pattern?: string
   minimum?: number
   minItems?: number
   items?: Schema
@@ -22,6 +26,11 @@ const texts: Record<string, string> = {
   url: 'https://service.example',
   email: 'nobody@service.example',
   'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  hostname: 'service.example',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 
@@ -47,8 +56,13 @@ export function sampleOf(schema: Schema): unknown {
       return false
     case undefined:
     case 'string':
-      return texts[schema.format ?? ''] ?? 'none'.padEnd(schema.minLength ?? 0, 'x')
+      return textOf(schema)
     default:
       return null
   }
+}
+
+function textOf({ format = '', pattern, minLength = 0, maxLength = Infinity }: Schema): string {
+  const text = texts[format] ?? (pattern === undefined ? 'none' : textOfPattern(pattern))
+  return text.padEnd(minLength, 'x').slice(0, maxLength)
 }

@@ -10,6 +10,8 @@ export interface Trial {
   milliseconds: number
   /** Whether its handler ran for a request to its webhook. */
   handled: boolean
+  /** The hosts that its code asked for and that are not granted. */
+  askedHosts: string[]
 }
 
 const pollMilliseconds = 100
@@ -34,12 +36,10 @@ export async function tryIntegration(api: Connection, integrationId: string): Pr
     await fetch(webhookUrl, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }).catch(
       () => {},
     )
-    return {
-      registered: status === 'registered',
-      reason: statusReason ?? '',
-      milliseconds,
-      handled: await hasHandled(api, bot.id),
-    }
+    const handled = await hasHandled(api, bot.id)
+    const reason = statusReason ?? ''
+    const askedHosts = hostsIn(reason + (await recordsOf(api, bot.id)))
+    return { registered: status === 'registered', reason, milliseconds, handled, askedHosts }
   } finally {
     await api.ask<'deleteBot'>('DELETE', `/v1/admin/bots/${bot.id}`)
   }
@@ -58,4 +58,22 @@ async function hasHandled(api: Connection, botId: string): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, pollMilliseconds))
   }
   return false
+}
+
+/** All that the platform has recorded of a bot: its log, and the steps of its events. */
+async function recordsOf(api: Connection, botId: string): Promise<string> {
+  const { events } = await api.ask<'listBotEvents'>('GET', `/v1/admin/bots/${botId}/events`)
+  const details = await Promise.all(
+    events.map(({ id }) => api.ask<'getBotEvent'>('GET', `/v1/admin/bots/${botId}/events/${id}`)),
+  )
+  const logs = await api.ask<'getBotLogs'>('GET', `/v1/admin/bots/${botId}/logs`, {
+    query: { timeStart: new Date(0).toISOString(), timeEnd: new Date().toISOString() },
+  })
+  return JSON.stringify([details, logs])
+}
+
+/** The hosts of requests that were refused. */
+function hostsIn(text: string): string[] {
+  const refused = text.matchAll(/([\w-]+(?:\.[\w-]+)+) may not be requested/g)
+  return [...new Set(Array.from(refused, ([, host]) => host!))].toSorted()
 }

@@ -149,8 +149,14 @@ describe('classes that code names while it loads', () => {
     ],
   ])
 
+  test('a FinalizationRegistry takes objects and calls nothing', async () => {
+    const body = `const registry = new FinalizationRegistry(() => { throw new Error('called') }); const token = {}; registry.register({}, 1, token); return registry.unregister(token)`
+    expect(await inSdkBundle(body)).toBe(false)
+  })
+
   test('modules of Node have them too', async () => {
     const body = `const threads = require('worker_threads'); const { performance: clock, PerformanceObserver } = require('node:perf_hooks')
+      threads.markAsUncloneable({})
       return [threads.MessagePort === MessagePort, clock === performance, clock.mark('a').name, PerformanceObserver.supportedEntryTypes]`
     expect(await inSdkBundle(body)).toEqual([true, true, 'a', []])
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { FetchAnswer, FetchFailure, FetchRequest, HostFetch, Json } from '#sandbox/protocol/contract.ts'
-import { globalsOf, refusedGlobals } from '#sandbox/prelude/groups.ts'
+import { globalsOf, inertGlobals, refusedGlobals } from '#sandbox/prelude/groups.ts'
 import { bot, botThat, callRun, done, logged, messageRun, openTestSandbox, type TestSandbox } from '../fixture.ts'
 
 let sandbox: TestSandbox
@@ -61,7 +61,7 @@ const globalNames = (mention: string) =>
 const webNames = Object.values(globalsOf).flat()
 /** Those that `globalThis` mentions. */
 const { compression: _compression, patterns: _patterns, ...common } = globalsOf
-const commonNames = [...Object.values(common).flat(), ...refusedGlobals]
+const commonNames = [...Object.values(common).flat(), ...refusedGlobals, ...inertGlobals]
 
 describe('native bundles find the globals of the web', () => {
   test.each(webNames)('%s, which is there for naming it', async (name) => {
@@ -77,7 +77,7 @@ describe('native bundles find the globals of the web', () => {
     ['ReadableStream', [...globalsOf.web, ...globalsOf.streams]],
     ['crypto.subtle', [...globalsOf.web, ...globalsOf.subtle]],
     ['Buffer', globalsOf.buffer],
-    ['MessagePort', [...globalsOf.web, ...globalsOf.rare, ...refusedGlobals]],
+    ['MessagePort', [...globalsOf.web, ...globalsOf.rare, ...refusedGlobals, ...inertGlobals]],
     ['globalThis', commonNames],
   ])('and no others: who mentions %s gets what goes with it', async (mention, names) => {
     const [without, found] = [(await globalNames('')) as string[], (await globalNames(mention)) as string[]]

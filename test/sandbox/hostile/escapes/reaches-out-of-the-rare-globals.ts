@@ -17,7 +17,7 @@ export default hostile({
     const roots = { port1, message: await message, broadcast, performance, mark: performance.mark('a'), navigator, crypto,
       pattern: new URLPattern({ pathname: '/:a' }).exec('https://a.example/b'), packed: new CompressionStream('gzip'), MessageEvent, CloseEvent, Performance }
     const many = reach(roots, (value, path) => {
-      if (typeof value === 'function' && ['Reference', 'Isolate', 'Context', 'ExternalCopy', 'Callback', 'SharedArrayBuffer', 'FinalizationRegistry'].includes(value.name)) found.add(path)
+      if (typeof value === 'function' && ['Reference', 'Isolate', 'Context', 'ExternalCopy', 'Callback', 'SharedArrayBuffer'].includes(value.name)) found.add(path)
       try {
         const made = value.constructor.constructor('return typeof process + typeof require + typeof module')()
         if (made !== 'undefined'.repeat(3)) constructors.add(path)
