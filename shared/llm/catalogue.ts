@@ -1,7 +1,7 @@
 import type { Alias, ModelProvider, ProviderKind } from '../config/models-settings.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 
-/** Known facts about a model. The prices are those of November 2025, in US dollars for a million tokens. */
+/** Known facts about a model. The prices are those of spring 2026, in US dollars for a million tokens. */
 interface KnownModel {
   name: string
   /** Tokens of the context and of an answer. */
@@ -23,7 +23,12 @@ const model = (
  */
 const known: Record<Exclude<ProviderKind, 'compatible'>, Record<string, KnownModel>> = {
   openai: {
-    'gpt-5': model('GPT-5', [272_000, 128_000], [1.25, 10], 'recommended', 'reasoning', 'general-purpose'),
+    'gpt-5.4': model('GPT-5.4', [1_047_576, 128_000], [2.5, 15], 'recommended', 'reasoning', 'coding', 'agents'),
+    'gpt-5.4-mini': model('GPT-5.4 Mini', [272_000, 128_000], [0.75, 4.5], 'reasoning', 'general-purpose'),
+    'gpt-5.4-nano': model('GPT-5.4 Nano', [272_000, 128_000], [0.2, 1.25], 'reasoning', 'low-cost'),
+    'gpt-5.2': model('GPT-5.2', [272_000, 128_000], [1.75, 14], 'reasoning', 'general-purpose'),
+    'gpt-5.1': model('GPT-5.1', [272_000, 128_000], [1.25, 10], 'reasoning', 'general-purpose'),
+    'gpt-5': model('GPT-5', [272_000, 128_000], [1.25, 10], 'reasoning', 'general-purpose'),
     'gpt-5-mini': model('GPT-5 Mini', [272_000, 128_000], [0.25, 2], 'recommended', 'reasoning', 'general-purpose'),
     'gpt-5-nano': model('GPT-5 Nano', [272_000, 128_000], [0.05, 0.4], 'reasoning', 'low-cost'),
     'gpt-4.1': model('GPT-4.1', [1_047_576, 32_768], [2, 8], 'general-purpose'),
@@ -35,8 +40,10 @@ const known: Record<Exclude<ProviderKind, 'compatible'>, Record<string, KnownMod
     'o4-mini': model('o4-mini', [200_000, 100_000], [1.1, 4.4], 'reasoning'),
   },
   anthropic: {
-    'claude-opus-4-5': model('Claude Opus 4.5', [200_000, 64_000], [5, 25], 'recommended', 'reasoning', 'coding'),
-    'claude-sonnet-4-5': model('Claude Sonnet 4.5', [200_000, 64_000], [3, 15], 'recommended', 'reasoning', 'coding'),
+    'claude-opus-4-6': model('Claude Opus 4.6', [200_000, 128_000], [5, 25], 'recommended', 'reasoning', 'coding'),
+    'claude-sonnet-4-6': model('Claude Sonnet 4.6', [200_000, 64_000], [3, 15], 'recommended', 'reasoning', 'coding'),
+    'claude-opus-4-5': model('Claude Opus 4.5', [200_000, 64_000], [5, 25], 'reasoning', 'coding'),
+    'claude-sonnet-4-5': model('Claude Sonnet 4.5', [200_000, 64_000], [3, 15], 'reasoning', 'coding'),
     'claude-haiku-4-5': model('Claude Haiku 4.5', [200_000, 64_000], [1, 5], 'general-purpose', 'low-cost'),
     'claude-opus-4-1': model('Claude Opus 4.1', [200_000, 32_000], [15, 75], 'reasoning', 'coding'),
   },
@@ -49,8 +56,8 @@ const known: Record<Exclude<ProviderKind, 'compatible'>, Record<string, KnownMod
 
 /** The models behind the aliases where the operator has not chosen others. */
 const usual: Record<Exclude<ProviderKind, 'compatible'>, Record<Alias, string>> = {
-  openai: { auto: 'gpt-5-mini', fast: 'gpt-4.1-nano', best: 'gpt-5' },
-  anthropic: { auto: 'claude-sonnet-4-5', fast: 'claude-haiku-4-5', best: 'claude-opus-4-5' },
+  openai: { auto: 'gpt-5-mini', fast: 'gpt-4.1-nano', best: 'gpt-5.4' },
+  anthropic: { auto: 'claude-sonnet-4-6', fast: 'claude-haiku-4-5', best: 'claude-opus-4-6' },
   google: { auto: 'gemini-2.5-flash', fast: 'gemini-2.5-flash-lite', best: 'gemini-2.5-pro' },
 }
 
