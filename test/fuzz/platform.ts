@@ -7,6 +7,7 @@ import type { Role } from '#shared/models/tables.ts'
 import { freePort } from '../../cli/postgres/free-port.ts'
 import { Member } from '../chaos/members.ts'
 import { openPostgres, openRedis } from '../chaos/servers.ts'
+import { startEndpoint } from '../support/models.ts'
 
 export interface PlatformOptions {
   backEnd: 'redis' | 'postgres'
@@ -34,6 +35,7 @@ export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDis
   const postgres = await openPostgres(parts, options.settings)
   const redis = options.backEnd === 'redis' ? await openRedis(parts) : undefined
   const databaseUrl = postgres.urlOn(postgres.port())
+  const models = parts.use(await startEndpoint())
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const environment = {
@@ -49,6 +51,7 @@ export async function openFuzzPlatform(options: PlatformOptions, parts: AsyncDis
     BOT_WAITING_EVENTS: '1000000',
     API_DELAY_MS: '20000',
     SANDBOX_PROCESSES: '1',
+    ...models.environment,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     ...options.environment,
   }

@@ -68,8 +68,8 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   }
   const installed = await make('PUT', `/v1/admin/bots/${bot.id}`, { integrations }, owner)
   await make('GET', `/v1/admin/bots/${bot.id}/versions`, undefined, owner)
-  for (const of of ['account', 'workspaces']) {
-    await make('POST', `/v1/admin/${of}/preferences/editor`, { value: marker }, owner)
+  for (const holder of ['account', 'workspaces']) {
+    await make('POST', `/v1/admin/${holder}/preferences/editor`, { value: marker }, owner)
   }
   const bak = await make('POST', '/v1/admin/bots/baks', { botId: bot.id, note: marker }, owner)
   const iak = await make('POST', '/v1/admin/integrations/iaks', { integrationId: created.id, note: marker }, owner)
@@ -125,6 +125,8 @@ export async function openTenant({ url, addMember }: FuzzPlatform): Promise<Tena
   const { table } = await make('POST', '/v1/tables', { name, schema, tags: { marker } }, asBot)
   await make('POST', `/v1/tables/${name}/rows`, { rows: [{ name: marker, total: 1 }] }, asBot)
   ids['tables'] = [table.id as string, name]
+  await make('PUT', '/v1/admin/models/budget', { botId: bot.id, budget: { dayTokens: 1_000_000_000 } }, owner)
+  await make('POST', '/v2/cognitive/generate-text', { messages: [{ role: 'user', content: marker }] }, asBot)
   await make('POST', '/v1/files/knowledge-bases', { name: marker, tags: { marker } }, asBot)
 
   // With an invalid credential, every request would be refused and the run would find no fault.
