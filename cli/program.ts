@@ -17,6 +17,7 @@ import { addRunCommand } from './commands/run.ts'
 import { addStartCommand } from './commands/start.ts'
 import { addTablesCommand } from './commands/tables.ts'
 import { addTestCommand } from './commands/test.ts'
+import { addWebchatCommand } from './commands/webchat.ts'
 import { exitCodes, misused, type ExitCode } from './failure.ts'
 import { reportFailure } from './report-failure.ts'
 
@@ -31,6 +32,7 @@ const commands = [
   addDeployCommand,
   addBotsCommand,
   addChatCommand,
+  addWebchatCommand,
   addLogsCommand,
   addEventsCommand,
   addFilesCommand,

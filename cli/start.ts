@@ -33,7 +33,7 @@ export interface StartOptions {
   /** Prints a line for people. */
   say?: (line: string) => void
   /** Called when all processes run. */
-  announce?: (saved: SavedCredentials, directory: string) => void
+  announce?: (saved: SavedCredentials, directory: string, webchatUrl: string | undefined) => void
   development?: Development
 }
 
@@ -128,9 +128,9 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   const ready = (async () => {
     await untilReady(`${nearUrl}/readyz`, signal)
     const example = await deployExample(nearUrl, { ...credentials, workspaceId, signal })
-    const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example })
+    const saved = await credentials.save({ baseUrl, chatUrl: `${baseUrl}/chat`, workspaceId, ...example.bot })
     await announceStart(directory)
-    announce(saved, directory)
+    announce(saved, directory, example.webchatUrl)
   })()
   const ended = Promise.race(children.map(untilEnded))
   const stopped = untilAborted(signal)
@@ -139,8 +139,8 @@ async function run({ parts, children, say, announce, development, signal }: Run)
   await Promise.race([ended, stopped])
 }
 
-function printWelcome(saved: SavedCredentials, directory: string): void {
-  console.log(welcome(saved, directory))
+function printWelcome(saved: SavedCredentials, directory: string, webchatUrl: string | undefined): void {
+  console.log(welcome(saved, directory, webchatUrl))
 }
 
 function readPort(text = '3000'): number {

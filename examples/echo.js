@@ -17,6 +17,10 @@ export const hooks = {
 
   async afterIncomingEvent({ event, client }) {
     if (!event.conversationId) return
+    if (event.type === 'webchat:conversationStarted') {
+      const payload = { text: 'Hello! Write a message, and I **repeat** it.' }
+      return void (await client.createMessage({ conversationId: event.conversationId, type: 'text', payload }))
+    }
     await client.createMessage({
       conversationId: event.conversationId,
       type: 'text',

@@ -1,15 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { builtInVersion, webchatIntegration } from '#shared/models/chat-integration.ts'
 
 interface BotAnswer {
-  bot: { id: string; integrations: Record<string, { webhookId: string } | undefined> }
+  bot: { id: string; integrations: Record<string, { webhookId: string; webhookUrl: string } | undefined> }
+}
+
+/** The example bot, as the credentials have it, and the address of its web chat; those of older folders have none. */
+interface Example {
+  bot: { botId: string; webhookId: string }
+  webchatUrl: string | undefined
 }
 
 /** Deploys the example bot, unless that of an earlier start still exists. */
 export async function deployExample(
   baseUrl: string,
   { token, workspaceId, botId, signal }: { token: string; workspaceId: string; botId?: string; signal: AbortSignal },
-): Promise<{ botId: string; webhookId: string }> {
+): Promise<Example> {
   const bots = `${baseUrl}/v1/admin/bots`
   const headers = {
     authorization: `Bearer ${token}`,
@@ -21,11 +28,17 @@ export async function deployExample(
   if (earlier?.ok) return addressOf((await earlier.json()) as BotAnswer)
 
   const code = await readFile(join(import.meta.dirname, '..', '..', 'examples', 'echo.js'), 'utf8')
-  const created = await fetch(bots, { method: 'POST', headers, body: JSON.stringify({ name: 'echo', code }), signal })
+  const { id: integrationId } = builtInVersion(webchatIntegration)
+  const webchat = { integrationId, enabled: true, configuration: { botName: 'Echo' } }
+  const body = JSON.stringify({ name: 'echo', code, integrations: { webchat } })
+  const created = await fetch(bots, { method: 'POST', headers, body, signal })
   if (!created.ok) throw new Error(`The example bot could not be deployed: ${await created.text()}`)
   return addressOf((await created.json()) as BotAnswer)
 }
 
-function addressOf({ bot }: BotAnswer): { botId: string; webhookId: string } {
-  return { botId: bot.id, webhookId: bot.integrations['chat']?.webhookId ?? '' }
+function addressOf({ bot: { id, integrations } }: BotAnswer): Example {
+  return {
+    bot: { botId: id, webhookId: integrations['chat']?.webhookId ?? '' },
+    webchatUrl: integrations[webchatIntegration]?.webhookUrl,
+  }
 }

@@ -77,6 +77,30 @@ describe('bots', () => {
   })
 })
 
+describe('webchat', () => {
+  it('puts a bot on pages of origins that are named by and by, and keeps what else its web chat has', async () => {
+    const { id } = await platform.createBot(undefined, { name: 'tea-shop' })
+    const { stdout, stderr } = await isobot.run(['webchat', 'tea-shop'])
+    const [, url] = /^<script src="(.+)\/inject\.js" async><\/script>\n/.exec(stdout) ?? []
+    expect(stdout).toContain(`${url}/chat`)
+    expect(stderr).toContain('all origins')
+    const configuration = { botName: 'Ada', encryptionKey: 'kept' }
+    await platform.ask('PUT', `/v1/admin/bots/${id}`, { integrations: { webchat: { configuration } } })
+    const origins = ['https://shop.example', 'https://www.shop.example']
+    await isobot.json('webchat', id, '--origin', `${origins[0]!}/a/page`)
+    expect(await isobot.json('webchat', id, '--origin', origins[1]!)).toEqual({
+      botId: id,
+      tag: `<script src="${url}/inject.js" async></script>`,
+      page: `${url}/chat`,
+      allowedOrigins: origins,
+    })
+    const { body } = await platform.ask('GET', `/v1/admin/bots/${id}`)
+    expect(body.bot.integrations.webchat.configuration).toEqual({ ...configuration, allowedOrigins: origins })
+    const refused = await isobot.run(['webchat', id, '--origin', 'shop.example'])
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('https://www.example.com') })
+  })
+})
+
 describe('profiles', () => {
   it('are kept by login for their owner alone, chosen and forgotten', async () => {
     await using own = await openCommandLine()

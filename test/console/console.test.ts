@@ -298,7 +298,21 @@ test('the keyboard reaches search and rows, and closes what is open', async () =
   await expect.poll(() => focused.getAttribute('id')).toBe('content')
 })
 
-test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Files', 'Integrations', 'Settings'])(
+test('a bot gets a web chat, which has the name that its tab gives it', async () => {
+  await tab('Web chat').click()
+  await page.getByRole('button', { name: 'Install' }).click()
+  const copy = page.getByRole('button', { name: 'Copy tag' })
+  await copy.waitFor()
+  const [, src = ''] = /src="([^"]+)"/.exec((await copy.textContent())!)!
+  await page.getByLabel('Name', { exact: true }).fill('Ada of the tea shop')
+  await page.getByLabel('Origins of pages').fill('https://shop.example')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(async () => (await fetch(src)).text(), patience).toContain('"botName":"Ada of the tea shop"')
+  const frame = await fetch(new URL('frame', src))
+  expect(frame.headers.get('content-security-policy')).toContain("frame-ancestors 'self' https://shop.example")
+})
+
+test.for(['Overview', 'Events', 'Logs', 'Errors', 'Versions', 'Files', 'Web chat', 'Integrations', 'Settings'])(
   'on the tab %s everything that one can use has a name, shows the focus, and fits a phone',
   async (name) => {
     await tab(name).click()

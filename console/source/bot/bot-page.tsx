@@ -24,6 +24,7 @@ import { SettingsTab } from './settings-tab.tsx'
 import { TablesTab } from '../tables/tables-tab.tsx'
 import { chatIsOpen, type TabProps } from './tab.ts'
 import { VersionsTab } from './versions-tab.tsx'
+import { WebchatTab } from './webchat-tab.tsx'
 
 const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Element }> = {
   overview: { label: 'Overview', Tab: OverviewTab },
@@ -35,6 +36,7 @@ const tabs: Record<string, { label: string; Tab: (props: TabProps) => JSX.Elemen
   versions: { label: 'Versions', Tab: VersionsTab },
   files: { label: 'Files', Tab: FilesTab },
   tables: { label: 'Tables', Tab: TablesTab },
+  webchat: { label: 'Web chat', Tab: WebchatTab },
   integrations: { label: 'Integrations', Tab: IntegrationsTab },
   settings: { label: 'Settings', Tab: SettingsTab },
 }

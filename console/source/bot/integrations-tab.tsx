@@ -74,7 +74,13 @@ function Installed({ botId, installation, url }: InstalledProps): JSX.Element {
     <article class="panel installation">
       <header>
         <h2>{installation.alias}</h2>
-        <span class="quiet">{isChat ? 'part of every bot' : `${installation.name} ${installation.version}`}</span>
+        <span class="quiet">
+          {isChat
+            ? installation.alias === 'chat'
+              ? 'part of every bot'
+              : 'part of the platform'
+            : `${installation.name} ${installation.version}`}
+        </span>
         <span class="spacer" />
         {installation.canAuthorize && installation.enabled && mayChange.value && (
           <button type="button" class="button small" onClick={() => void authorize(botId, installation.id)}>

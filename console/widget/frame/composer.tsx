@@ -19,8 +19,9 @@ export function Composer(): JSX.Element {
       : false
 
   useEffect(() => {
-    // A chat in the page takes the focus when the visitor gives it.
-    if (isOpen.value && mode !== 'embedded') field.current?.focus()
+    // A chat in the page takes the focus when the visitor gives it; on a phone it would raise the keyboard over the chat.
+    const isTouched = matchMedia('(pointer: coarse)').matches
+    if (isOpen.value && mode !== 'embedded' && !isTouched) field.current?.focus()
   }, [isOpen.value])
   useEffect(() => {
     const { style, scrollHeight } = field.current!
