@@ -11,6 +11,7 @@ export function addHubCommand(program: Command): void {
     .description('Integrations, interfaces and plugins that all workspaces of the platform find.')
     .addHelpText('after', '\nExample:\n  $ isobot hub import ./integrations\n')
   addImport(hub)
+  addList(hub)
 }
 
 interface ImportFlags {
@@ -49,6 +50,43 @@ function addImport(hub: Command): void {
       const items = await output.during(() => `Importing ${current}`, work)
       output.result({ items }, () => describe(items))
       if (items.some(({ status }) => status === 'refused')) process.exitCode = exitCodes.failed
+    })
+}
+
+const kinds = ['integrations', 'interfaces', 'plugins'] as const
+
+interface Entry {
+  id: string
+  name: string
+  version: string
+  title: string
+  ownerWorkspace?: { name: string }
+}
+
+function addList(hub: Command): void {
+  hub
+    .command('list')
+    .argument('[kind]', 'integrations, interfaces or plugins', 'integrations')
+    .description('Lists what is public within the platform, the newest first.')
+    .addHelpText('after', '\nExample:\n  $ isobot hub list plugins\n')
+    .action(async (given: string, _options: object, command: Command) => {
+      const kind = kinds.find((each) => each === given)
+      if (!kind) throw misused(`There are ${kinds.join(', ')}, and no ${given}`)
+      const { output, connect } = toolsOf(command)
+      const { list } = await connect()
+      const listed = Array.fromAsync(list<Entry>(`/v1/admin/hub/${kind}`, kind))
+      const entries = await output.during(`Listing ${kind}`, listed)
+      output.result({ [kind]: entries }, () => {
+        if (entries.length === 0) return `No public ${kind} yet: publish some with \`isobot hub import\``
+        const rows = entries.map(({ name, version, title, ownerWorkspace, id }) => [
+          name,
+          version,
+          title,
+          ownerWorkspace?.name ?? '',
+          id,
+        ])
+        return table(['NAME', 'VERSION', 'TITLE', 'WORKSPACE', 'ID'], rows)
+      })
     })
 }
 

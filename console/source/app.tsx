@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { BotPage } from './bot/bot-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { BotsPage } from './pages/bots-page.tsx'
+import { HubPage } from './pages/hub-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { QueuePage } from './pages/queue-page.tsx'
@@ -37,6 +38,7 @@ export function App(): JSX.Element {
 function CurrentPage(): JSX.Element {
   const [section = 'bots', id, ...rest] = segments.value
   if (section === 'bots') return id === undefined ? <BotsPage /> : <BotPage key={id} id={id} segments={rest} />
+  if (section === 'hub') return <HubPage kind={id} />
   if (section === 'queue') return <QueuePage />
   if (section === 'members') return <MembersPage />
   if (section === 'tokens') return <TokensPage />

@@ -10,6 +10,7 @@ import { theme, themes } from './state/theme.ts'
 const sections: { name: string; label: string; icon: IconName; role?: string }[] = [
   { name: 'bots', label: 'Bots', icon: 'bots' },
   { name: 'queue', label: 'Queue', icon: 'queue' },
+  { name: 'hub', label: 'Hub', icon: 'book' },
   { name: 'members', label: 'Members', icon: 'members' },
   { name: 'tokens', label: 'Tokens', icon: 'key' },
   { name: 'audit', label: 'Audit log', icon: 'audit', role: 'administrator' },

@@ -89,9 +89,19 @@ describe('isobot hub import', () => {
       },
     ])
     expect(await publicNames()).toContain('acme/greeting')
+    const { stdout } = await isobot.run(['hub', 'list'])
+    expect(stdout).toMatch(/^acme\/greeting +0\.0\.1 /m)
     // This version of bp changes no public version.
     const [, again] = await runImport(join(source, 'good'))
     expect(again).toMatchObject([{ status: 'refused', problem: expect.stringContaining('bump the version') }])
+  })
+
+  test('isobot hub list shows the public ones of a kind', async () => {
+    expect(await isobot.json('hub', 'list')).toMatchObject({
+      integrations: expect.arrayContaining([expect.objectContaining({ name: 'webchat' })]),
+    })
+    expect(await isobot.json('hub', 'list', 'plugins')).toEqual({ plugins: [] })
+    expect(await isobot.run(['hub', 'list', 'bots'])).toMatchObject({ code: 2 })
   })
 
   test.each([

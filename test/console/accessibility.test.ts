@@ -196,6 +196,8 @@ const views: Record<string, { path: () => string; show?: () => Promise<unknown> 
     },
   },
   'the queue': { path: () => '/queue' },
+  'the public integrations': { path: () => '/hub', show: () => page.getByText('webchat').first().waitFor() },
+  'public plugins, of which there are none': { path: () => '/hub/plugins' },
   'the members': { path: () => '/members' },
   'the tokens': { path: () => '/tokens' },
   'the audit log': { path: () => '/audit' },
