@@ -34,6 +34,8 @@ const widgetTexts = [
   'unhelpful',
   'latest',
   'unsupported',
+  'attach',
+  'uploading',
 ] as const
 
 export type WidgetTextName = (typeof widgetTexts)[number]
@@ -73,6 +75,7 @@ export const appearanceFields = {
   },
   composerPlaceholder: { ...line, description: 'Text in the empty field for messages.' },
   conversationHistory: { ...onOff, description: 'Whether visitors see a list of their conversations. Default: true.' },
+  allowFileUpload: { ...onOff, description: 'Whether visitors get a button for files. Default: false.' },
   feedbackEnabled: { ...onOff, description: 'Whether visitors may rate messages of the bot. Default: false.' },
   proactiveMessageEnabled: { ...onOff, description: 'Whether a message beside the bubble invites visitors.' },
   proactiveBubbleMessage: { ...line, description: 'That message.' },

@@ -28,7 +28,10 @@ const code = `export const hooks = {
   async afterIncomingMessage({ event, client }) {
     const { conversationId, payload } = event
     const say = (type, payload) => client.createMessage({ conversationId, type, payload })
-    if (payload.value) await say('text', { text: 'You chose ' + payload.value })
+    if (payload.type === 'file') {
+      const content = await (await fetch(payload.fileUrl)).text()
+      await say('text', { text: 'It has ' + content.length + ' bytes' })
+    } else if (payload.value) await say('text', { text: 'You chose ' + payload.value })
     else if (payload.text.startsWith('[')) {
       for (const [type, fields] of JSON.parse(payload.text)) await say(type, fields)
       await say('text', { text: 'That was everything' })
@@ -117,6 +120,8 @@ beforeAll(async () => {
     feedbackEnabled: true,
     color: '#1f6f54',
     greeting: 'Hello, I am **Ada**.',
+    allowFileUpload: true,
+    fileTypes: ['text/plain'],
   })
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 }, installing)
@@ -434,6 +439,24 @@ test('a site that signs keys renews them, and its visitor is the same everywhere
     expect(complaints.filter((line) => !/status of 40[14]/.test(line))).toEqual([])
     await page.context().close()
   }
+})
+
+test('a visitor attaches files, which the bot reads at their address, and sees why another is refused', async () => {
+  const { page, chat, complaints } = await visit()
+  await bubble(page).click()
+  await chat.getByText('Welcome! Which tea?').waitFor()
+  const attach = async (name: string) => {
+    const choosing = page.waitForEvent('filechooser')
+    await chat.getByRole('button', { name: 'Attach a file' }).click()
+    await (await choosing).setFiles({ name, mimeType: 'text/plain', buffer: Buffer.from('two words') })
+  }
+  await attach('notes.txt')
+  await chat.getByRole('link', { name: 'notes.txt' }).waitFor()
+  await chat.getByText('It has 9 bytes').waitFor()
+  await attach('<b>page.html')
+  await chat.getByText('<b>page.html: Not sent: key: the file is of the type text/html').waitFor()
+  expect(complaints.filter((line) => !line.includes('status of 400'))).toEqual([])
+  await page.context().close()
 })
 
 test('a page of its own has the chat, without a site around it', async () => {

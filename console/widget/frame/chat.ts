@@ -7,6 +7,7 @@ import { openConnection, type ConnectionState, type Identity } from './connectio
 import { merge, sentIdOf, type Shown } from './history.ts'
 import { openOutbox, type Unsent } from './outbox.ts'
 import { openStorage } from './storage.ts'
+import { maxFiles, upload } from './upload.ts'
 import type { Conversation, Message, Payload, StreamFrame, User } from './types.ts'
 
 const typingMilliseconds = 5000
@@ -32,6 +33,8 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
   const unsent = signal<Unsent[]>([])
   const isTyping = signal(false)
   const user = signal<User | undefined>(undefined)
+  /** Files on their way, and the names and reasons of those that were refused. */
+  const uploads = signal<{ name: string; failure?: string }[]>([])
   const conversations = signal<Conversation[] | undefined>(undefined)
   /** The time of the newest message that the visitor has seen. */
   const seen = signal(storage.get('seen') ?? '')
@@ -273,6 +276,23 @@ export function openChat(base: string, given: Appearance, hello: Hello, post: (m
     outbox,
     say,
     enter,
+    uploads,
+    /** Uploads files, and sends each as a message. Unlike texts, they do not survive the document. */
+    async attach(files: Iterable<File>): Promise<void> {
+      uploads.value = []
+      const conversationId = await entered()
+      for (const file of [...files].slice(0, maxFiles)) {
+        const others = uploads.value
+        uploads.value = [...others, { name: file.name }]
+        try {
+          const payload = await upload(ask, file, conversationId)
+          if (conversationId === current.value) say(payload)
+          uploads.value = others
+        } catch (error) {
+          uploads.value = [...others, { name: file.name, failure: error instanceof Error ? error.message : '' }]
+        }
+      }
+    },
     /** Whether the visitor has been here before. */
     isKnown: () => key() !== undefined,
     openConversation,

@@ -11,6 +11,7 @@ export function Composer(): JSX.Element {
   const { appearance, isOpen, messages, user, mode } = chat
   const [draft, setDraft] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
+  const picker = useRef<HTMLInputElement>(null)
   const last = messages.value.at(-1)
   // A choice may be all that the bot can understand.
   const isLocked =
@@ -37,6 +38,7 @@ export function Composer(): JSX.Element {
     setDraft('')
   }
 
+  const takesFiles = appearance.value.allowFileUpload === true && !isLocked
   const label = appearance.value.composerPlaceholder ?? text('placeholder')
   return (
     <form
@@ -47,6 +49,23 @@ export function Composer(): JSX.Element {
         field.current?.focus()
       }}
     >
+      {takesFiles && (
+        <>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            onChange={({ currentTarget }) => {
+              void chat.attach([...(currentTarget.files ?? [])])
+              currentTarget.value = ''
+            }}
+          />
+          <button type="button" class="icon" aria-label={text('attach')} onClick={() => picker.current?.click()}>
+            <Icon name="attach" />
+          </button>
+        </>
+      )}
       <textarea
         ref={field}
         rows={1}
@@ -57,6 +76,12 @@ export function Composer(): JSX.Element {
         disabled={isLocked}
         value={draft}
         onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+        onPaste={(event) => {
+          const files = [...(event.clipboardData?.files ?? [])]
+          if (!takesFiles || files.length === 0) return
+          event.preventDefault()
+          void chat.attach(files)
+        }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 
 const paths = {
+  attach: 'M20 11.5l-8 8a5 5 0 0 1-7-7l8.5-8.5a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.5a1.6 1.6 0 0 1-2.3-2.3l7.6-7.6',
   back: 'M15 5l-7 7 7 7',
   close: 'M6 6l12 12M18 6 6 18',
   down: 'M12 5v14M6 13l6 6 6-6',

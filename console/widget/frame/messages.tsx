@@ -92,6 +92,11 @@ export function Messages(): JSX.Element {
         </button>
       )}
       <p class="status" role="status">
+        {chat.uploads.value.map(({ name, failure }, index) => (
+          <span key={index} class={failure === undefined ? 'upload' : 'upload failure'} dir="auto">
+            {failure === undefined ? text('uploading', { name }) : `${name}: ${text('notSent', { reason: failure })}`}
+          </span>
+        ))}
         {connection.value === 'refused' && text('unavailable')}
         {connection.value === 'lost' && text('offline')}
         {connection.value === 'connecting' && <span class="late">{text('connecting')}</span>}

@@ -33,6 +33,8 @@ const frameTexts: Record<Language, Record<FrameText, string>> = {
     unhelpful: 'Not helpful',
     latest: 'Go to the latest message',
     unsupported: 'This message cannot be shown here.',
+    attach: 'Attach a file',
+    uploading: 'Sending: {name}',
   },
   de: {
     placeholder: 'Nachricht schreiben …',
@@ -62,6 +64,8 @@ const frameTexts: Record<Language, Record<FrameText, string>> = {
     unhelpful: 'Nicht hilfreich',
     latest: 'Zur neuesten Nachricht',
     unsupported: 'Diese Nachricht kann hier nicht angezeigt werden.',
+    attach: 'Datei anhängen',
+    uploading: 'Wird gesendet: {name}',
   },
   fr: {
     placeholder: 'Écrire un message…',
@@ -91,6 +95,8 @@ const frameTexts: Record<Language, Record<FrameText, string>> = {
     unhelpful: 'Pas utile',
     latest: 'Aller au dernier message',
     unsupported: 'Ce message ne peut pas être affiché ici.',
+    attach: 'Joindre un fichier',
+    uploading: 'Envoi : {name}',
   },
   es: {
     placeholder: 'Escribe un mensaje…',
@@ -120,6 +126,8 @@ const frameTexts: Record<Language, Record<FrameText, string>> = {
     unhelpful: 'No es útil',
     latest: 'Ir al último mensaje',
     unsupported: 'Este mensaje no se puede mostrar aquí.',
+    attach: 'Adjuntar un archivo',
+    uploading: 'Enviando: {name}',
   },
 }
 
