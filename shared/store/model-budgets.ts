@@ -1,4 +1,5 @@
 import { budgetPeriods, startOf, type BudgetPeriod, type ModelBudget } from '../models/model-budget.ts'
+import { withoutWaiting } from './complete-events.ts'
 import { query, type Database } from './database.ts'
 
 /** A bot, or a workspace with all its bots. */
@@ -44,7 +45,8 @@ interface SpendingRow {
 
 /**
  * Reserves the estimated usage of a call. The rows of a bot and its workspace are locked in one order for the statement, so
- * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most.
+ * calls that are made at the same time see each other's reservations, and exceed a budget by one reservation at most. It
+ * does not wait for the disk: a crash of PostgreSQL may lose the counts of its last moment.
  *
  * @param operatorBudget the operator's bounds of each workspace
  * @throws BudgetExceededError when a budget is used up; then nothing is reserved
@@ -72,7 +74,7 @@ export async function reserveUsage(
            set tokens = spending.tokens + excluded.tokens, cost = spending.cost + excluded.cost
          returning owner_id, bot_id, period, tokens, cost
        )
-       select spent.*, limits from spent left join model_budgets using (owner_id)`,
+       select spent.*, limits, ${withoutWaiting} from spent left join model_budgets using (owner_id)`,
       { botId, tokens, cost, ...starts },
     )
     for (const row of rows) {
@@ -124,7 +126,7 @@ export async function settleUsage(db: Database, reservation: Reservation, usage?
   await query(
     db,
     `with locked as (
-       select owner_id, period, start from model_spending
+       select owner_id, period, start, ${withoutWaiting} from model_spending
        where owner_id = any(:owners::text[]) and ((period = 'day' and start = :day) or (period = 'month' and start = :month))
        order by bot_id nulls last, period for update
      ), settled as (
