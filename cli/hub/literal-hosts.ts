@@ -1,9 +1,9 @@
 /** A host of an address in the text of code. Names have a letter in their last part, so that versions are none. */
 const literal = /\bhttps:\/\/((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z][a-z0-9-]{0,30})(?=["'`/?:#\\$]|$)/g
 
-/** Hosts of pages that comments and error texts of libraries name. */
+/** Hosts of pages that comments and error texts of libraries name, and of the publisher's platform, which this one stands for. */
 const isMentioned =
-  /(?:^|\.)(?:docs|developers?|www|github|npmjs|json-schema|w3|ietf|whatwg|nodejs|mozilla|reactjs|stackoverflow|wikipedia|zod|fb)\.[a-z]+(?:\.[a-z]+)?$/
+  /(?:^|\.)(?:docs|developers?|www|github|npmjs|json-schema|w3|ietf|whatwg|nodejs|mozilla|reactjs|stackoverflow|wikipedia|zod|fb)\.[a-z]+(?:\.[a-z]+)?$|(?:^|\.)botpress\.[a-z]+$/
 
 const maxHosts = 12
 
