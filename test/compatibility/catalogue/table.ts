@@ -20,9 +20,9 @@ const writtenFor: Record<string, string> = {
   synchrotron: 'dropbox 1.2.2',
 }
 
-/** Reasons for which code refuses values of no account, by its own checks or because it finds no login. */
+/** Reasons for which code refuses values of no account: by its own checks, without a login, or after a refused request. */
 const refusesValues =
-  /auth|credential|token|api.?key|log in|log into|configured|configuration|wizard|secret|state '\w+' of|validate|reachable|connect to|account/i
+  /auth|credential|token|api.?key|log in|log into|configured|configuration|wizard|secret|state '\w+' of|validate|reachable|connect to|account|network error/i
 
 /** Whether an integration fails for want of an account: it asked its service, or refused the values. */
 export function needsAccount({ reason, askedHosts }: Trial): boolean {
@@ -48,7 +48,7 @@ export function tableOf(version: string, rows: Row[]): string[] {
   return [
     `${new Date().toISOString().slice(0, 10)}, \`bp\` ${version}: ${kinds.map((kind) => `${deployed(kind)} ${kind}`).join(', ')} ` +
       `are deployed as they are. Of the integrations, ${tried.length - failing.length} register with values of no account, ` +
-      `${accounts} need an account, ${failing.length - accounts} fail for another reason, and the handler of ` +
+      `${accounts} need an account, the others (${failing.length - accounts}) fail for another reason, and the handler of ` +
       `${tried.filter(({ handled }) => handled).length} runs.`,
     '',
     '| Project | Bundle | Deployed | `register` | Handler | First start | Hosts |',
