@@ -12,6 +12,7 @@ import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addLoginCommand } from './commands/login.ts'
 import { addLogsCommand } from './commands/logs.ts'
+import { addModelsCommand } from './commands/models.ts'
 import { addProfilesCommand } from './commands/profiles.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addStartCommand } from './commands/start.ts'
@@ -37,6 +38,7 @@ const commands = [
   addEventsCommand,
   addFilesCommand,
   addTablesCommand,
+  addModelsCommand,
   addHubCommand,
   addLoginCommand,
   addProfilesCommand,
