@@ -304,7 +304,7 @@ describe('an action of an integration', () => {
     expect(replies).toEqual([
       "Action 'multiply' of the integration 'tool' not found: it has add, fail, note, again, borrow",
       "Integration 'other' not found: the bot has chat, tool",
-      "Action 'dance' of the integration 'chat' not found: it has sendEvent, publishMessageStream",
+      "Action 'dance' of the integration 'chat' not found: it has sendEvent, publishMessageStream, startTypingIndicator, stopTypingIndicator",
     ])
     for (const [index, type] of types.entries()) {
       const answer = await platform.ask('POST', '/v1/chat/actions', { type, input: {} }, { 'x-bot-id': id })
