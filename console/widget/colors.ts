@@ -1,4 +1,4 @@
-const usual = '#3276ea'
+const usual = '#2563eb'
 
 /** The relative luminance of a colour, by the definition of WCAG. */
 function luminance(color: string): number {

@@ -53,7 +53,7 @@ export const appearanceFields = {
   color: {
     type: 'string',
     pattern: '^#[0-9a-fA-F]{6}$',
-    description: 'Colour of the bubble, of buttons and of the visitor’s messages, such as `#3276EA`.',
+    description: 'Colour of the bubble, of buttons and of the visitor’s messages, such as `#2563eb`.',
   },
   themeMode: { enum: ['auto', 'light', 'dark'], description: 'Default: `auto`, as the visitor’s device.' },
   locale: {

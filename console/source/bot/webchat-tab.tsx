@@ -78,7 +78,7 @@ const themes: { value: 'auto' | 'light' | 'dark'; label: string }[] = [
   { value: 'dark', label: 'dark' },
 ]
 
-const usualColor = '#3276ea'
+const usualColor = '#2563eb'
 
 /** The fields that most sites set; all others of the configuration stay as they are. */
 function AppearanceForm({ configuration, save }: AppearanceProps): JSX.Element {
