@@ -7,7 +7,7 @@ import type { Project } from './projects.ts'
 /** A project of any kind: bots are deployed, not published. */
 export type AnyProject = Project<Project['kind'] | 'bots'>
 
-/** What became of a project. */
+/** The outcome for a project. */
 export interface Deployed {
   /** Why the command line or the platform refused it; empty when it was deployed. */
   problem: string

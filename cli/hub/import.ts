@@ -18,12 +18,12 @@ export interface ImportOptions extends Pick<DeployOptions, 'secrets'> {
   onProject?: (project: Project) => void
 }
 
-/** What became of a project. */
+/** The outcome for a project. */
 export interface ImportedItem {
   kind: 'interface' | 'integration' | 'plugin'
   /** The path of its folder within the source. */
   folder: string
-  /** What was uploaded. */
+  /** The uploaded definition. */
   name?: string
   version?: string
   status: 'published' | 'built' | 'refused'

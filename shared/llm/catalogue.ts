@@ -66,7 +66,7 @@ export function usualModel({ kind, models }: ModelProvider, alias: Alias): strin
   return kind === 'compatible' ? models![0]! : usual[kind][alias]
 }
 
-/** What is assumed of a model without known facts, as published clients do. */
+/** The assumed facts of a model without known ones, as published clients assume them. */
 const assumed = { maxTokens: [128_000, 8192], price: [0, 0], tags: [] } as const
 
 /** The facts about a model. A dated name, such as `gpt-4.1-2025-04-14`, is that of the model without the date. */

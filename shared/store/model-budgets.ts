@@ -5,7 +5,7 @@ import { query, type Database } from './database.ts'
 /** A bot, or a workspace with all its bots. */
 export type BudgetOwner = { botId: string } | { workspaceId: string }
 
-/** What a call takes out of budgets before it is made. */
+/** The amount that a call takes out of budgets before it is made. */
 export interface Reservation {
   botId: string
   owners: string[]

@@ -161,7 +161,7 @@ describe('an archive', () => {
   })
 })
 
-test('projects are found below links and modules by nobody', async () => {
+test('projects below links and modules are not found', async () => {
   const root = join(folder, 'many')
   for (const path of ['b/plugin.definition.ts', 'a/integration.definition.ts', 'node_modules/c/plugin.definition.ts']) {
     await mkdir(join(root, path, '..'), { recursive: true })

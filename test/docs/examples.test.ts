@@ -55,7 +55,7 @@ beforeAll(async () => {
 })
 afterAll(() => parts.disposeAsync())
 
-/** What models answer to the examples of docs/models.md. */
+/** The answers of models to the examples of docs/models.md. */
 function answerAsModels(mock: SimulatedProviders['mock']): void {
   mock.on({ toolResultContains: 'shipped today' }, { content: 'Your order was shipped today.' })
   mock.onMessage('order 17', { toolCalls: [{ name: 'orderStatus', arguments: '{"number":17}' }] })

@@ -35,7 +35,7 @@ const asker = `
   }`
 
 test(
-  'a worker killed after the answers of models: another one gets the same answers, each for its question, and asks nobody',
+  'a worker killed after the answers of models: another one gets the same answers, each for its question, and asks no model',
   { timeout: 90_000 },
   async () => {
     let answers = 0

@@ -9,7 +9,7 @@ import { useResource } from '../state/resource.ts'
 import { query, setQuery, to } from '../state/route.ts'
 import { Page } from './page.tsx'
 
-/** What all kinds of entries have; integrations also name their owner. */
+/** The fields of all kinds of entries; integrations also name their owner. */
 interface Entry {
   id: string
   name: string

@@ -2,7 +2,7 @@ import type { Deployed } from '../../../cli/hub/deploy-project.ts'
 import { kinds, type Kind, type Project } from './prepare-projects.ts'
 import type { Trial } from './try-integration.ts'
 
-/** What became of one project. */
+/** The outcome for one project. */
 export interface Row extends Deployed {
   project: Project
   /** Of an integration that was deployed. */

@@ -5,7 +5,7 @@ import { inBoth, sandboxOfFile, testAsInNode } from './compare.ts'
 
 const sandbox = sandboxOfFile()
 
-/** What a bundle returns that is made with the public SDK, as most that name these globals are. */
+/** The result of a bundle of the public SDK, as most that name these globals are. */
 async function inSdkBundle(body: string): Promise<unknown> {
   const code = `exports.handler = async () => ({ body: JSON.stringify(await (async () => { ${body} })()) })`
   const { result } = done(await sandbox().run(callRun(sdkBot(code))))

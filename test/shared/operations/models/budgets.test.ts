@@ -87,7 +87,7 @@ describe('a budget', () => {
     expect((await generate({}, other)).status).toBe(200)
   })
 
-  test('of the operator bounds each workspace, whatever its own is', async () => {
+  test('of the operator bounds each workspace, whose own may be larger', async () => {
     const { db } = platform.context
     await setBudget({ dayTokens: 1e9 })
     await expect(reserveUsage(db, botId, { tokens: 1, cost: 0 }, { monthTokens: 0 })).rejects.toMatchObject({

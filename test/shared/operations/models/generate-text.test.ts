@@ -293,7 +293,7 @@ describe('a provider that', () => {
 
 const toolCall = (id: string, input: string) => ({ id, type: 'function', function: { name: 'tool', arguments: input } })
 
-/** Sends more and more, as long as somebody reads. */
+/** Sends more and more, as long as the client reads. */
 async function flood(response: Parameters<ScriptedEndpoint['script']>[0]): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' })
   const part = ' '.repeat(1024 * 1024)
