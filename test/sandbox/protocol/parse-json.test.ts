@@ -9,6 +9,10 @@ test('keys that would change prototypes are dropped at any depth, however they a
 
 test('JSON that might have such keys takes hardly longer than other JSON', async () => {
   const text = Buffer.from(`[${'0,'.repeat(250_000)}"\\u0061"]`).toString()
-  const plain = await minProcessorMilliseconds(() => JSON.parse(text))
-  expect(await minProcessorMilliseconds(() => parseUntrustedJson(text))).toBeLessThan(12 * plain)
+  // Often, because some systems count processor time in steps of some milliseconds.
+  const often = (parse: (text: string) => unknown) => () => {
+    for (let count = 0; count < 10; count++) parse(text)
+  }
+  const plain = await minProcessorMilliseconds(often(JSON.parse))
+  expect(await minProcessorMilliseconds(often(parseUntrustedJson))).toBeLessThan(12 * plain)
 })
