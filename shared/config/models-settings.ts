@@ -54,7 +54,8 @@ export const modelsVariables = {
   MODELS_FAST: modelList,
   MODELS_BEST: modelList,
   MODELS_SUBSTITUTE: { type: 'string', pattern: `^(${aliases.join('|')}|${modelName})$` },
-  MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 600, default: 120 },
+  // Node's client waits five minutes for the head of an answer, which comes when the model has ended.
+  MODELS_SECONDS: { type: 'integer', minimum: 1, maximum: 290, default: 120 },
   MODELS_CONCURRENCY: { type: 'integer', minimum: 1, maximum: 10_000, default: 32 },
   MODELS_DAY_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
   MODELS_MONTH_TOKENS: { type: 'integer', minimum: 0, maximum: 1e15 },
@@ -77,7 +78,7 @@ export const modelsRemedies: Record<string, string> = {
   MODELS_FAST: list,
   MODELS_BEST: list,
   MODELS_SUBSTITUTE: 'set it to auto, fast, best or the name of a model, for instance ollama:llama3.2',
-  MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 600',
+  MODELS_SECONDS: 'set it to the seconds that one call of a model may take, 1 to 290',
   MODELS_DAY_TOKENS: 'set it to the tokens that the bots of a workspace may use in a day, for instance 1000000',
   MODELS_MONTH_TOKENS: 'set it to the tokens that the bots of a workspace may use in a month, for instance 10000000',
   MODELS_DAY_DOLLARS: 'set it to the US dollars that the bots of a workspace may cost in a day, for instance 5',
@@ -149,8 +150,11 @@ export function modelsContradictions(given: Given): string[] {
   }
   for (const variable of ['MODELS_AUTO', 'MODELS_FAST', 'MODELS_BEST', 'MODELS_SUBSTITUTE'] as const) {
     for (const model of listOf(given[variable] ?? '')) {
-      const provider = model.split(':', 1)[0]!
-      if (!names.includes(provider) && !(aliases as readonly string[]).includes(model)) {
+      const [provider = ''] = model.split(':', 1)
+      const served = providers.find(({ name }) => name === provider)?.models
+      if (served && !served.includes(model.slice(provider.length + 1))) {
+        problems.push(`${variable} names ${model}, which is not among MODELS_NAMES: add it there, or set another model`)
+      } else if (!names.includes(provider) && !(aliases as readonly string[]).includes(model)) {
         problems.push(
           `${variable} names ${model}, and no provider is called ${provider}: set its key, or another model`,
         )

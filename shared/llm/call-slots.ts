@@ -3,9 +3,13 @@ interface Waiting {
   enter(): void
 }
 
+/** Upper bound of the calls of a bot that wait, for each slot that it may have. */
+const waitingForEachSlot = 2
+
 /**
  * Bounds the calls of one provider that are in flight. A bot has at most half of the slots, so that one bot does not use
- * up the rate of the operator's account; the others wait in order of arrival.
+ * up the rate of the operator's account; the others wait in order of arrival, a bounded number of each bot: a request that
+ * waits takes up room in the process.
  */
 export class CallSlots {
   readonly #max: number
@@ -27,13 +31,18 @@ export class CallSlots {
    * Resolves when the bot has a slot.
    *
    * @returns a function that gives the slot back
-   * @throws the reason of the signal when it is aborted before
+   * @throws Error when too many calls of the bot wait already; the reason of the signal when it is aborted before
    */
   async take(botId: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (!this.#isFree(botId)) await this.#turn(botId, signal)
-    else this.#enter(botId)
+    if (this.#isFree(botId)) this.#enter(botId)
+    else if (this.#waitingOf(botId) < waitingForEachSlot * this.#maxOfBot) await this.#turn(botId, signal)
+    else throw new Error('Too many calls of the bot wait')
     return () => this.#leave(botId)
+  }
+
+  #waitingOf(botId: string): number {
+    return this.#waiting.filter((one) => one.botId === botId).length
   }
 
   #turn(botId: string, signal: AbortSignal): Promise<void> {

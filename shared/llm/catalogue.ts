@@ -77,10 +77,25 @@ function factsOf(kind: ProviderKind, id: string): Omit<KnownModel, 'name'> & { n
   return name === undefined ? assumed : models[name]!
 }
 
-/** The price of a model's tokens, in US dollars for a million; 0 if it is unknown. */
+/**
+ * The price of a model's tokens, in US dollars for a million. A hosted model without a known price costs as the dearest of
+ * its provider, so that no name is outside of budgets; those of an endpoint of the operator's own cost 0.
+ */
 export function priceOf(kind: ProviderKind, id: string): { input: number; output: number } {
-  const [input, output] = factsOf(kind, id).price
+  const facts = factsOf(kind, id)
+  if (facts.name === undefined && kind !== 'compatible') return dearestOf(kind)
+  const [input, output] = facts.price
   return { input, output }
+}
+
+function dearestOf(kind: Exclude<ProviderKind, 'compatible'>): { input: number; output: number } {
+  const prices = Object.values<KnownModel>(known[kind]).map(({ price }) => price)
+  return { input: Math.max(...prices.map(([input]) => input)), output: Math.max(...prices.map(([, output]) => output)) }
+}
+
+/** The most tokens of an answer of a model. */
+export function maxAnswerOf(kind: ProviderKind, id: string): number {
+  return kind === 'compatible' ? Infinity : factsOf(kind, id).maxTokens[1]
 }
 
 /** The models of a provider that are listed. Bots may use further ones of a hosted provider. */

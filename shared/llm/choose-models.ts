@@ -2,6 +2,7 @@ import { aliases, type Alias, type ModelProvider, type ModelsSettings } from '..
 import { ApiError } from '../errors.ts'
 import type { ModelWarning } from '../models/language-model.ts'
 import { usualModel } from './catalogue.ts'
+import { toStorable } from './to-storable.ts'
 
 /** A model that may answer a call. */
 export interface Candidate {
@@ -38,7 +39,10 @@ export function chooseModels(settings: ModelsSettings, asked: readonly string[])
     if (found.length === 0 && settings.substitute !== undefined) {
       found = resolve(settings, settings.substitute)
       if (found[0])
-        warnings.push({ type: 'fallback_used', message: `${name} is not available: ${found[0].id} is used` })
+        warnings.push({
+          type: 'fallback_used',
+          message: `${toStorable(name)} is not available: ${found[0].id} is used`,
+        })
     }
     for (const candidate of found) candidates.set(candidate.id, candidate)
   }

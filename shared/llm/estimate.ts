@@ -1,4 +1,5 @@
 import type { GenerateTextInput } from '../models/language-model.ts'
+import { isRecord } from '../models/payload.ts'
 
 /** The tokens that are assumed of an answer whose length the caller does not bound. */
 const usualAnswer = 4096
@@ -15,8 +16,9 @@ export function estimateTokens(input: GenerateTextInput): { input: number; outpu
   let media = 0
   const text = JSON.stringify(
     [input.systemPrompt, input.messages, input.tools, input.responseSchema],
-    (_name, value: unknown) => {
-      if (typeof value !== 'string' || !value.startsWith('data:')) return value
+    function (this: unknown, name, value: unknown) {
+      const isMedium = name === 'url' && isRecord(this) && (this['type'] === 'image' || this['type'] === 'audio')
+      if (!isMedium || typeof value !== 'string' || !value.startsWith('data:')) return value
       media += 1
       return ''
     },

@@ -5,6 +5,7 @@ import type { GenerateTextOutput, ModelUsage, ModelWarning, StopReason } from '.
 import { priceOf } from './catalogue.ts'
 import type { Candidate } from './choose-models.ts'
 import { tokensOfText } from './estimate.ts'
+import { toStorable } from './to-storable.ts'
 
 /** The answer of one model, without the facts about the call. */
 export interface ModelAnswer extends Omit<GenerateTextOutput, 'metadata'> {
@@ -98,14 +99,6 @@ function readInput(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** PostgreSQL stores neither U+0000 nor half of a surrogate pair; an answer that is paid for is stored in any case. */
-function toStorable<Value>(value: Value): Value {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD') as Value
-  if (Array.isArray(value)) return value.map(toStorable) as Value
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [toStorable(name), toStorable(each)])) as Value
 }
 
 function toWarning(warning: SharedV4Warning): ModelWarning[] {

@@ -8,7 +8,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { redactor } from '../telemetry/redact.ts'
 import { CallSlots } from './call-slots.ts'
-import { listedModels } from './catalogue.ts'
+import { listedModels, maxAnswerOf } from './catalogue.ts'
 import { chooseModels, modelsOf, type Candidate, type Choice } from './choose-models.ts'
 import { estimateTokens } from './estimate.ts'
 import { fromResult, toUsage, type ModelAnswer } from './from-result.ts'
@@ -32,7 +32,7 @@ export interface Gateway {
    * @throws NoAnswerError when none does
    */
   generate(call: GatewayCall): Promise<GenerateTextOutput>
-  /** The calls of runs that are in flight or whose answers are not recorded yet, by their key in the journal. */
+  /** The calls of events that are in flight or whose answers are not recorded yet, by their key in the journal. */
   unrecorded: LRUCache<string, Promise<unknown>>
 }
 
@@ -130,7 +130,7 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
   }
 
   return {
-    unrecorded: new LRUCache({ max: 10_000, ttl: unrecordedMilliseconds }),
+    unrecorded: new LRUCache({ max: 10_000, ttl: unrecordedMilliseconds, ttlAutopurge: true }),
     list: () =>
       providers.flatMap(listedModels).map((model) => ({
         ...model,
@@ -139,7 +139,10 @@ export function openGateway(settings: ModelsSettings, metrics: Metrics, log: Log
     choose: ({ model = 'auto' }) => chooseModels(settings, typeof model === 'string' ? [model] : model),
     estimate(input, { candidates }) {
       const tokens = estimateTokens(input)
-      const usages = candidates.map((candidate) => toUsage(candidate, tokens))
+      const usages = candidates.map((candidate) => {
+        const output = Math.min(tokens.output, maxAnswerOf(candidate.provider.kind, candidate.model))
+        return toUsage(candidate, { input: tokens.input, output })
+      })
       return usages.reduce((one, other) => (costOf(other) > costOf(one) ? other : one))
     },
     async generate(call) {

@@ -19,7 +19,7 @@ export function toCall(input: GenerateTextInput, provider: ModelProvider): Call 
   const stopSequences = stopsOf(input)
   const mode = toolControl?.mode
   return {
-    prompt: toPrompt(input),
+    prompt: toPrompt(input, provider),
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(stopSequences.length > 0 && { stopSequences }),
@@ -79,7 +79,7 @@ function optionsOf({ kind, name }: ModelProvider, isSerial: boolean): NonNullabl
   }
 }
 
-function toPrompt(input: GenerateTextInput): LanguageModelV4Message[] {
+function toPrompt(input: GenerateTextInput, provider: ModelProvider): LanguageModelV4Message[] {
   const { systemPrompt, messages } = input
   const leading = messages.findIndex(({ role }) => role !== 'system')
   const isLeading = (index: number) => leading === -1 || index < leading
@@ -91,13 +91,17 @@ function toPrompt(input: GenerateTextInput): LanguageModelV4Message[] {
   ].filter((text) => text !== undefined && text !== '')
   const calls = new Map<string, string>()
   const prompt: LanguageModelV4Message[] = messages.flatMap((message, index) =>
-    isLeading(index) ? [] : toMessage(message, index, calls),
+    isLeading(index) ? [] : toMessage(message, index, { calls, provider }),
   )
   return instructions.length > 0 ? [{ role: 'system', content: instructions.join('\n\n') }, ...prompt] : prompt
 }
 
 /** @param calls names of the tools that were called before, by the id of the call */
-function toMessage(message: ModelMessage, index: number, calls: Map<string, string>): LanguageModelV4Message {
+function toMessage(
+  message: ModelMessage,
+  index: number,
+  { calls, provider }: { calls: Map<string, string>; provider: ModelProvider },
+): LanguageModelV4Message {
   const { role, type = 'text', toolCalls = [], toolResultCallId } = message
   if (type === 'tool_calls') {
     for (const call of toolCalls) calls.set(call.id, call.function.name)
@@ -125,7 +129,7 @@ function toMessage(message: ModelMessage, index: number, calls: Map<string, stri
     return { role: 'tool', content: [{ type: 'tool-result', toolCallId: toolResultCallId, toolName, output }] }
   }
   // Later instructions have no place of their own with every provider.
-  if (role !== 'assistant') return { role: 'user', content: partsOf(message, index) }
+  if (role !== 'assistant') return { role: 'user', content: partsOf(message, index, provider) }
   return { role: 'assistant', content: [{ type: 'text', text: textOf(message, index) }] }
 }
 
@@ -136,18 +140,22 @@ function textOf({ content = null }: ModelMessage, index: number): string {
   throw new ApiError('InvalidPayload', `messages.${index}.content must be text: only users send images and sounds`)
 }
 
-function partsOf({ content = null }: ModelMessage, index: number): UserPart[] {
+function partsOf({ content = null }: ModelMessage, index: number, provider: ModelProvider): UserPart[] {
   if (content === null || typeof content === 'string') return [{ type: 'text', text: content ?? '' }]
   return content.map(({ type, text, url, mimeType }, position) => {
     const path = `messages.${index}.content.${position}`
     if (type === 'text') return { type: 'text', text: text ?? '' }
     const given = url === undefined ? null : URL.parse(url)
     if (given?.protocol === 'data:') return { type: 'file', ...dataOf(given, path) }
-    // The provider fetches it. The platform does not: the address is the sender's choice.
-    if (given?.protocol === 'https:' && type === 'image') {
+    // The provider fetches it. The platform does not, nor does an endpoint of the operator's own network: the address is
+    // the sender's choice.
+    if (given?.protocol === 'https:' && type === 'image' && provider.kind !== 'compatible') {
       return { type: 'file', mediaType: mimeType ?? 'image/*', data: { type: 'url', url: given } }
     }
-    const forms = type === 'image' ? 'an https URL or a data URL in base64' : 'a data URL in base64'
+    const forms =
+      type === 'image' && provider.kind !== 'compatible'
+        ? 'an https URL or a data URL in base64'
+        : 'a data URL in base64'
     throw new ApiError('InvalidPayload', `${path}.url must be ${forms}`)
   })
 }

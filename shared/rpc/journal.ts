@@ -168,10 +168,10 @@ export async function recordAfter<Result>(
 }
 
 /**
- * Like `recordAfter`, for a call that costs money. While the database is away the call is not made again: the attempts
- * that the run's entry point makes get the result from memory, until it is recorded.
+ * Like `recordAfter`, for a call that costs money, which is not made again while this process has its result: not by the
+ * attempts that the run's entry point makes during an outage of the database, nor by a later run of the event.
  *
- * @param unrecorded the results of this process that are not recorded yet
+ * @param unrecorded the calls of this process that are in flight or whose results are not recorded yet
  */
 export async function recordPaid<Result>(
   context: BotContext,
@@ -181,22 +181,35 @@ export async function recordPaid<Result>(
 ): Promise<Result> {
   const entry = openEntry(context, input)
   if (!entry) return perform()
-  return entry.replayOr(async () => {
-    let performed = unrecorded.get(entry.id) as Promise<Result> | undefined
-    if (!performed) {
-      performed = perform()
-      unrecorded.set(entry.id, performed)
-    }
-    try {
-      const result = await performed
-      await entry.record(context.db, result)
-      unrecorded.delete(entry.id)
-      return result
-    } catch (error) {
-      if (!isConnectionLoss(error)) unrecorded.delete(entry.id)
-      throw error
-    }
-  })
+  const { id } = entry
+  let performed = unrecorded.get(id) as Promise<Result> | undefined
+  if (!performed) {
+    // Also in a first attempt: the result of a call that was cut off by an outage may have been recorded since.
+    const recorded = await entry.recall()
+    if (recorded) return recorded.result as Result
+    performed = unrecorded.get(id) as Promise<Result> | undefined
+  }
+  if (!performed) {
+    const own = perform()
+    performed = own
+    unrecorded.set(id, own)
+    own.catch(() => {
+      if (unrecorded.peek(id) === own) unrecorded.delete(id)
+    })
+  }
+  const result = await performed
+  try {
+    await entry.record(context.db, result)
+  } catch (error) {
+    // A newer run of the event records the result.
+    if (isConnectionLoss(error) || error instanceof StaleAttemptError) throw error
+    unrecorded.delete(id)
+    const other = postgresCode(error) === uniqueViolation ? await entry.recall() : undefined
+    if (!other) throw error
+    return other.result as Result
+  }
+  unrecorded.delete(id)
+  return result
 }
 
 /** The SHA-256 of a value as JSON, the same for each order of the fields of its objects. */
@@ -225,8 +238,11 @@ function openEntry({ db, log, caller }: BotContext, input: unknown) {
   }
 
   return {
-    /** Identifies the call in this process. */
-    id: JSON.stringify([key, attempt]),
+    /** Identifies the call, in all runs of the event. */
+    id: JSON.stringify(key),
+
+    /** The recorded result. */
+    recall,
 
     effect: (result: unknown): NewJournalEntry => ({ ...key, attempt, inputHash, result }),
 

@@ -24,6 +24,8 @@ export interface HostRun {
   scope: string
   /** The open streams of all runs of the event's handling. */
   openStreams: OpenStreams
+  /** Aborted when the run has ended: no code receives what its calls still return. */
+  ended: AbortSignal
   /** Called for each host call; `name` receives its operation, and `end` the status of its answer. */
   onCall?(name: string): { name(name: string): void; end(status: number): void }
   /** Runs an action of the bot or of an installed integration. `scope` is the nested run's. */
@@ -47,6 +49,7 @@ export function createHostHandler(context: Context, run: HostRun): (call: HostCa
       path,
       ...(query && { query }),
       body: async () => body,
+      callerGone: () => run.ended,
       // A retried call keeps its number.
       identify: (operation) => (caller ??= toCaller(operation)),
     })

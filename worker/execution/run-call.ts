@@ -77,6 +77,7 @@ export async function runCall(
   const depth = 2 * (scope.split('/').length - 1)
   const id = `${event.id}#${event.attempt}.${++runs}/${scope}`
   let interrupted: string | undefined
+  const ended = new AbortController()
   const handleHostCall = createHostHandler(worker, {
     botId: event.bot_id,
     ...('installation' in call.code && { installation: call.code.installation }),
@@ -84,6 +85,7 @@ export async function runCall(
     attempt: event.attempt,
     scope,
     openStreams,
+    ended: ended.signal,
     onCall: (name) => observedCall(worker, recorder.begin('call', name, depth + 1)),
     async callAction(type, input, nestedScope) {
       const called = await actionCall(worker, event, call, type, input as JsonObject)
@@ -137,6 +139,8 @@ export async function runCall(
       logged.push(written)
     },
   })
+  // A run that is repeated gets the answers of calls that are still in flight.
+  if (outcome.status !== 'interrupted') ended.abort()
   await nameSources(worker.sourceMaps, logged, call.code)
   recorder.ran(outcome, start, depth)
   return outcome

@@ -35,3 +35,17 @@ test('a call that waits ends with its signal, and leaves the queue', async () =>
   expect(slots.taken).toBe(0)
   await expect(slots.take('c', controller.signal)).rejects.toThrow('too late')
 })
+
+test('a bot that has many calls waiting is refused further ones at once, and others are not', async () => {
+  const slots = new CallSlots(2)
+  const controller = new AbortController()
+  const leave = await slots.take('a', never)
+  const waiting = [slots.take('a', controller.signal), slots.take('a', controller.signal)]
+  await expect(slots.take('a', never)).rejects.toThrow('Too many calls of the bot wait')
+  const other = await slots.take('b', never)
+  controller.abort(new Error('over'))
+  for (const each of waiting) await expect(each).rejects.toThrow('over')
+  leave()
+  other()
+  expect(slots.taken).toBe(0)
+})

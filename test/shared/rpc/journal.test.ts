@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { messageCreated } from '#shared/models/event.ts'
+import { recordPaid } from '#shared/rpc/journal.ts'
 import { claimNextEvents } from '#shared/store/mailboxes.ts'
 import { newId } from '#shared/ids.ts'
 import { createHostHandler } from '../../../worker/execution/host.ts'
@@ -28,6 +30,7 @@ async function openRuns() {
       attempt: event.attempt,
       scope: '',
       openStreams: new Map(),
+      ended: new AbortController().signal,
       async callAction() {
         actionsCalled += 1
         return { calls: actionsCalled }
@@ -39,8 +42,47 @@ async function openRuns() {
         host({ method: 'POST', path: '/v1/chat/messages', body: { conversationId, type: 'text', payload: { text } } }),
     }
   }
-  return { bot, conversationId, begin }
+  /** Makes a paid call as the newest run of the event. */
+  const pay = async (attempt: number, eventId: string, perform: () => Promise<string>) => {
+    const call = { operation: 'generateText#hash', ordinal: 1 }
+    const execution = { eventId, attempt, call, openStreams: new Map(), callAction: async () => ({}) }
+    const caller = { kind: 'bot', botId: bot.id, execution } as const
+    return recordPaid({ ...platform.context, caller }, {}, unrecorded, perform)
+  }
+  const claim = async () => (await claimNextEvents(platform.context.db, [conversationId]))[0]!
+  return { bot, conversationId, begin, claim, pay }
 }
+
+const unrecorded = new LRUCache<string, Promise<unknown>>({ max: 10 })
+
+describe('a paid call', () => {
+  test('is made again after it failed for lack of a connection, and not after its result is recorded', async () => {
+    const { claim, pay } = await openRuns()
+    const { id, attempt } = await claim()
+    const lost = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    await expect(pay(attempt, id, () => Promise.reject(lost))).rejects.toBe(lost)
+    expect(await pay(attempt, id, async () => 'one')).toBe('one')
+    expect(await pay(attempt, id, async () => 'another')).toBe('one')
+    expect(unrecorded.size).toBe(0)
+  })
+
+  test('that is in flight when its event is run again is joined by that run', async () => {
+    const { claim, pay } = await openRuns()
+    const { id, attempt } = await claim()
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const first = pay(attempt, id, () => promise).catch((error: unknown) => error)
+    await expect.poll(() => unrecorded.size).toBe(1)
+    await platform.context
+      .db('events')
+      .where({ id })
+      .update({ attempt: attempt + 1 })
+    const second = pay(attempt + 1, id, async () => 'another')
+    resolve('one')
+    expect(await second).toBe('one')
+    expect(await first).toMatchObject({ type: 'ResourceLockedConflict' })
+    expect(unrecorded.size).toBe(0)
+  })
+})
 
 describe('a run that is repeated', () => {
   test('gets the recorded answers, call by call, and does nothing twice', async () => {
@@ -110,6 +152,7 @@ test('a call that is made twice at the same moment is performed once', async () 
     attempt: 1,
     scope: '',
     openStreams: new Map(),
+    ended: new AbortController().signal,
     callAction: async () => ({}),
   }
   const body = { conversationId, type: 'text', payload: { text: 'once' } }

@@ -37,7 +37,12 @@ describe('the chat, as published clients look for it', () => {
       'text',
       'video',
     ])
-    expect(Object.keys(integration.actions).toSorted()).toEqual(['publishMessageStream', 'sendEvent'])
+    expect(Object.keys(integration.actions).toSorted()).toEqual([
+      'publishMessageStream',
+      'sendEvent',
+      'startTypingIndicator',
+      'stopTypingIndicator',
+    ])
   })
 
   test.for(['chat', 'webchat'])('%s has schemas of which published command lines make types', async (name) => {

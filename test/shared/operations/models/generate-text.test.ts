@@ -208,8 +208,12 @@ describe('the request', () => {
       { role: 'user', type: 'tool_result', toolResultCallId: 'x', content: '1' },
       'toolResultCallId',
     ],
-    ['a picture at an address without TLS', user([{ type: 'image', url: 'http://169.254.169.254/latest' }]), 'https'],
-    ['a file of the machine', user([{ type: 'image', url: 'file:///etc/passwd' }]), 'https'],
+    [
+      'an address that an endpoint of the operator’s network would fetch',
+      user([{ type: 'image', url: 'https://169.254.169.254/latest' }]),
+      'must be a data URL',
+    ],
+    ['a file of the machine', user([{ type: 'image', url: 'file:///etc/passwd' }]), 'must be a data URL'],
     ['a data URL without data', user([{ type: 'image', url: 'data:image/png;base64,' }]), 'base64'],
   ])('is refused with %s', async (_what, message, hint) => {
     const { status, body } = await generate({ messages: [message] })
